@@ -18,6 +18,7 @@ from scipy.special import expit
 from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.forgotten import Forgotten
+from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
 from monitor.metrics.class_report import ClassReport
 from monitor.metrics.intervals import WINDOW_METRICS
@@ -229,31 +230,6 @@ class ModelState:
         """Number of predictions that the counters include and that no longer count."""
         counted = self.counters.predicted_positive + self.counters.predicted_negative
         return counted - self.predictions_positive - self.predictions_negative
-
-
-class LabelTotals(NamedTuple):
-    """Number of labels received, by what became of them.
-
-    Attributes:
-        applied: labels in force of a known prediction, one for each prediction.
-        held: labels that came before their prediction and wait for it.
-        duplicate: repeated and superseded labels of predictions that have another.
-        late: labels that came after the label timeout or the horizon, without effect.
-        orphaned: labels that waited until the horizon and got no prediction.
-        misnamed: labels with a class that the model of their prediction does not have.
-    """
-
-    applied: int = 0
-    held: int = 0
-    duplicate: int = 0
-    late: int = 0
-    orphaned: int = 0
-    misnamed: int = 0
-
-    @property
-    def received(self) -> int:
-        """Number of labels that decode accepted, the sum of all fields."""
-        return sum(self)
 
 
 class SourceProgress(NamedTuple):

@@ -10,8 +10,10 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    SerializerFunctionWrapHandler,
     Tag,
     ValidationInfo,
+    WrapSerializer,
     field_validator,
 )
 
@@ -68,6 +70,9 @@ class AutoMaturity(Section):
 
 
 _OneRate = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
+
+
+_AUDIT = "audit"
 
 
 def _rate_kind(value: Any) -> str:
@@ -128,6 +133,34 @@ class LabelErrors(Section):
     def any(self) -> bool:
         """Whether any label may be wrong."""
         return bool(_highest(self.false_positive) or _highest(self.false_negative))
+
+
+class LearnedLabelErrors(LabelErrors):
+    """Rates at which labels are wrong, learned from labels with `audit: true`."""
+
+    @property
+    def any(self) -> bool:
+        """Whether any label may be wrong."""
+        return True
+
+
+def _read_audit(value: Any) -> Any:
+    if value == _AUDIT:
+        return LearnedLabelErrors()
+    if isinstance(value, Mapping | LabelErrors):
+        return value
+    allowed = "write audit, or {false_positive: 0.01, false_negative: 0.05}"
+    raise q.unfit("must be rates, or audit", allowed)
+
+
+def _written(value: LabelErrors, as_rates: SerializerFunctionWrapHandler) -> Any:
+    return _AUDIT if isinstance(value, LearnedLabelErrors) else as_rates(value)
+
+
+LabelErrorsSetting = Annotated[
+    LabelErrors, BeforeValidator(_read_audit), WrapSerializer(_written, when_used="json")
+]
+"""Rates of wrong labels: given, or learned from audits."""
 
 
 def _highest(rate: ErrorRate) -> float:

@@ -22,7 +22,7 @@ from monitor.config.fields import Name, Section, setting
 FIELDS = (
     *("type", "id", "model", "version", "source", "batch"),
     *("ts", "label_ts", "watermark"),
-    *("prediction", "label"),
+    *("prediction", "label", "audit"),
     *("score", "sampling_probability"),
     *("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative", "late"),
     "segment",

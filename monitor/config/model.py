@@ -23,7 +23,7 @@ from monitor.config.fields import (
 )
 from monitor.config.labelling import (
     AutoMaturity,
-    LabelErrors,
+    LabelErrorsSetting,
     Labelling,
     Maturity,
     WindowClock,
@@ -66,6 +66,11 @@ def _number(ratio: Any) -> float | None:
         return None
 
 
+def _or_audit(schema: dict[str, Any]) -> None:
+    rates = {"$ref": schema.pop("$ref")}
+    schema.update(default={}, anyOf=[{"const": "audit"}, rates])
+
+
 class ModelConfig(Section):
     """Settings of one model."""
 
@@ -101,10 +106,12 @@ class ModelConfig(Section):
         "negative. flagged_only: only predicted positives are ever labelled, so only precision "
         "is identifiable.",
     )
-    label_errors: LabelErrors = setting(
+    label_errors: LabelErrorsSetting = setting(
         {},
-        "How often labels are wrong, under labelling complete. Metrics, verdicts, causes and the "
-        "detector by days are corrected for it; counts stay as labelled.",
+        "How often labels are wrong, under labelling complete: rates, or audit, to learn them from "
+        "labels with audit: true. Metrics, verdicts, causes and the detector by days are corrected "
+        "for it; counts stay as labelled.",
+        json_schema_extra=_or_audit,
     )
     label_timeout: EndlessDuration = setting(
         "30d",
@@ -176,7 +183,9 @@ class ModelConfig(Section):
 
     @field_validator("label_errors")
     @classmethod
-    def _errors_of_complete_labels(cls, value: LabelErrors, info: ValidationInfo) -> LabelErrors:
+    def _errors_of_complete_labels(
+        cls, value: LabelErrorsSetting, info: ValidationInfo
+    ) -> LabelErrorsSetting:
         labelling = info.data.get("labelling", Labelling.COMPLETE)
         if labelling != Labelling.COMPLETE and value.any:
             raise q.unfit(

@@ -20,6 +20,9 @@ from monitor.config.classes import MANY
 from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
+from monitor.labels.faults import LabelFault
+from monitor.labels.refusals import because
+from monitor.labels.regime import LabelRegime
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
 from monitor.watch.first_days import FIRST_DAYS
@@ -157,6 +160,20 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
             f"{name}: ends before missing labels count as negatives, got {asked}; under labelling "
             f"negatives_by_timeout they count for {counted}: end it there or earlier"
         )
+
+
+def check_audits(model: str, regime: LabelRegime) -> None:
+    """Refuse a model whose rates of wrong labels are to be learned from more audits.
+
+    Args:
+        model: its name.
+        regime: how often its labels are wrong.
+
+    Raises:
+        UsageError: the rates are undefined.
+    """
+    if not regime.errors.known:
+        raise UsageError(f"{model}: {because(LabelFault.AUDITS_TOO_FEW)}")
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> TimeRange:

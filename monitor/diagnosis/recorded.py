@@ -19,6 +19,7 @@ from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
     JUDGED_MS,
+    check_audits,
     check_silence,
     check_two_classes,
     latest_hours,
@@ -209,6 +210,7 @@ class RecordedComparison:
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)
         regime = self._regime(model)
+        check_audits(model, regime)
         period = Period.counted(counts, model, *asked, source=source, regime=regime)
         if not period.predictions:
             first, last = map(format_time, self._all.span(model))
@@ -228,7 +230,7 @@ class RecordedComparison:
         return replace(period, scores=self._scores.days(model, *asked))
 
     def _regime(self, model: str) -> LabelRegime:
-        return LabelRegime.of(settings_of(self._config, model))
+        return self._monitor.label_errors.of(self._monitor.models.index(model))
 
 
 def _configured(config: Config, model: str | None) -> str | None:

@@ -15,6 +15,7 @@ from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
 from monitor.distributed.layout import Layout
 from monitor.distributed.tallies import Tally, packed, tally_of
 from monitor.engine.forwarding import Forwarding
+from monitor.events.audit_marks import are_audits
 from monitor.events.columns import (
     NO_TIME,
     EventBatch,
@@ -143,7 +144,7 @@ def _labels(packet: Packet, predictions: Predictions) -> Labels:
 def packets_of(
     batch: EventBatch, config: Config, layout: Layout, watermark: int | None
 ) -> Iterator[TaskPacket]:
-    """Yield the packets of a decoded batch, at most one for each task.
+    """Yield the packets of a decoded batch, at most one for each task; audits are left out.
 
     Args:
         batch: the decoded batch.
@@ -153,7 +154,7 @@ def packets_of(
     """
     groups: list[GroupName] = [(group.model, group.values) for group in batch.groups]
     tally = packed(_without_state(batch, config, groups, watermark))
-    predictions, labels = batch.predictions, batch.labels
+    predictions, labels = batch.predictions, batch.labels.take(~are_audits(batch.labels))
     rows = _by_task(predictions.key, layout), _by_task(labels.key, layout)
     for task in range(layout.tasks):
         mine, theirs = (rows_of[task] for rows_of in rows)

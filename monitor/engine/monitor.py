@@ -54,6 +54,7 @@ class Monitor:
         config: models, windows, segments and limits.
         versions: compares versions of a model.
         classes: counts by class of models of many classes, without buffered events.
+        label_errors: audited labels, and how often labels are wrong, likewise.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -154,6 +155,7 @@ class Monitor:
         ts: scalars.Moment,
         label: bool | str | None,
         sampling_probability: float | None = None,
+        audit: bool = False,
     ) -> None:
         """Record one label; fields and rules are those of a `label` event.
 
@@ -162,15 +164,13 @@ class Monitor:
             ts: event time of the label, as in `predict`.
             label: the actual class; None retracts the label.
             sampling_probability: of the label, in (0, 1].
+            audit: True for a second, trusted look at the case, which revises no label.
 
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        fields = {"type": "label", "id": scalars.plain_id(id), "ts": scalars.plain_time(ts)}
-        fields["label"] = scalars.plain_class(label)
-        if sampling_probability is not None:
-            fields["sampling_probability"] = scalars.plain(sampling_probability)
-        self._take(fields)
+        given = {"sampling_probability": sampling_probability, "audit": audit or None}
+        self._take(scalars.label_fields(id, ts, label, **given))
 
     def flush(self) -> None:
         """Apply the buffered events of `predict` and `label`."""
@@ -217,7 +217,7 @@ class Monitor:
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
-        self.classes = stages.windows.classes
+        self.classes, self.label_errors = stages.windows.classes, stages.label_errors
         self.versions = LiveVersions(
             self._catalogue, stages.versions, stages.pairs, stages.received
         )

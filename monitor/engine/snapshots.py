@@ -17,16 +17,15 @@ from monitor.engine.stages import Stages
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
 from monitor.events.intake import EVENT_OF_COLUMNS, SHADOW_EVENT
+from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
 from monitor.join.shadow_store import Book
 from monitor.labels.delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Times
 from monitor.labels.refusals import REASONS, refused, refused_by
-from monitor.labels.regime import LabelRegime
 from monitor.snapshot import (
     CounterTotals,
-    LabelTotals,
     ModelState,
     Snapshot,
     SourceProgress,
@@ -284,7 +283,7 @@ class SnapshotReader:
             delay_sum=delay_sum,
             segments=tuple(setting.segments),
             labelling=str(setting.labelling),
-            label_errors=LabelRegime.of(setting).errors,
+            label_errors=self._stages.label_errors.of(number).errors,
             refused=no,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
             last_prediction_ms=self._windows.last_prediction(number),
@@ -312,6 +311,7 @@ class SnapshotReader:
             late=books.late,
             orphaned=books.orphaned,
             misnamed=books.misnamed,
+            audits=books.audits,
         )
 
 

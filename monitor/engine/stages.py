@@ -22,6 +22,7 @@ from monitor.events.silences import Silences
 from monitor.join import Deltas, Join, Over
 from monitor.join.shadow_store import Book
 from monitor.labels.delays import LabelDelays
+from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.maturity import Maturities
 from monitor.watch import Watch
 from monitor.windows import Windows
@@ -50,6 +51,7 @@ class Stages:
         join: joins labels to predictions.
         windows: counts by pane.
         delays: of labels.
+        label_errors: how often labels are wrong, configured or learned from audits.
         maturities: ages at which windows end.
         scores: score histograms by day.
         watch: verdicts and detectors.
@@ -68,7 +70,10 @@ class Stages:
         self.join = Join(catalogue, config.max_pending)
         self.windows = Windows(config, catalogue, windows)
         self.delays = LabelDelays(config, catalogue)
-        self.maturities = Maturities(catalogue, self.windows, self.delays)
+        self.label_errors = LearnedErrors(
+            catalogue, self.join.audits, self.windows, lambda: self.times.settled
+        )
+        self.maturities = Maturities(catalogue, self.windows, self.delays, self.label_errors)
         self.scores = Scores(catalogue)
         self.forwarding = Forwarding(catalogue, self.join, self.windows.pane_ms)
         self.ranges: list[RangeCounts] = []
@@ -76,7 +81,12 @@ class Stages:
         self.versions = VersionCounts(catalogue)
         self.pairs = PairCounts(catalogue)
         self.watch = Watch(
-            catalogue, self.windows, self.scores, self.delays, self.received.versions
+            catalogue,
+            self.windows,
+            self.scores,
+            self.delays,
+            self.received.versions,
+            errors=self.label_errors,
         )
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))

@@ -165,7 +165,7 @@ class Labels(Columns):
         key: 64-bit key of the prediction's id.
         time: event time of the label, epoch milliseconds.
         value: 0, 1, `RETRACTED`, or the number of a class's name, see
-            `monitor.events.class_names`.
+            `monitor.events.class_names`; below 0 for an audit, see `monitor.events.audit_marks`.
         sampling_probability: in (0, 1]; NaN if not given.
         prediction_time: event time of the prediction in the same record, epoch
             milliseconds; `NO_TIME` if the record has no prediction; default: none has.

@@ -78,6 +78,23 @@ def prediction_fields(
     return {"type": "prediction", "id": plain_id(identity), "ts": plain_time(ts), **given}
 
 
+def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[str, Any]:
+    """Return the fields of a `label` event; of the others, those that are None are left out.
+
+    Args:
+        identity: id of the prediction.
+        ts: time of the label.
+        label: the actual class; None retracts the label.
+        others: values of other fields by their names.
+
+    >>> label_fields(7, 60, True, audit=None)
+    {'type': 'label', 'id': '7', 'ts': 60, 'label': True}
+    """
+    given = {field: plain(value) for field, value in others.items() if value is not None}
+    fields = {"type": "label", "id": plain_id(identity), "ts": plain_time(ts)}
+    return {**fields, "label": plain_class(label), **given}
+
+
 def plain_segment(segment: Any) -> Any:
     """Return segment values as ids are, and what is no mapping as it is.
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from monitor.config.mapping import FIELDS
 from monitor.errors import FeedError
 
-CLASSES = ("prediction", "label")
+CLASSES = ("prediction", "label", "audit")
 TIMES = ("ts", "label_ts", "watermark")
 NUMBERS = ("score", "sampling_probability")
 COUNTS = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative", "late")

@@ -3,7 +3,7 @@
 These laws of conservation hold at every moment:
 
     predictions received = matched + pending + expired + evicted + duplicate
-    labels received      = applied + held + duplicate + late + orphaned + misnamed
+    labels received      = applied + held + duplicate + late + orphaned + misnamed + audits
 
 Arrays are by model number and grow with the models.
 """
@@ -35,7 +35,9 @@ class Books:
         duplicate_labels: labels of predictions that already had one.
         late: labels that came too late for their prediction.
         orphaned: labels whose prediction never came.
-        misnamed: labels with a class that the model of their prediction does not have.
+        misnamed: labels with a class that the model of their prediction does not have, and
+            audits of a model of many classes.
+        audits: audits of known predictions.
         most_predictions: (models, 2): the maximum of `predictions` before some were taken
             back, by an earlier prediction of the same id or a correction of counts; see `ever`.
         most_applied: the maximum of `applied` likewise.
@@ -56,6 +58,7 @@ class Books:
         self.late = 0
         self.orphaned = 0
         self.misnamed = 0
+        self.audits = 0
 
     def move(self, model: Int64Array, old: Int64Array, new: Int64Array) -> None:
         """Count changes of outcomes.

@@ -58,6 +58,7 @@ class Join:
         books: where every prediction and every label went.
         shadows: predictions of shadow versions.
         forgetting: when predictions are forgotten.
+        audits: of predictions.
     """
 
     def __init__(self, catalogue: Catalogue, max_pending: int) -> None:
@@ -67,7 +68,7 @@ class Join:
         self._table, self._held, self._terms = memory.table, memory.held, memory.terms
         self._predictions = PredictionRules(memory)
         self._labels = LabelRules(memory)
-        self.books, self.shadows = memory.books, memory.shadows
+        self.books, self.shadows, self.audits = memory.books, memory.shadows, memory.audits
         self._counted = CountedOutcomes(catalogue, self.books)
         horizons = [s.horizon_ms or ENDLESS for s in catalogue.possible_settings]
         self.forgetting = Forgetting.of(min(horizons))
@@ -299,13 +300,14 @@ class Join:
         return unlabelled.young(self._table, groups, since, before)
 
     def state(self) -> State:
-        """Return predictions, held labels, deliveries and books."""
+        """Return predictions, held labels, deliveries, books and audits."""
         self._memory.learn_models()
         return {
             "predictions": self._table.state(),
             "held": self._held.state(),
             "delivered": self._counted.state(),
             "books": self.books.state(),
+            "audits": self.audits.state(),
             **({"shadows": self.shadows.state()} if self._catalogue.has_shadows else {}),
         }
 
@@ -320,5 +322,7 @@ class Join:
         self._held.restore(state["held"])
         self._counted.restore(state["delivered"], left.groups)
         self.books.restore(state["books"], left.models)
+        if "audits" in state:
+            self.audits.restore(state["audits"], left)
         if "shadows" in state and self._catalogue.has_shadows:
             self.shadows.restore(state["shadows"], left)

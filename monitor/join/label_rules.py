@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.counts import add_at
+from monitor.events.audit_marks import are_audits, found_by
 from monitor.events.class_names import FIRST_CLASS
 from monitor.events.columns import (
+    RETRACTED,
     Int64Array,
     KeyArray,
     Labels,
@@ -53,6 +55,9 @@ class LabelRules:
             past: predictions of the same batch that are too old to be remembered.
             over: predictions that ended before these moments are forgotten, see `Forgetting`.
         """
+        if (audits := are_audits(labels)).any():
+            self._audit(labels.take(audits), over)
+            labels = labels.take(~audits)
         slots = self._table.find(labels.key)
         known = rows_where(slots >= 0)
         changes = []
@@ -87,6 +92,23 @@ class LabelRules:
             self._books.late += int(late.sum())
         timely = rows_where(~late)
         return [*changes, *self._put(slots[timely], labels.take(timely))]
+
+    def _audit(self, audits: Labels, over: Over) -> None:
+        """Add audits to those of their predictions; hold those of unknown ones."""
+        slots = self._table.find(audits.key)
+        known = slots >= 0
+        known[known] = ~self._memory.is_over(slots[known], over)
+        self._memory.hold(audits.take(~known), over)
+        slots, audits = slots[known], audits.take(known)
+        value = found_by(audits)
+        if self._classes.in_use:
+            model = self._terms.model_of(self._table.when(slots))
+            value, named = self._classes.resolved(model, value)
+            named &= value <= RETRACTED
+            self._books.misnamed += len(named) - int(named.sum())
+            audits, value = audits.take(named), value[named]
+        self._books.audits += len(audits)
+        self._memory.audits.add(audits.key, audits.time, value)
 
     def met(self) -> list[MetLabels]:
         """Return labels whose records have no prediction and that met one since the last call."""

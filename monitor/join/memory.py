@@ -9,6 +9,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels, Predictions, rows_where
 from monitor.join import packing as words
 from monitor.join import unlabelled
+from monitor.join.audits import Audits
 from monitor.join.counters import Books
 from monitor.join.deltas import Deltas
 from monitor.join.early_labels import HeldLabels
@@ -30,6 +31,7 @@ class JoinMemory:
         catalogue: as given.
         table: remembered predictions, each with the label in force.
         held: labels that wait for their prediction.
+        audits: of predictions.
         terms: label timeouts and horizons by model number.
         books: where every prediction and every label went.
         shadows: predictions of shadow versions.
@@ -39,6 +41,7 @@ class JoinMemory:
         self.catalogue = catalogue
         self.table = PredictionTable()
         self.held = HeldLabels()
+        self.audits = Audits(self.table)
         self.terms = ModelTerms(catalogue)
         self.books = Books()
         self.shadows = Shadows(catalogue, self.terms, self.table)
@@ -88,6 +91,7 @@ class JoinMemory:
         model = self.catalogue.model_of_group[words.groups_of(self.table.when(slots))]
         unmatched = outcomes_of(self.table.what(slots)) == NO_OUTCOME
         np.add.at(book, model[unmatched], 1)
+        self.audits.settle(slots)
         self.table.forget(slots)
 
     def evict(self, slots: Int64Array, times: Int64Array) -> Deltas:

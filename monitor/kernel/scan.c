@@ -106,7 +106,8 @@ static i64 number_of(Groups *groups, const u8 *key, size_t length, u64 seed)
 /* ---- Records ---- */
 
 enum Field {
-    TYPE, ID, TS, PREDICTION, SCORE, MODEL, VERSION, SEGMENT, LABEL, LABEL_TS, PROBABILITY, FIELDS
+    TYPE, ID, TS, PREDICTION, SCORE, MODEL, VERSION, SEGMENT, LABEL, LABEL_TS, PROBABILITY, AUDIT,
+    FIELDS
 };
 
 /* The field of this name; FIELDS if the name is none of them. */
@@ -117,7 +118,7 @@ static enum Field field_of(const Text *key)
     switch (key->length) {
     case 2: IS("id", ID); IS("ts", TS); break;
     case 4: IS("type", TYPE); break;
-    case 5: IS("score", SCORE); IS("model", MODEL); IS("label", LABEL); break;
+    case 5: IS("score", SCORE); IS("model", MODEL); IS("label", LABEL); IS("audit", AUDIT); break;
     case 7: IS("version", VERSION); IS("segment", SEGMENT); break;
     case 8: IS("label_ts", LABEL_TS); break;
     case 10: IS("prediction", PREDICTION); break;
@@ -475,6 +476,8 @@ static bool take_line(Scan *scan, const u8 *start, const u8 *end, i64 row)
         !(scan->layout.count ? read_row(scan, start, end, fields)
                              : read_fields(scan, &cursor, fields)))
         return false;
+    if (fields[AUDIT].kind != ABSENT)
+        return false; /* an audit, perhaps: Python decodes it */
     if (is_type(&fields[TYPE], "prediction", 10))
         return take_prediction(scan, fields, row);
     if (is_type(&fields[TYPE], "label", 5))

@@ -61,7 +61,8 @@ def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -
     """
     values = np.full((3, len(evidence)), np.nan)
     wrong = evidence.errors.any(axis=1)
-    for methods, chosen in ((_METHODS, ~wrong), (_METHODS | _WITH_ERRORS, wrong)):
+    undefined = np.isnan(evidence.errors).any(axis=1)
+    for methods, chosen in ((_METHODS, ~wrong), (_METHODS | _WITH_ERRORS, wrong & ~undefined)):
         for kind, method in methods.items():
             rows = np.flatnonzero((evidence.kind == kind) & chosen)
             if len(rows):
@@ -157,6 +158,8 @@ def sampled_counts(evidence: Evidence) -> sampled.SampledCounts:
         predicted_negative=np.maximum(made[:, 1], called.predicted_negative),
         false_positive=evidence.errors[:, 0],
         false_negative=evidence.errors[:, 1],
-        false_positive_margin=evidence.errors[:, 2],
-        false_negative_margin=evidence.errors[:, 3],
+        false_positive_below=evidence.errors[:, 2],
+        false_positive_above=evidence.errors[:, 3],
+        false_negative_below=evidence.errors[:, 4],
+        false_negative_above=evidence.errors[:, 5],
     )

@@ -83,8 +83,8 @@ class Evidence:
         coverage: share of the eventual labels that have come, (rows, 4) by `Outcome`,
             and the variance of its log; 1 and 0 where the labels have come.
         fault: (rows,), the `LabelFault` for which metrics are refused; "" for none.
-        errors: (rows, 4), rates of wrong labels in the order of `ErrorRates`; zeros where
-            labels are taken as they are.
+        errors: (rows, 6), rates of wrong labels in the order of `ErrorRates`; zeros where
+            labels are taken as they are, NaN where they are undefined.
     """
 
     kind: Int64Array

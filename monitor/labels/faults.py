@@ -40,6 +40,8 @@ class LabelFault(StrEnum):
     """Predicted positives get labels, and predicted negatives do not."""
     FLAGGED_UNLABELLED = "flagged_unlabelled"
     """Predicted negatives get labels, and predicted positives do not."""
+    AUDITS_TOO_FEW = "audits_too_few"
+    """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
 
 
 SIDES = (LabelFault.ONE_SIDE_LABELLED, LabelFault.FLAGGED_UNLABELLED)

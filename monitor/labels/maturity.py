@@ -22,8 +22,9 @@ from monitor.labels.cohorts import Coverage
 from monitor.labels.delays import LabelDelays
 from monitor.labels.estimates import LEAST_COVERAGE
 from monitor.labels.evidence import CORRECTED_KIND_OF, Evidence, Kind, kind_of
-from monitor.labels.faults import SIDES
-from monitor.labels.regime import LabelRegime
+from monitor.labels.faults import SIDES, LabelFault
+from monitor.labels.learned_errors import LearnedErrors
+from monitor.metrics.label_errors import NO_ERRORS
 from monitor.windows import Windows
 
 _ENOUGH = AutoMaturity().share
@@ -45,10 +46,14 @@ class Maturities:
         catalogue: models and their settings.
         windows: counts.
         delays: label delays.
+        errors: how often labels are wrong.
     """
 
-    def __init__(self, catalogue: Catalogue, windows: Windows, delays: LabelDelays) -> None:
+    def __init__(
+        self, catalogue: Catalogue, windows: Windows, delays: LabelDelays, errors: LearnedErrors
+    ) -> None:
         self._catalogue = catalogue
+        self._errors = errors
         self._windows = windows
         self._delays = delays
 
@@ -138,6 +143,7 @@ class Maturities:
         for model, fault in enumerate(faults):
             if fault and fault not in SIDES:
                 found.distrust(self._catalogue.rows_of(model), fault)
+        self._distrust_unaudited(found)
         found.distrust_sides(self._complete())
         return found
 
@@ -146,6 +152,7 @@ class Maturities:
         found = self._come(cells)
         if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
+        self._distrust_unaudited(found)
         found.distrust_sides(self._complete())
         return found
 
@@ -165,10 +172,16 @@ class Maturities:
         settings, model = self._catalogue.settings, self._catalogue.model_of_series()
         kinds = np.array([kind_of(s) for s in settings], dtype=np.int64)
         found = Evidence.of(kinds[model], cells)
-        errors = [LabelRegime.of(setting).errors for setting in settings]
+        errors = [self._errors.of(number).errors for number in range(len(settings))]
         if errors:
             found.errors[:] = np.array(errors)[model]
         return found
+
+    def _distrust_unaudited(self, found: Evidence) -> None:
+        """Mark the series of models whose rates of wrong labels are undefined."""
+        rows = np.flatnonzero(np.isnan(found.errors).any(axis=1))
+        found.distrust(rows, LabelFault.AUDITS_TOO_FEW)
+        found.errors[rows] = NO_ERRORS
 
     def _learned(self, model: int, time: int | None) -> int | None:
         setting = self._catalogue.settings[model]

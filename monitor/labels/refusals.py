@@ -7,6 +7,7 @@ from typing import Protocol
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
+from monitor.metrics.audited_errors import FEWEST_AUDITS
 from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.snapshot import METRIC_NAMES
@@ -65,6 +66,9 @@ REASONS: Mapping[str, str] = {
     "how many of either class are still to come is not known",
     LabelFault.REPORTS_STOPPED: "reports have stopped, so nothing is shown: a missing label no "
     "longer means a negative",
+    LabelFault.AUDITS_TOO_FEW: "label_errors: audit, and too few labels are audited to know how "
+    f"many are wrong, so nothing is shown: send at least {FEWEST_AUDITS} audits of cases labelled "
+    "0, and of cases labelled 1, drawn at random",
 }
 """The sentence for each reason code."""
 

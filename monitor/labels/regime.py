@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, Self
 
 from monitor.config import LabelErrors, Labelling
-from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
+from monitor.config.labelling import LearnedLabelErrors
+from monitor.metrics.label_errors import NO_ERRORS, UNKNOWN_ERRORS, ErrorRates
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
@@ -23,7 +24,8 @@ class LabelRegime(NamedTuple):
 
     Attributes:
         labelling: how they come.
-        errors: rates of wrong labels; zeros where labels are taken as they are.
+        errors: rates of wrong labels; zeros where labels are taken as they are, NaN where too
+            few audits show them.
     """
 
     labelling: Labelling = Labelling.COMPLETE
@@ -31,12 +33,14 @@ class LabelRegime(NamedTuple):
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
-        """Return the regime of a model.
+        """Return the regime of a model; rates that audits show are undefined in its configuration.
 
         Args:
             setting: its configuration, or its state in a snapshot.
         """
         errors = setting.label_errors
+        if isinstance(errors, LearnedLabelErrors):
+            return cls(Labelling(setting.labelling), UNKNOWN_ERRORS)
         if not isinstance(errors, ErrorRates):
             errors = ErrorRates.within(errors.false_positive, errors.false_negative)
         return cls(Labelling(setting.labelling), errors)

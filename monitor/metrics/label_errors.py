@@ -11,6 +11,7 @@ actual negatives doubles the positives among the labels, which halves recall as 
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -34,14 +35,18 @@ class ErrorRates(NamedTuple):
     Attributes:
         false_positive: probability that the label of an actual negative is 1.
         false_negative: probability that the label of an actual positive is 0.
-        false_positive_margin: what the first may be off by, either way; 0 where it is known.
-        false_negative_margin: the same of the second.
+        false_positive_below: by how much the first may be lower; 0 where it is known.
+        false_positive_above: by how much it may be higher.
+        false_negative_below: by how much the second may be lower.
+        false_negative_above: by how much it may be higher.
     """
 
     false_positive: float = 0.0
     false_negative: float = 0.0
-    false_positive_margin: float = 0.0
-    false_negative_margin: float = 0.0
+    false_positive_below: float = 0.0
+    false_positive_above: float = 0.0
+    false_negative_below: float = 0.0
+    false_negative_above: float = 0.0
 
     @classmethod
     def within(
@@ -56,20 +61,25 @@ class ErrorRates(NamedTuple):
             false_negative: the same.
 
         >>> ErrorRates.within((0.0, 0.5), 0.1)
-        ErrorRates(false_positive=0.25, false_negative=0.1, false_positive_margin=0.25, \
-false_negative_margin=0.0)
+        ErrorRates(false_positive=0.25, false_negative=0.1, false_positive_below=0.25, \
+false_positive_above=0.25, false_negative_below=0.0, false_negative_above=0.0)
         """
         ends = [
             one if isinstance(one, tuple) else (one, one)
             for one in (false_positive, false_negative)
         ]
-        middles, margins = zip(*(((a + b) / 2, (b - a) / 2) for a, b in ends), strict=True)
-        return cls(*middles, *margins)
+        (first, off), (second, other) = (((a + b) / 2, (b - a) / 2) for a, b in ends)
+        return cls(first, second, off, off, other, other)
+
+    @property
+    def known(self) -> bool:
+        """True unless the rates are undefined, as where too few labels are audited."""
+        return not isnan(self.false_positive)
 
     @property
     def rates(self) -> dict[str, float]:
         """Both rates by name, the middle of their ranges; empty where no label is wrong."""
-        if not any(self):
+        if not any(self) or not self.known:
             return {}
         return {"false_positive": self.false_positive, "false_negative": self.false_negative}
 
@@ -77,13 +87,21 @@ false_negative_margin=0.0)
     def ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest of each rate that is not known exactly, by its name."""
         margins = {
-            "false_positive": (self.false_positive, self.false_positive_margin),
-            "false_negative": (self.false_negative, self.false_negative_margin),
+            "false_positive": (
+                self.false_positive,
+                self.false_positive_below,
+                self.false_positive_above,
+            ),
+            "false_negative": (
+                self.false_negative,
+                self.false_negative_below,
+                self.false_negative_above,
+            ),
         }
         return {
-            name: (round(rate - off, _DIGITS), round(rate + off, _DIGITS))
-            for name, (rate, off) in margins.items()
-            if off
+            name: (round(rate - below, _DIGITS), round(rate + above, _DIGITS))
+            for name, (rate, below, above) in margins.items()
+            if below or above
         }
 
     @property
@@ -102,6 +120,9 @@ false_negative_margin=0.0)
 
 NO_ERRORS = ErrorRates()
 """The rates of labels that are taken as they are."""
+
+UNKNOWN_ERRORS = ErrorRates(nan, nan)
+"""The rates of labels whose errors are undefined."""
 
 
 def true_share(labelled: ArrayLike, false_positive: ArrayLike, left: ArrayLike) -> FloatArray:

@@ -54,8 +54,10 @@ class SampledCounts:
         predicted_negative: number of all predictions called negative; same shape.
         false_positive: probability that the label of an actual negative is 1; broadcasts.
         false_negative: probability that the label of an actual positive is 0; broadcasts.
-        false_positive_margin: what `false_positive` may be off by, either way; broadcasts.
-        false_negative_margin: the same of `false_negative`.
+        false_positive_below: by how much `false_positive` may be lower; broadcasts.
+        false_positive_above: by how much it may be higher.
+        false_negative_below: by how much `false_negative` may be lower.
+        false_negative_above: by how much it may be higher.
 
     Raises:
         ValueError: a stratum has more labels than predictions, or a rate of wrong labels is
@@ -85,15 +87,17 @@ class SampledCounts:
         predicted_negative: ArrayLike,
         false_positive: ArrayLike = 0.0,
         false_negative: ArrayLike = 0.0,
-        false_positive_margin: ArrayLike = 0.0,
-        false_negative_margin: ArrayLike = 0.0,
+        false_positive_below: ArrayLike = 0.0,
+        false_positive_above: ArrayLike = 0.0,
+        false_negative_below: ArrayLike = 0.0,
+        false_negative_above: ArrayLike = 0.0,
     ) -> None:
         self.labelled = labelled
         self.false_positive = np.asarray(false_positive, dtype=np.float64)
         self.left = 1 - self.false_positive - np.asarray(false_negative, dtype=np.float64)
         self.margins = (
-            np.asarray(false_positive_margin, dtype=np.float64),
-            np.asarray(false_negative_margin, dtype=np.float64),
+            (-np.asarray(false_positive_below, float), np.asarray(false_positive_above, float)),
+            (-np.asarray(false_negative_below, float), np.asarray(false_negative_above, float)),
         )
         if (
             not ((self.left > 0) & (self.left + self.false_positive <= 1)).all()
@@ -122,7 +126,7 @@ class SampledCounts:
     @property
     def corners(self) -> tuple[SampledCounts, ...]:
         """The same with the rates at the ends of their ranges; itself where they are known."""
-        if not any(margin.any() for margin in self.margins):
+        if not any(end.any() for ends in self.margins for end in ends):
             return (self,)
         false_negative = 1 - self.left - self.false_positive
         return tuple(
@@ -130,11 +134,11 @@ class SampledCounts:
                 labelled=self.labelled,
                 predicted_positive=self.predicted_positive,
                 predicted_negative=self.predicted_negative,
-                false_positive=np.maximum(self.false_positive + one * self.margins[0], 0.0),
-                false_negative=np.maximum(false_negative + other * self.margins[1], 0.0),
+                false_positive=np.maximum(self.false_positive + one, 0.0),
+                false_negative=np.maximum(false_negative + other, 0.0),
             )
-            for one in (-1, 1)
-            for other in (-1, 1)
+            for one in self.margins[0]
+            for other in self.margins[1]
         )
 
     @property

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
 from monitor.prometheus.family import Family, Labels, SeriesKind, line
 from monitor.prometheus.process_series import build_labels
-from monitor.snapshot import CELL_NAMES, LabelTotals, Snapshot, SourceProgress
+from monitor.snapshot import CELL_NAMES, Snapshot, SourceProgress
 
 _EVENT_TYPES = ("prediction", "label", "outcome", "counts", "shadow")
 

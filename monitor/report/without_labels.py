@@ -12,13 +12,14 @@ from msgspec import Struct
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
+from monitor.events.label_totals import LabelTotals
 from monitor.report.answer_parts import Share, defined
 from monitor.report.durations import duration_text
 from monitor.report.estimate_words import rests_on
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
-from monitor.snapshot import LabelTotals, ModelState, Snapshot, Window
+from monitor.snapshot import ModelState, Snapshot, Window
 
 _MOST = 0.99
 _ID = "ID-OF-ITS-PREDICTION"

@@ -24,9 +24,9 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Version of the layout and of the content that are written."""
-_READ_VERSIONS = (3, 4, 5, 6, 7, 8, SCHEMA_VERSION)
+_READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, SCHEMA_VERSION)
 """Versions that can be read. What older ones lack:
 
 - 3 has no steps of detectors by days: these detectors start anew.

@@ -62,6 +62,8 @@ class Judge:
     Attributes:
         names: windows that are judged: those of every model, and a longer one where the
             volume of the reference asks for it.
+        reference: as given.
+        regime: as given.
     """
 
     def __init__(
@@ -74,11 +76,11 @@ class Judge:
         reports: Reports | None,
     ) -> None:
         self.reference = reference
+        self.regime = regime
         self.learned = LearnedScatter(reference, regime)
         self._scatter_of_verdicts = self.learned.scatter
         self._model = model
         self._windows = windows
-        self._regime = regime
         self._reports = reports
         self._judged_windows: dict[str, _Judged] = {}
         longer = windows.longer if uses_longer(reference.outcomes) else ()

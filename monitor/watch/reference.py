@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +19,24 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
 from monitor.labels.regime import LabelRegime
+from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.label_errors import ErrorRates
 from monitor.verdicts import ReferenceOutcomes
+from monitor.windows.weights import SUMS
+
+
+class AsLabelled(NamedTuple):
+    """What a reference is corrected from, where rates of wrong labels are learned.
+
+    Attributes:
+        errors: the rates that it is corrected for.
+        cells: (blocks, 1 + series, 6), counts as labelled of the totals and of each series;
+            without blocks where counts were given, which are right.
+    """
+
+    errors: ErrorRates
+    cells: Int64Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +65,7 @@ class MatureReference:
         version: 1 for the first reference; one more each time a trailing one moves on.
         level_change: the change of level that its days hold; None where none is certain,
             or nobody has looked, see `examined`.
+        as_labelled: its counts as labelled; None where rates of wrong labels are configured.
 
     Where labels are a sample or have errors, outcomes are those estimated of all predictions.
     """
@@ -67,6 +86,34 @@ class MatureReference:
     step_seconds: float = 0.0
     version: int = 1
     level_change: LevelChange | None = None
+    as_labelled: AsLabelled | None = None
+
+    def at_rates(self, regime: LabelRegime) -> MatureReference:
+        """Return it corrected for the rates of wrong labels that are learned by now.
+
+        Args:
+            regime: with the rates; it is as before where they are undefined.
+        """
+        known = self.as_labelled
+        if known is None or regime.errors == known.errors or not regime.errors.known:
+            return self
+        corrected = replace(self, as_labelled=known._replace(errors=regime.errors))
+        if not len(known.cells):
+            return corrected
+        weights = np.zeros((*known.cells.shape[:2], SUMS), dtype=np.int64)
+        blocks, dispersion = expected(regime, known.cells, weights)
+        return replace(
+            corrected,
+            counts=ConfusionCounts.from_cells(blocks[:, 0].sum(axis=0)),
+            blocks=ConfusionCounts.from_cells(blocks[:, 0]),
+            series=np.moveaxis(blocks[:, 1:], 0, 1),
+            dispersion=dispersion or self.dispersion,
+        )
+
+    def is_of(self, stretch: MatureReference) -> bool:
+        """Return whether it is another correction of the same outcomes."""
+        names = ("source", "version", "opens", "closes")
+        return all(getattr(self, name) == getattr(stretch, name) for name in names)
 
     def examined(self, regime: LabelRegime) -> MatureReference:
         """Return it with the change of level that its days hold.
@@ -123,6 +170,7 @@ class MatureReference:
             ],
             "labelling": self.labelling,
             "version": self.version,
+            **({} if self.as_labelled is None else {"as_labelled": [*self.as_labelled]}),
         }
 
     @classmethod
@@ -173,6 +221,7 @@ class MatureReference:
             ),
             labelling=state["labelling"].copy(),
             version=state["version"],
+            as_labelled=_restored_labels(state.get("as_labelled")),
         )
 
     def sampling(self, regime: LabelRegime) -> Dispersion:
@@ -232,6 +281,13 @@ class MatureReference:
     def profile(self) -> SeasonalProfile | None:
         """The class ratio at each time of the day; None for given counts."""
         return None if self.panes is None else SeasonalProfile.learn(self.opened, self.panes)
+
+
+def _restored_labels(state: Sequence[Any] | None) -> AsLabelled | None:
+    if state is None:
+        return None
+    errors, cells = state
+    return AsLabelled(ErrorRates(*errors), cells.copy())
 
 
 def _scores_state(scores: ScoreHistogram | None) -> list[CountArray] | None:

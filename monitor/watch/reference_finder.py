@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.clock import DAY_MS
+from monitor.config.labelling import LearnedLabelErrors
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift import Dispersion, block_seconds
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.labels.regime import LabelRegime
+from monitor.join.deltas import CELLS
+from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import AwaitedReference
 from monitor.watch.awaited_reference import awaited_reference
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
-from monitor.watch.reference import MatureReference
+from monitor.watch.reference import AsLabelled, MatureReference
 from monitor.windows import Windows
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
@@ -31,10 +33,14 @@ class ReferenceFinder:
         catalogue: models, their settings and series.
         windows: counts.
         scores: score histograms.
+        errors: how often labels are wrong.
     """
 
-    def __init__(self, catalogue: Catalogue, windows: Windows, scores: Scores) -> None:
+    def __init__(
+        self, catalogue: Catalogue, windows: Windows, scores: Scores, errors: LearnedErrors
+    ) -> None:
         self._catalogue = catalogue
+        self._errors = errors
         self._windows = windows
         self._scores = scores
         self._found: dict[int, MatureReference] = {}
@@ -55,7 +61,7 @@ class ReferenceFinder:
             since: the reference opens at this moment or later, epoch milliseconds; an earlier
                 one no longer holds. None for any.
         """
-        last = self._found.get(model)
+        last = self.at_rates(model)
         known = None if last is None or last.is_before(since) else last
         if known is not None and (moved or not self._is_outdated(model, known, mature)):
             return known
@@ -64,8 +70,7 @@ class ReferenceFinder:
             return known
         if found is not None:
             number = 1 if last is None else last.version + 1
-            regime = LabelRegime.of(self._catalogue.settings[model])
-            found = replace(found, version=number).examined(regime)
+            found = replace(found, version=number).examined(self._errors.of(model))
             self._found[model] = found
             if not self._is_provisional(model, found):
                 self._windows.forget_beginning(model)
@@ -85,6 +90,13 @@ class ReferenceFinder:
         setting, opens = self._catalogue.settings[model].reference, self._opens(model, since)
         return awaited_reference(setting, opens, mature, age, self._sums(model, opens, since))
 
+    def at_rates(self, model: int) -> MatureReference | None:
+        """Return the latest reference of a model at the rates of wrong labels learned by now."""
+        found = self._found.get(model)
+        if found is not None and found.as_labelled is not None:
+            found = self._found[model] = found.at_rates(self._errors.of(model))
+        return found
+
     def found(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model that `of` found."""
         return self._found.get(model)
@@ -96,7 +108,7 @@ class ReferenceFinder:
             model: its number.
             reference: found in an earlier run.
         """
-        found = reference.examined(LabelRegime.of(self._catalogue.settings[model]))
+        found = reference.examined(self._errors.of(model))
         self._found[model] = found
         return found
 
@@ -125,7 +137,9 @@ class ReferenceFinder:
     ) -> MatureReference | None:
         setting = self._catalogue.settings[model].reference
         if setting.counts is not None:
-            return MatureReference.given(setting.counts)
+            given = MatureReference.given(setting.counts)
+            labelled = self._as_labelled(model, np.empty((0, 1, CELLS), dtype=np.int64))
+            return replace(given, as_labelled=labelled)
         if setting.window is not None:
             opens, closes = setting.window.open, setting.window.end
             return self.cut("window", model, opens, closes) if closes <= mature else None
@@ -191,7 +205,7 @@ class ReferenceFinder:
         weights = np.add.reduceat(self._windows.pane_weights(start, end, rows), firsts, axis=0)
         own = int(np.flatnonzero(rows == self._totals_row(model))[0])
         order = np.concatenate([[own], np.arange(len(rows))])
-        regime = LabelRegime.of(self._catalogue.settings[model])
+        regime = self._errors.of(model)
         blocks, dispersion = expected(regime, cells[:, order], weights[:, order])
         panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
         scores = self._scores.histogram(model, opens, closes)
@@ -211,9 +225,15 @@ class ReferenceFinder:
             scores_by_day=self._scores_by_day(model, opens, closes),
             block_ms=per_block * step,
             step_seconds=step / 1000,
+            as_labelled=self._as_labelled(model, cells[:, order]),
         )
 
+    def _as_labelled(self, model: int, cells: Int64Array) -> AsLabelled | None:
+        if not isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors):
+            return None
+        return AsLabelled(self._errors.of(model).errors, cells)
+
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
-        if not LabelRegime.of(self._catalogue.settings[model]).is_plain:
+        if not self._errors.of(model).is_plain:
             return None
         return self._scores.labelled(model, opens, closes)

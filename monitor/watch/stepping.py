@@ -15,7 +15,6 @@ from monitor.drift.trend import Trend
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
-from monitor.labels.regime import LabelRegime
 from monitor.verdicts import Detected
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
@@ -264,8 +263,7 @@ class Stepper:
         opens = level.reference.opens
         first = end - MOST_DAYS if opens is None else max(opens // DAY_MS, end - MOST_DAYS)
         days = self._days.days(model, cuts, first, end)
-        regime = LabelRegime.of(self._catalogue.settings[model])
-        trend = trend_of(days, cuts, regime, level.learned.scatter)
+        trend = trend_of(days, cuts, level.regime, level.learned.scatter)
         if trend is not None and not level.trusts_labels(days, at):
             trend = None
         watch.trend = trend

@@ -19,6 +19,7 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
+from monitor.config.labelling import LearnedLabelErrors
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
 from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
@@ -27,12 +28,15 @@ from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
+from monitor.labels.faults import LabelFault
+from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.pace import Pace
 from monitor.labels.refusals import detectors_off
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
 from monitor.watch.cuts import CutsByModel
+from monitor.watch.judging_counts import untrusted
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
@@ -53,6 +57,7 @@ class Watch:
         scores: score histograms.
         delays: delays of labels.
         versions_of: returns the versions of a model.
+        errors: how often labels are wrong.
     """
 
     def __init__(
@@ -62,17 +67,22 @@ class Watch:
         scores: Scores,
         delays: LabelDelays,
         versions_of: VersionsOf,
+        *,
+        errors: LearnedErrors,
     ) -> None:
         self._catalogue = catalogue
+        self._errors = errors
         self._windows = windows
-        self._references = ReferenceFinder(catalogue, windows, scores)
+        self._references = ReferenceFinder(catalogue, windows, scores, errors)
         self._models: dict[int, ModelWatch] = {}
         self._panes: dict[int, int] = {}
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
         self._news = VersionNews(catalogue, windows, versions_of)
-        self._builder = WatchBuilder(catalogue, windows, scores, delays, self._references)
+        self._builder = WatchBuilder(
+            catalogue, windows, scores, delays, self._references, errors=errors
+        )
         self._stepper = Stepper(catalogue, windows, self._builder.replace_level)
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
@@ -103,6 +113,8 @@ class Watch:
             self._panes[model] = now // self._windows.step_ms
             age = age_at(model, now)
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
+                continue
+            if not self._errors.of(model).errors.known:
                 continue
             mature = now - age
             known = self._models.get(model)
@@ -150,6 +162,17 @@ class Watch:
                 judged_age_ms=age,
                 predictions=predictions,
             )
+        if not self._errors.of(model).errors.known:
+            unaudited = untrusted(LabelFault.AUDITS_TOO_FEW)
+            return Watched(
+                verdicts=dict.fromkeys(self._windows.names, unaudited),
+                prevalence_shift_detected=None,
+                judged_age_ms=age,
+                detections=() if watching is None else tuple(watching.detections),
+                predictions=predictions,
+            )
+        if watching is not None:
+            self._follow_rates(model, watching, self._references.at_rates(model))
         since = None if age is None else self._news.restarts(model, now - age)
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
@@ -203,7 +226,7 @@ class Watch:
     def _watched(self, model: int, reference: MatureReference, since: int | None) -> ModelWatch:
         known, cuts = self._models.get(model), self._cuts.of(model)
         watched = cuts.watched
-        if known is not None and known.judge.reference is reference:
+        if known is not None and self._follow_rates(model, known, reference):
             if known.detection is not None:
                 known.detection.follow(watched)
             return known
@@ -226,6 +249,18 @@ class Watch:
             fresh.shifted_at = known.shifted_at
         self._models[model] = fresh
         return fresh
+
+    def _follow_rates(
+        self, model: int, watch: ModelWatch, reference: MatureReference | None
+    ) -> bool:
+        """Take over other rates of wrong labels; return whether the reference is still the same."""
+        known = watch.judge.reference
+        if reference is known:
+            return True
+        if reference is None or reference.as_labelled is None or not reference.is_of(known):
+            return False
+        self._builder.follow_rates(model, watch, reference, self._cuts.of(model))
+        return True
 
     def uses(self, window: str) -> bool:
         """Return whether some model is judged in a window.
@@ -301,6 +336,9 @@ def _asked(setting: ModelConfig) -> State:
         "labelling": str(setting.labelling),
         "river_detector": None if river is None else river.model_dump(),
     }
+    if isinstance(setting.label_errors, LearnedLabelErrors):
+        return asked | {"label_errors": "audit"}
     # Left out without errors, as in states from before they could be configured.
-    errors = LabelRegime.of(setting)
-    return asked | {"label_errors": list(errors.errors)} if errors.has_errors else asked
+    errors = LabelRegime.of(setting).errors
+    rates = [*errors[:2], errors.false_positive_above, errors.false_negative_above]
+    return asked | {"label_errors": rates} if any(rates) else asked

@@ -10,6 +10,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.delays import LabelDelays
+from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import Detected
@@ -41,6 +42,7 @@ class WatchBuilder:
         scores: score histograms.
         delays: delays of labels.
         references: finds references, and cuts levels.
+        errors: how often labels are wrong.
     """
 
     def __init__(
@@ -50,8 +52,11 @@ class WatchBuilder:
         scores: Scores,
         delays: LabelDelays,
         references: ReferenceFinder,
+        *,
+        errors: LearnedErrors,
     ) -> None:
         self._catalogue = catalogue
+        self._errors = errors
         self._windows = windows
         self._scores = scores
         self._delays = delays
@@ -123,6 +128,28 @@ class WatchBuilder:
         watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
         return watch
 
+    def follow_rates(
+        self, model: int, watch: ModelWatch, reference: MatureReference, cuts: Cuts
+    ) -> None:
+        """Go on with other rates of wrong labels; evidence and pages stay.
+
+        Args:
+            model: its number.
+            watch: of the model.
+            reference: of the model, at the rates learned by now.
+            cuts: its series by segment key.
+        """
+        alone = watch.level is not watch.judge
+        level = watch.level.reference.at_rates(self._errors.of(model)) if alone else reference
+        learned, watch.level = watch.level.learned.state(), self.judge(model, level)
+        watch.level.learned.restored(learned)
+        watch.judge = self.judge(model, reference) if alone else watch.level
+        by_day = self._day_detection(model, level, cuts)
+        if by_day is not None and watch.by_day is not None:
+            by_day.continue_from(watch.by_day)
+        watch.by_day = by_day
+        watch.ratio = self.ratio(reference).restored(watch.ratio.state())
+
     def replace_level(self, model: int, watch: ModelWatch, cuts: Cuts, stretch: Stretch) -> None:
         """Rest detectors and pages on another level from the last closed day on.
 
@@ -149,7 +176,7 @@ class WatchBuilder:
             model: its number.
             reference: what windows are compared with.
         """
-        regime = self._regime(model)
+        regime = self._regime(model, reference)
         reports, timeout = None, self._catalogue.settings[model].label_timeout
         if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
             reports = Reports(model, self._windows, self._delays, timeout)
@@ -185,11 +212,13 @@ class WatchBuilder:
         self, model: int, reference: MatureReference, cuts: Cuts
     ) -> DayDetection | None:
         """Create the detector by days; None where a detector of river takes its place."""
-        settings, regime = self._catalogue.settings[model], self._regime(model)
+        settings, regime = self._catalogue.settings[model], self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
             return None
         threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
         return DayDetection(reference, regime, cuts, threshold)
 
-    def _regime(self, model: int) -> LabelRegime:
-        return LabelRegime.of(self._catalogue.settings[model])
+    def _regime(self, model: int, reference: MatureReference | None = None) -> LabelRegime:
+        """Return how labels come, and how often they are wrong as its reference has it."""
+        regime, known = self._errors.of(model), reference and reference.as_labelled
+        return regime if known is None else regime._replace(errors=known.errors)

@@ -116,6 +116,7 @@ def record(chance: random.Random) -> dict[str, Any]:
         },
         "label_ts": moment(),
         "sampling_probability": number(),
+        "audit": chance.choice([True, False, None, 1, "yes"]),
         "extra": chance.choice([1, [number()], {"é": [None, "\n"]}, "text", TIMES[0]]),
     }
     known |= {key: value for key, value in optional.items() if chance.random() < 0.6}

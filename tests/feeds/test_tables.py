@@ -48,6 +48,7 @@ ROWS = st.fixed_dictionaries(
         "prediction": _maybe() | _classes,
         "label": _maybe() | _classes,
         "sampling_probability": _maybe() | st.sampled_from([1.0, 0.5, 0.0]),
+        "audit": _maybe() | _maybe() | _classes,
         "model": st.sampled_from(["fraud", "spam", "fraud", "spam", "x", None]),
         "version": st.sampled_from(["1", "2", None]),
         "region": st.sampled_from(["eu", "us", None, "é" * 129]),
@@ -57,7 +58,8 @@ ROWS = st.fixed_dictionaries(
 SCHEMA = pa.schema(
     [("type", pa.string()), ("id", pa.large_string()), ("ts", pa.float64())]
     + [(name, pa.float64()) for name in ("label_ts", "score", "sampling_probability")]
-    + [("prediction", pa.int8()), ("label", pa.int8()), ("model", pa.string())]
+    + [("prediction", pa.int8()), ("label", pa.int8()), ("audit", pa.int8())]
+    + [("model", pa.string())]
     + [("version", pa.dictionary(pa.int8(), pa.string()))]
 )
 _SEGMENT = ("region", "channel")

@@ -10,7 +10,7 @@ import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.comparison import Comparison, check_silence
+from monitor.diagnosis.comparison import Comparison, check_audits, check_silence
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
@@ -158,6 +158,7 @@ def _period(
     source: str,
 ) -> Period:
     regime = LabelRegime.of(model)
+    check_audits(model.name, regime)
     if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
         check_silence(name, asked, model.mature_until)
     period = Period.counted(counted, model.name, *asked, source=source, regime=regime)

@@ -257,6 +257,7 @@ class Queries:
             regime = LabelRegime.of(model)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
             key = (asked, digest(counted), is_mature(model, asked), given_reference(model))
+            key = (*key, model.label_errors)
             return self._explanations.get(key, lambda: _explain(model, asked, counted))
 
         return self._answers.get(snapshot, ("explanation", model.name, before, after), make)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.config.mapping import SEGMENT, MappedRecords
+from monitor.events.audit_marks import marked
 from monitor.events.batches import at_rows, concatenate, in_row_order
 from monitor.events.columns import (
     MAX_ID_BYTES,
@@ -164,13 +165,17 @@ class _Part:
 
     def _labels(self) -> tuple[list[Made], BoolArray]:
         labels, fit, size = self._label_columns("ts")
-        fit &= _sized(size)
+        audit, audit_fit = self._columns.classes("audit")
+        if (audit == 1).any():
+            labels = replace(labels, value=marked(labels.value, audit == 1))
+        fit &= _sized(size) & audit_fit
         return [labels.take(rows_where(fit))], fit
 
     def _outcomes(self) -> tuple[list[Made], BoolArray]:
         decided, fit = self._decisions()
         labels, label_fit, size = self._label_columns("label_ts", "ts")
-        fit &= label_fit & ((size < 0) | _sized(size))
+        audit, audit_fit = self._columns.classes("audit")
+        fit &= label_fit & ((size < 0) | _sized(size)) & audit_fit & (audit != 1)
         labels = replace(labels, prediction_time=decided["time"])
         made = divided(decided, labels, size >= 0, fit)
         return [made.predictions, made.labels, made.outcomes], made.fit

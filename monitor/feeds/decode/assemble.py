@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from monitor.events.audit_marks import marked
 from monitor.events.batches import in_row_order
 from monitor.events.columns import (
     NO_TIME,
@@ -145,10 +146,11 @@ class Assembler:
         value, known = self._label_values(rows)
         fit &= known & ids_fit(ids, self._longest)
         self._mark_unfit(place, fit)
+        audits = [bool(row.audit) for row in rows]
         made = Labels(
             key=keys_of(ids, self._seed),
             time=time,
-            value=value,
+            value=marked(value, np.array(audits)) if any(audits) else value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             row=place,
         )
@@ -175,6 +177,7 @@ class Assembler:
         )
         has_id = np.fromiter(map(bool, ids), np.bool_, len(ids))
         fit &= inside & known & ids_fit(ids, self._longest)
+        fit &= ~np.fromiter((bool(row.audit) for row in rows), np.bool_, len(rows))
         made = divided(decided, labels, has_id, fit)
         self._mark_unfit(place, made.fit)
         predictions, alone = parts.get("predictions", Predictions()), parts.get("labels", Labels())

@@ -127,6 +127,7 @@ class _Faults:
         yield from self._time("ts", self._latest_ms)
         yield from self._label_value()
         yield from self._sampling_probability()
+        yield from self._audit()
 
     def _outcome(self) -> Iterator[Fault]:
         if self._get("id") is not None:
@@ -138,6 +139,9 @@ class _Faults:
         yield from self._decision()
         yield from self._label_value()
         yield from self._sampling_probability()
+        yield from self._audit()
+        if self._get("audit"):
+            yield _bad("audit", "is of a record of type label alone, with the id", True)
         if self._get("id") is None:
             yield from self._nameless()
 
@@ -275,6 +279,11 @@ class _Faults:
         value = self._get("sampling_probability")
         if value is not None and not (_is_number(value) and 0 < value <= 1):
             yield _bad("sampling_probability", "must be above 0 and at most 1", value)
+
+    def _audit(self) -> Iterator[Fault]:
+        value = self._get("audit")
+        if value is not None and not (isinstance(value, bool | int) and value in (0, 1)):
+            yield _bad("audit", "must be true or false", value)
 
     def _get(self, name: str) -> Any:
         return self._fields.get(name)

@@ -53,6 +53,7 @@ class LabelRecord(Struct, tag_field="type", tag="label", gc=False):
     ts: Time
     label: Class | None
     sampling_probability: Probability | None = None
+    audit: Class | None = None
 
 
 class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
@@ -63,6 +64,7 @@ class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
     id: Id | None = None
     label_ts: Time | None = None
     sampling_probability: Probability | None = None
+    audit: Class | None = None
     prediction: Class | None = None
     score: Score | None = None
     model: Name | None = None

@@ -69,7 +69,7 @@ class _Constant:
 
 _GROUP = {"ts", "model", "version", "segment"}
 _DECISION = _GROUP | {"id", "prediction", "score"}
-_LABEL = {"id", "ts", "label", "sampling_probability"}
+_LABEL = {"id", "ts", "label", "sampling_probability", "audit"}
 _CELLS = ("tp", "fp", "fn", "tn")
 _COUNTS = {*_CELLS, "predicted_positive", "predicted_negative"}
 _USED = {
@@ -109,6 +109,8 @@ def _faults(record, models):  # noqa: C901 - one rule a line
         weight = used.get("sampling_probability")
         light = type(weight) in (int, Decimal) and weight < 1
         faults |= {"missing_field"} if used.get("label") is None or light else set()
+    if kind == "outcome" and used.get("audit"):
+        faults |= {"bad_value"}
     if kind == "counts" and (used.get("source") is None) != (used.get("batch") is None):
         faults |= {"missing_field"}
     odd = any(isinstance(value, _Constant) for value in record.values())
@@ -131,7 +133,7 @@ def _value_faults(name, value):
         chosen = [value.get(k) for k in KEYS] if isinstance(value, dict) else [7]
         found = [_text_faults(v, "bad_value", "\0") for v in chosen if v is not None]
         return set().union(*found)
-    if name in ("prediction", "label"):
+    if name in ("prediction", "label", "audit"):
         fits = type(value) in (int, bool) and value in (0, 1)
     elif name in _COUNTS:
         fits = type(value) is int and abs(value) <= 2**31
@@ -215,7 +217,9 @@ def _rows(record, models):
     weight = record.get("sampling_probability")
     weight = None if weight is None else float(weight)
     if kind == "label":
-        return [("label", key(record["id"]), time, 2 if value is None else int(value), weight)]
+        found = 2 if value is None else int(value)
+        found = -1 - found if record.get("audit") else found
+        return [("label", key(record["id"]), time, found, weight)]
     score = None if record.get("score") is None else float(record["score"])
     predicted = record.get("prediction")
     predicted = score >= _threshold(record, models) if predicted is None else bool(predicted)

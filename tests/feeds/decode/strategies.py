@@ -43,6 +43,7 @@ optional_groups = {
     "extra": st.sampled_from([None, 1, {"a": [1, {"b": "ü"}]}]),
 }
 _weights = {"sampling_probability": st.sampled_from([1, 0.5, 0.01, None])}
+_audits = {"audit": st.sampled_from([True, False, 1, 0, None])}
 _counts = st.integers(-(2**31), 2**31)
 
 predictions = st.fixed_dictionaries(
@@ -66,7 +67,7 @@ labels = st.fixed_dictionaries(
         "ts": times,
         "label": st.one_of(classes, st.none()),
     },
-    optional=_weights,
+    optional={**_weights, **_audits},
 )
 outcomes = st.fixed_dictionaries(
     {
@@ -115,7 +116,7 @@ _FIELDS = st.sampled_from(
     [
         *("type", "id", "ts", "prediction", "score", "model", "version", "segment", "label"),
         *("label_ts", "sampling_probability", "tp", "fn", "predicted_positive"),
-        *("source", "batch", "extra", "watermark", "late"),
+        *("source", "batch", "extra", "watermark", "late", "audit"),
     ]
 )
 

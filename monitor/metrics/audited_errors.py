@@ -1,0 +1,271 @@
+"""Rates of wrong labels, learned from audits: a second, trusted look at some labelled cases.
+
+Cases are audited by stratum: so many of each predicted class and label, drawn at random within
+it. How many depends on what was seen of a case, never on its actual class, so that the
+likelihood needs no weights. With p the share of actual positives among the cases of a predicted
+class, an audited case that is actually positive and labelled 1 has the probability p (1 - fn),
+one that is actually negative and labelled 1 has (1 - p) fp, and a case that is not audited and
+labelled 1 has the sum of both. A rate is the same for both predicted classes. That is what lets
+a few audits of flagged cases labelled 0 bound `fn` at rare positives, where audits of all cases
+labelled 0 hardly find any.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
+from monitor.metrics.ratio import FloatArray
+
+FEWEST_AUDITS = 30
+"""Audited cases of each label below which no rate is stated."""
+
+_PRIOR = 0.5
+"""Audits added to right and to wrong labels (Jeffreys): a rate is not 0 where none is wrong."""
+_DROP = 1.9207294103470620
+"""Half of the quantile .95 of chi squared with one degree of freedom."""
+_FITS = 9.210340371976184
+"""Quantile .99 of chi squared with two degrees of freedom."""
+_POINTS = 25
+_LOWEST, _HIGHEST = -14.0, 3.0
+"""Logits between which rates are looked for."""
+_ROUNDS = 8
+_WIDEST = 18.0
+_HALVINGS = 24
+_DIGITS = 3
+_CLASSES = 2
+
+
+class AuditedLabels(NamedTuple):
+    """Audited cases and all labelled ones, of the same stretch of time.
+
+    Attributes:
+        audited: (2, 2, 2), cases by predicted class, label and actual class.
+        labelled: (2, 2), cases by predicted class and label, at least the audited ones.
+    """
+
+    audited: NDArray[np.int64]
+    labelled: NDArray[np.int64]
+
+    @property
+    def by_label(self) -> tuple[int, int]:
+        """Audited cases labelled 0, and labelled 1."""
+        zero, one = self.audited.sum(axis=(0, 2)).tolist()
+        return zero, one
+
+    @property
+    def are_enough(self) -> bool:
+        """True where rates can be learned: `FEWEST_AUDITS` cases of each label."""
+        return min(self.by_label) >= FEWEST_AUDITS
+
+    def of(self, predicted: int) -> AuditedLabels:
+        """Return the cases of one predicted class alone.
+
+        Args:
+            predicted: 0 or 1.
+        """
+        held = np.arange(_CLASSES) == predicted
+        return AuditedLabels(
+            np.where(held[:, None, None], self.audited, 0),
+            np.where(held[:, None], self.labelled, 0),
+        )
+
+
+def learned_rates(found: AuditedLabels) -> ErrorRates:
+    """Return the rates of wrong labels with their 95 % limits.
+
+    Args:
+        found: audited cases, and all labelled ones.
+
+    Returns:
+        The most likely rates, and limits by profile likelihood; both with half an audit added
+        to right and to wrong labels of each actual class, and to three significant digits. A
+        lower limit is 0 where no label is found to be wrong. `UNKNOWN_ERRORS` with under
+        `FEWEST_AUDITS` of a label, and where the upper limits add up to 1 or more, so that
+        labels may say nothing of the class.
+
+    Source:
+        Tenenbein 1970 (double sampling with misclassification); Lyles et al. 2011 (validation
+        by stratum of prediction and label).
+
+    >>> audited = np.array([[[250, 0], [197, 53]], [[245, 5], [11, 239]]])
+    >>> labelled = np.array([[28_843, 360], [578, 219]])
+    >>> learned_rates(AuditedLabels(audited, labelled)).ranges
+    {'false_positive': (0.00879, 0.0111), 'false_negative': (0.0219, 0.111)}
+    """
+    if not found.are_enough:
+        return UNKNOWN_ERRORS
+    rates, limits, _ = _likely(found)
+    if sum(high for _, high in limits) >= 1:
+        return UNKNOWN_ERRORS
+    wrong = found.audited[:, 1, 0].sum(), found.audited[:, 0, 1].sum()
+    (first, below, above), (second, below_second, above_second) = (
+        _rounded(rate, low if seen else 0.0, high)
+        for rate, (low, high), seen in zip(rates, limits, wrong, strict=True)
+    )
+    return ErrorRates(first, second, below, above, below_second, above_second)
+
+
+def _rounded(rate: float, low: float, high: float) -> tuple[float, float, float]:
+    """Return a rate, and how far its limits are from it, to a few significant digits."""
+    rate, low, high = (float(f"{one:.{_DIGITS}g}") for one in (rate, low, high))
+    return rate, rate - low, high - rate
+
+
+def follow_predictions(found: AuditedLabels) -> bool | None:
+    """Test whether the rates of wrong labels differ between the predicted classes.
+
+    They do where labels are fed back by the model: a flagged case is confirmed as flagged.
+
+    Args:
+        found: audited cases, and all labelled ones.
+
+    Returns:
+        True where the same rates for both do not fit (likelihood ratio, p < .01); None with
+        under `FEWEST_AUDITS` of either predicted class.
+
+    >>> labelled = np.array([[28_843, 360], [578, 219]])
+    >>> audited = np.array([[[250, 0], [197, 53]], [[245, 5], [11, 239]]])
+    >>> follow_predictions(AuditedLabels(audited, labelled))
+    False
+    >>> audited[1, 1] = 125, 125
+    >>> follow_predictions(AuditedLabels(audited, labelled))
+    True
+    """
+    if found.audited.sum(axis=(1, 2)).min() < FEWEST_AUDITS:
+        return None
+    apart = sum(_likely(found.of(predicted)).log_likelihood for predicted in range(_CLASSES))
+    return bool(2 * (apart - _likely(found).log_likelihood) > _FITS)
+
+
+class _Likely(NamedTuple):
+    """The most likely rates, their limits, and the greatest log-likelihood."""
+
+    rates: tuple[float, ...]
+    limits: tuple[tuple[float, float], ...]
+    log_likelihood: float
+
+
+def _likely(found: AuditedLabels) -> _Likely:
+    """Look for the most likely rates on a grid.
+
+    The grid contracts to the box around the rates whose log-likelihood lies within `_DROP` of
+    the greatest: its sides are the profile limits.
+    """
+    low, high = np.full(_CLASSES, _LOWEST), np.full(_CLASSES, _HIGHEST)
+    greatest, best = -np.inf, (low + high) / 2
+    limits: list[tuple[float, float]] = []
+    for _ in range(_ROUNDS):
+        grid = [np.linspace(low[i], high[i], _POINTS) for i in range(_CLASSES)]
+        value = _log_likelihood(found, grid[0][:, None], grid[1])
+        at = np.unravel_index(int(value.argmax()), value.shape)
+        if value[at] > greatest:
+            greatest, best = float(value[at]), np.array([grid[i][at[i]] for i in range(_CLASSES)])
+        limits = [
+            _limits(grid[i], value.max(axis=1 - i) - greatest + _DROP, best[i])
+            for i in range(_CLASSES)
+        ]
+        ends, step = np.array(limits), (high - low) / (_POINTS - 1)
+        low = np.maximum(ends[:, 0] - step, _LOWEST)
+        high = np.minimum(ends[:, 1] + step, _HIGHEST)
+    return _Likely(
+        tuple(_rate(one) for one in best.tolist()),
+        tuple((_rate(a), _rate(b)) for a, b in limits),
+        greatest,
+    )
+
+
+def _limits(grid: FloatArray, above: FloatArray, best: float) -> tuple[float, float]:
+    """Return where the profile of a rate crosses 0, around its most likely value; linear between.
+
+    Args:
+        grid: logits of the rate.
+        above: the profile, by how much it lies above the limit.
+        best: the most likely logit, where the profile is above it.
+    """
+    inside = np.flatnonzero(above >= 0)
+    if not len(inside):
+        return best, best
+    found = []
+    for at, outside in ((inside[0], inside[0] - 1), (inside[-1], inside[-1] + 1)):
+        if 0 <= outside < len(grid) and np.isfinite(above[outside]):
+            part = above[at] / (above[at] - above[outside])
+            found.append(float(grid[at] + part * (grid[outside] - grid[at])))
+        else:
+            found.append(float(grid[at]))
+    return min(found[0], best), max(found[1], best)
+
+
+def _rate(logit: float) -> float:
+    """Return a rate; 0 at the lowest logit, below which none is looked for."""
+    return 0.0 if logit <= _LOWEST else float(1 / (1 + np.exp(-logit)))
+
+
+def _log_likelihood(found: AuditedLabels, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the log-likelihood of rates, each share of positives at its most likely value.
+
+    Args:
+        found: audited cases, and all labelled ones.
+        first: logits of the false positive rate; broadcasts.
+        second: logits of the false negative rate.
+
+    Returns:
+        -inf where both rates add up to 1 or more.
+    """
+    a, b = 1 / (1 + np.exp(-first)), 1 / (1 + np.exp(-second))
+    left = 1 - a - b
+    possible = left > 0
+    left = np.where(possible, left, 1.0)
+    (right_negative, lost), (false, right_positive) = (
+        found.audited.sum(axis=0).astype(np.float64) + _PRIOR
+    )
+    value = (
+        right_negative * np.log1p(-a)
+        + false * np.log(a)
+        + right_positive * np.log1p(-b)
+        + lost * np.log(b)
+    )
+    for audited, labelled in zip(found.audited, found.labelled, strict=True):
+        negative, positive = audited.sum(axis=0).tolist()
+        zero, one = (labelled - audited.sum(axis=1)).tolist()
+        share = _most_likely_share((positive, negative, one, zero), a, left)
+        labelled_one = a + share * left
+        value = value + _times(one, labelled_one) + _times(zero, 1 - labelled_one)
+        value = value + _times(positive, share) + _times(negative, 1 - share)
+    return np.where(possible, value, -np.inf)
+
+
+def _times(count: float, share: FloatArray) -> FloatArray:
+    return count * np.log(np.maximum(share, np.finfo(np.float64).tiny))
+
+
+def _most_likely_share(
+    counts: tuple[float, float, float, float], a: FloatArray, left: FloatArray
+) -> FloatArray:
+    """Return the share of actual positives where the derivative of its likelihood is 0.
+
+    The likelihood is concave, so that halving finds it.
+
+    Args:
+        counts: audited cases that are positive, and negative; others labelled 1, and 0.
+        a: the false positive rate.
+        left: 1 less both rates.
+    """
+    positive, negative, one, zero = counts
+    shape = np.broadcast_shapes(np.shape(a), np.shape(left))
+    low, high = np.full(shape, -_WIDEST), np.full(shape, _WIDEST)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        share = 1 / (1 + np.exp(-middle))
+        labelled_one = a + share * left
+        slope = (
+            positive / share
+            - negative / (1 - share)
+            + left * (one / labelled_one - zero / (1 - labelled_one))
+        )
+        rises = slope > 0
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return np.asarray(1 / (1 + np.exp(-(low + high) / 2)))

@@ -1,0 +1,195 @@
+"""`label_errors: audit`: rates learned from audits correct all that known rates correct."""
+
+import numpy as np
+import pytest
+
+from monitor.config import Config
+from monitor.drift import Verdict
+from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.events.audit_marks import marked
+from monitor.events.columns import EventBatch, Group, Labels, Predictions
+from monitor.exporter.api.status import status_answer
+from monitor.metrics.label_errors import ErrorRates
+
+DAY = 86_400_000
+RECALL, FPR = 0.8, 0.02
+WRONG = ErrorRates(0.01, 0.05)
+AUDITS = "audit"
+
+
+class Cases:
+    """Cases with labels that are wrong at given rates; ids are positions."""
+
+    def __init__(self, days, a_day, seed, prevalence, rates=WRONG):
+        rng = np.random.default_rng(seed)
+        self.rng, count = rng, days * a_day
+        self.day = np.repeat(np.arange(days), a_day)
+        self.time = self.day * DAY + np.sort(rng.integers(0, DAY, (days, a_day))).reshape(-1)
+        share = np.array([prevalence(day) for day in range(days)])[self.day]
+        self.actual = rng.random(count) < share
+        self.called = rng.random(count) < np.where(self.actual, RECALL, FPR)
+        wrong = np.where(self.actual, rates.false_negative, rates.false_positive)
+        self.label = self.actual ^ (rng.random(count) < wrong)
+        self.key = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
+
+    def batch(self, day):
+        """The predictions of a day, and their labels an hour later."""
+        rows = np.flatnonzero(self.day == day)
+        return EventBatch(
+            predictions=Predictions(
+                key=self.key[rows],
+                time=self.time[rows],
+                predicted_positive=self.called[rows],
+                score=np.full(len(rows), np.nan),
+                group=np.zeros(len(rows), dtype=np.int64),
+            ),
+            labels=labels(self.key[rows], self.time[rows] + 3_600_000, self.label[rows]),
+            groups=(Group("m"),),
+            records=2 * len(rows),
+        )
+
+    def audits(self, each, days):
+        """So many audits of each predicted class and label, of the cases of some days."""
+        inside = np.isin(self.day, days)
+        chosen = []
+        for called in (False, True):
+            for label in (False, True):
+                stratum = np.flatnonzero(inside & (self.called == called) & (self.label == label))
+                chosen.append(self.rng.permutation(stratum)[:each])
+        rows = np.concatenate(chosen)
+        found = labels(self.key[rows], self.time[rows] + DAY, self.actual[rows], audit=True)
+        return EventBatch(labels=found, records=len(rows))
+
+
+def labels(key, time, value, *, audit=False):
+    value = value.astype(np.int64)
+    value = marked(value, np.ones(len(value), dtype=np.bool_)) if audit else value
+    return Labels(key=key, time=time, value=value, sampling_probability=np.full(len(key), np.nan))
+
+
+def monitor_of(errors=AUDITS, state=None, **others):
+    settings = {"label_timeout": "60d", "maturity": "1d", "label_errors": errors, **others}
+    return Monitor(Config(models={"m": settings}, windows=["1d", "7d", "28d"]), state)
+
+
+def fed(cases, each, days, monitor=None, *, audit_days=None):
+    monitor = monitor or monitor_of()
+    for day in days:
+        monitor.apply(cases.batch(day))
+    if each:
+        monitor.apply(cases.audits(each, days if audit_days is None else audit_days))
+    return monitor
+
+
+def steady(prevalence):
+    return lambda _: prevalence
+
+
+def halved(day):
+    return 0.04 if day < 35 else 0.01
+
+
+def test_metrics_are_corrected_for_what_audits_show():
+    cases = Cases(40, 5_000, 1, steady(0.02))
+    monitor = fed(cases, 125, range(40))
+    snapshot = monitor.snapshot()
+    errors = snapshot.models[0].label_errors
+    for name, (low, high) in errors.ranges.items():
+        assert low <= getattr(WRONG, name) <= high, name
+    window = snapshot.windows[2]
+    truths = {"recall": RECALL, "false_positive_rate": FPR, "prevalence": 0.02}
+    for metric, truth in truths.items():
+        found = window.metrics[metric]
+        assert found.lower[0] <= truth <= found.upper[0], metric
+    raw = fed(cases, 0, range(40), monitor_of({})).snapshot().windows[2]
+    assert raw.metrics["recall"].upper[0] < 0.7
+    np.testing.assert_array_equal(raw.counts.cells, window.counts.cells)
+
+
+def test_more_audits_narrow_the_interval():
+    widths = []
+    for each in (30, 300):
+        cases = Cases(40, 5_000, 1, steady(0.02))
+        found = fed(cases, each, range(40)).snapshot().windows[2].metrics["precision"]
+        widths.append(found.upper[0] - found.lower[0])
+    assert widths[1] < 0.7 * widths[0]
+
+
+@pytest.mark.parametrize("each", [0, 10])
+def test_too_few_audits_leave_metrics_undefined_and_say_so(each):
+    monitor = fed(Cases(30, 1_000, 1, steady(0.02)), each, range(30))
+    snapshot = monitor.snapshot()
+    for window in (*snapshot.windows, snapshot.lifetime):
+        assert np.isnan(window.metrics["recall"].estimate[0]), window.name
+        assert np.isnan(window.metrics["precision"].estimate[0]), window.name
+    verdict = snapshot.models[0].watched.verdicts["7d"]
+    assert verdict.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert verdict.label_fault == "audits_too_few"
+    status = status_answer(snapshot, limit=1).models[0]
+    assert status.label_errors == {}
+    assert "at least 30 audits of cases labelled 0" in status.windows["7d"].refused_because
+
+
+@pytest.mark.slow
+def test_rarer_positives_are_no_worse_model_and_audits_may_come_late():
+    """Audits of the first days come at the end: reference and verdicts are corrected then."""
+    cases = Cases(66, 3_000, 4, halved)
+    monitor = fed(cases, 125, range(66))
+    found = monitor.snapshot().models[0].watched
+    assert found.reference is None
+    monitor = fed(Cases(70, 3_000, 4, halved), 0, range(66, 68), monitor)
+    found = monitor.snapshot().models[0].watched
+    recall = found.reference.counts.tp / found.reference.counts.actual_positive
+    assert abs(recall - RECALL) < 0.06
+    assert not {one.verdict for one in found.verdicts.values()} & DEGRADED
+    raw = fed(cases, 0, range(66), monitor_of({})).snapshot().models[0].watched
+    assert raw.verdicts["28d"].verdict in DEGRADED
+
+
+def evidence_by_day(monitor):
+    detector = monitor.state()["watch"]["watching"]["0"]["by_day"]["detectors"][0]
+    return {name: np.asarray(value).tolist() for name, value in detector.items()}
+
+
+def test_later_audits_correct_the_reference_again_and_keep_its_evidence():
+    cases = Cases(66, 5_000, 4, steady(0.04))
+    monitor = fed(cases, 40, range(40), audit_days=range(40))
+    monitor = fed(cases, 0, range(40, 60), monitor)
+    first = monitor.snapshot().models[0]
+    version, closes = first.watched.reference.version, first.watched.reference.closes
+    evidence = evidence_by_day(monitor)
+    monitor = fed(cases, 200, [], monitor, audit_days=range(60))
+    second = monitor.snapshot().models[0]
+    assert second.label_errors != first.label_errors
+    assert (second.watched.reference.version, second.watched.reference.closes) == (version, closes)
+    assert second.watched.reference.counts.tp != first.watched.reference.counts.tp
+    assert evidence_by_day(monitor) == evidence
+
+
+def test_a_restored_monitor_judges_as_one_that_ran_on():
+    cases = Cases(66, 3_000, 4, halved)
+    whole = fed(cases, 100, range(40))
+    again = monitor_of(state=whole.state())
+    later = [*map(cases.batch, range(40, 66)), cases.audits(50, range(40, 66))]
+    for monitor in (whole, again):
+        for batch in later:
+            monitor.apply(batch)
+    one, other = (monitor.snapshot() for monitor in (whole, again))
+    assert one.models[0].label_errors == other.models[0].label_errors
+    assert one.models[0].label_errors.known
+    for window, same in zip(one.windows, other.windows, strict=True):
+        np.testing.assert_array_equal(window.metrics["recall"], same.metrics["recall"])
+    first, second = (snapshot.models[0].watched.verdicts for snapshot in (one, other))
+    assert {n: v.verdict for n, v in first.items()} == {n: v.verdict for n, v in second.items()}
+
+
+def test_a_model_that_is_not_to_learn_is_not_corrected():
+    cases = Cases(20, 2_000, 1, steady(0.02))
+    audited, plain = (fed(cases, n, range(20), monitor_of({})) for n in (100, 0))
+    one, other = (monitor.snapshot() for monitor in (audited, plain))
+    for window, same in zip(one.windows, other.windows, strict=True):
+        np.testing.assert_array_equal(window.metrics["recall"], same.metrics["recall"])
+    assert one.labels.audits == 400
