@@ -8,7 +8,8 @@ void release(Buffers *buffers)
         PyBuffer_Release(&buffers->views[--buffers->count]);
 }
 
-/* An array of numbers of `size` bytes, 0 for any; NULL with an error set. `flags` say if it is written to. */
+/* An array of numbers of `size` bytes, 0 for any; NULL with an error set. `flags` say if it is
+   written to. */
 Py_buffer *view_of(Buffers *buffers, PyObject *array, Py_ssize_t size, int flags)
 {
     if (buffers->count == MOST_BUFFERS) {
@@ -38,7 +39,8 @@ void *column(Buffers *buffers, PyObject *array, size_t most)
     return view ? view->buf : NULL;
 }
 
-/* An array to be read, of numbers of `size` bytes, and how many there are; NULL with an error set. */
+/* An array to be read, of numbers of `size` bytes, and how many there are; NULL with an error
+   set. */
 const void *read_rows(Buffers *buffers, PyObject *array, Py_ssize_t size, size_t *count)
 {
     Py_buffer *view = view_of(buffers, array, size, PyBUF_CONTIG_RO);

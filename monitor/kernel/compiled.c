@@ -16,6 +16,7 @@ code does that its docstring names. Read that first.
 #endif
 
 static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
+                                {"count_lines", count_lines, METH_O, lines_doc},
                                 {"key_of", key_of, METH_VARARGS, key_doc},
                                 {"find", find, METH_VARARGS, find_doc},
                                 {"enter", enter, METH_VARARGS, enter_doc},

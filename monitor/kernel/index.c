@@ -7,7 +7,8 @@ The docstring of that module describes it. */
 enum {
     GROUP = 8,   /* places that are searched together */
     JUMPS = 32,  /* groups that are searched in ever wider jumps; then one after the other */
-    AHEAD = 32   /* keys whose memory is fetched before the first of them is looked for */
+    AHEAD = 32,  /* keys whose memory is fetched before the first of them is looked for */
+    RELEASE_FROM = 512 /* keys from which other threads may run meanwhile */
 };
 
 /* The index, and the keys that are looked for or entered. */
@@ -150,6 +151,7 @@ PyObject *find(PyObject *Py_UNUSED(module), PyObject *arguments)
         goto end;
     }
     size_t row_count = (size_t)of_rows->shape[0], words = (size_t)of_rows->shape[1];
+    PyThreadState *state = index.count >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
     for (size_t from = 0; from < index.count; from += AHEAD) {
         size_t stop = index.count - from < AHEAD ? index.count : from + AHEAD;
         fetch_groups(&index, from, stop);
@@ -157,6 +159,8 @@ PyObject *find(PyObject *Py_UNUSED(module), PyObject *arguments)
         for (size_t i = from; i < stop; i++)
             to[i] = slot_of(&index, index.keys[i], of_rows->buf, row_count, words);
     }
+    if (state)
+        PyEval_RestoreThread(state);
     done = true;
 end:
     release(&buffers);
@@ -193,6 +197,7 @@ PyObject *enter(PyObject *Py_UNUSED(module), PyObject *arguments)
         goto end;
     const i64 *slot = of_slots->buf;
     done = (size_t)of_slots->len / 8 >= index.count;
+    PyThreadState *state = index.count >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
     for (size_t from = 0; done && from < index.count; from += AHEAD) {
         size_t stop = index.count - from < AHEAD ? index.count : from + AHEAD;
         fetch_groups(&index, from, stop);
@@ -200,6 +205,8 @@ PyObject *enter(PyObject *Py_UNUSED(module), PyObject *arguments)
             done = slot[i] >= 0 && (u64)slot[i] < index.slots &&
                    take_place(&index, index.keys[i], (u32)slot[i]);
     }
+    if (state)
+        PyEval_RestoreThread(state);
     if (!done)
         PyErr_SetString(PyExc_ValueError, "a key has no slot in bounds, or no place is free");
 end:

@@ -50,7 +50,8 @@ static void skip_blanks(Cursor *cursor)
 /* Skips blanks, and then this byte, if it is next. */
 static bool skip(Cursor *cursor, u8 byte)
 {
-    skip_blanks(cursor);
+    if (cursor->at < cursor->end && *cursor->at != byte) /* nearly never: there are no blanks */
+        skip_blanks(cursor);
     if (cursor->at == cursor->end || *cursor->at != byte)
         return false;
     cursor->at++;
@@ -198,31 +199,38 @@ static bool is_digit(const Cursor *cursor)
     return cursor->at < cursor->end && (u8)(*cursor->at - '0') <= 9;
 }
 
-/* Reads digits into a number, and returns how many there are. `significant` counts those from
-   the first that is not 0. More than 19 may wrap around, which `read_number` refuses. */
-static i64 read_digits(Cursor *cursor, Number *number, int *significant)
+/* Reads digits into a number, and returns how many there are. More than 19 significant ones may
+   wrap around, which `read_number` refuses. */
+static i64 read_digits(Cursor *cursor, Number *number)
 {
     const u8 *start = cursor->at;
-    for (; is_digit(cursor); cursor->at++) {
-        u8 digit = *cursor->at - '0';
-        number->digits = number->digits * 10 + digit;
-        *significant += *significant > 0 || digit > 0;
-    }
+    for (; is_digit(cursor); cursor->at++)
+        number->digits = number->digits * 10 + (u64)(*cursor->at - '0');
     return cursor->at - start;
+}
+
+/* How many digits a number has from the first that is not 0, its exponent left out. */
+static int significant_digits(const u8 *at, const u8 *end)
+{
+    int count = 0;
+    for (; at < end && (*at == '-' || *at == '.' || (u8)(*at - '0') <= 9); at++)
+        count += *at != '-' && *at != '.' && (count > 0 || *at != '0');
+    return count;
 }
 
 static bool read_number(Cursor *cursor, Number *number)
 {
+    const u8 *start = cursor->at;
+    i64 decimals = 0;
     *number = (Number){.integer = true};
-    int significant = 0;
     number->negative = skip_word(cursor, "-", 1);
     bool zero = cursor->at < cursor->end && *cursor->at == '0';
-    i64 whole = read_digits(cursor, number, &significant);
+    i64 whole = read_digits(cursor, number);
     if (whole == 0 || (zero && whole > 1))
         return false;
     if (skip_word(cursor, ".", 1)) {
         number->integer = false;
-        i64 decimals = read_digits(cursor, number, &significant);
+        decimals = read_digits(cursor, number);
         if (decimals == 0 || decimals > 99)
             return false;
         number->exponent = -(int)decimals;
@@ -233,13 +241,12 @@ static bool read_number(Cursor *cursor, Number *number)
         if (!minus)
             skip_word(cursor, "+", 1);
         Number power = {0};
-        int ignored = 0;
-        i64 digits = read_digits(cursor, &power, &ignored);
+        i64 digits = read_digits(cursor, &power);
         if (digits == 0 || digits > 2)
             return false;
         number->exponent += minus ? -(int)power.digits : (int)power.digits;
     }
-    return significant <= 19;
+    return whole + decimals <= 19 || significant_digits(start, cursor->at) <= 19;
 }
 
 static bool skip_value(Cursor *cursor, int depth);

@@ -1,4 +1,4 @@
-/* Counting into panes: what `PaneSlots.add` of monitor/windows/pane_slots.py does, on its memory. */
+/* Counting into panes: as `PaneSlots.add` of monitor/windows/pane_slots.py, on its memory. */
 
 #include "kernel.h"
 
@@ -48,8 +48,10 @@ static void mark_written(const Ring *ring, i64 earliest, i64 latest)
 {
     if (latest - earliest < ring->slots) {
         i64 slot = slot_of(ring, earliest);
-        for (i64 pane = earliest; pane <= latest; pane++, slot = slot + 1 < ring->slots ? slot + 1 : 0)
+        for (i64 pane = earliest; pane <= latest; pane++) {
             ring->written[slot] = 1;
+            slot = slot + 1 < ring->slots ? slot + 1 : 0;
+        }
     } else
         for (size_t i = 0; i < ring->changes; i++)
             if (ring->pane[i] <= newest_of(ring, i) &&

@@ -203,16 +203,47 @@ static bool read_segment(Scan *scan, Cursor *cursor)
     return skip(cursor, '}');
 }
 
+/* Reads a key and its closing quote, if the key is that of a field as nearly every line spells
+   it; else FIELDS, and nothing is read. */
+static enum Field read_usual_key(Cursor *cursor)
+{
+#define IS(name, field)                                                                       \
+    if (memcmp(cursor->at, name "\"", sizeof name) == 0) {                                     \
+        cursor->at += sizeof name;                                                            \
+        return field;                                                                         \
+    }
+    if (cursor->end - cursor->at < 24)
+        return FIELDS; /* a comparison below may reach behind the end */
+    switch (*cursor->at) {
+    case 'i': IS("id", ID) break;
+    case 'l': IS("label", LABEL) IS("label_ts", LABEL_TS) break;
+    case 'm': IS("model", MODEL) break;
+    case 'p': IS("prediction", PREDICTION) break;
+    case 's': IS("score", SCORE) IS("segment", SEGMENT) break;
+    case 't': IS("type", TYPE) IS("ts", TS) break;
+    case 'v': IS("version", VERSION) break;
+    }
+#undef IS
+    return FIELDS;
+}
+
 /* Reads the fields of a line that is one object. */
 static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
 {
     if (!skip(cursor, '{'))
         return false;
     do {
-        Text key;
-        if (!(skip(cursor, '"') && read_text(cursor, &key) && !key.escaped && skip(cursor, ':')))
+        if (!skip(cursor, '"'))
             return false;
-        enum Field field = field_of(&key);
+        enum Field field = read_usual_key(cursor);
+        if (field == FIELDS) {
+            Text key;
+            if (!read_text(cursor, &key) || key.escaped)
+                return false;
+            field = field_of(&key);
+        }
+        if (!skip(cursor, ':'))
+            return false;
         if (field == FIELDS) {
             if (!skip_value(cursor, 1))
                 return false;
@@ -713,6 +744,31 @@ PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
     release(&buffers);
     PyBuffer_Release(&block);
     return result;
+}
+
+const char lines_doc[] = PyDoc_STR(
+"count_lines(block, /)\n"
+"--\n\n"
+"Count the newlines of a block, as `monitor.feeds.decode.lines.count_lines` does.\n\n"
+"Args:\n"
+"    block: bytes.");
+
+PyObject *count_lines(PyObject *Py_UNUSED(module), PyObject *block)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(block, &view, PyBUF_CONTIG_RO) < 0)
+        return NULL;
+    const u8 *at = view.buf, *end = at + view.len;
+    Py_ssize_t lines = 0;
+    while (at < end) {
+        const u8 *stop = end - at < 255 ? end : at + 255;
+        u8 few = 0; /* at most 255 of them: bytes are added many at once */
+        for (; at < stop; at++)
+            few += *at == '\n';
+        lines += few;
+    }
+    PyBuffer_Release(&view);
+    return PyLong_FromSsize_t(lines);
 }
 
 const char key_doc[] = PyDoc_STR(

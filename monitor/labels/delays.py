@@ -9,7 +9,7 @@ import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
-from monitor.counts import Outcome, add_at
+from monitor.counts import Outcome, add_at, add_once
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import State
@@ -91,7 +91,7 @@ class LabelDelays:
         if not len(rows):
             return
         model = self._catalogue.model_of_group[deltas.group[rows]]
-        self._changes[model] += 1
+        add_once(self._changes, model)
         time, cell, count = deltas.time[rows], deltas.cell[rows], deltas.count[rows]
         delay = np.maximum(deltas.label_time[rows] - time, 0)
         kind = cell * _BINS + np.searchsorted(EDGES_SECONDS, delay / 1000)

@@ -7,7 +7,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config import Config, WindowClock
 from monitor.config.quantities import parse_duration
-from monitor.counts import add_at
+from monitor.counts import add_at, add_once
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -114,7 +114,7 @@ class WindowCounts:
             return
         self.weights.apply(deltas)
         model = self._catalogue.model_of_group[deltas.group]
-        self._changes[model] += 1
+        add_once(self._changes, model)
         self._past.add_totals(model, deltas)
         event, row = self._catalogue.series_of_groups(deltas.group)
         model, cell, count = model[event], deltas.cell[event], deltas.count[event]

@@ -184,7 +184,7 @@ class PaneSlots:
         return None
 
 
-class _CompiledSlots(PaneSlots):
+class CompiledSlots(PaneSlots):
     """Slots that the compiled kernel counts into.
 
     It leaves to Python the changes that 32 bits may be too few for.
@@ -215,5 +215,5 @@ def pane_slots(span: int, cells: int) -> PaneSlots:
         cells: columns of the table of a slot.
     """
     if kernel_in_use() == "c":
-        return _CompiledSlots(compiled_module(), span, cells)
+        return CompiledSlots(compiled_module(), span, cells)
     return PaneSlots(span, cells)

@@ -101,6 +101,8 @@ class PaneRing:
         Args:
             times: as `advance` takes them; models move on by more than the ring.
         """
+        if not len(self._ahead):
+            return self._ahead.entries()
         return self._ahead.take_up_to(self._panes_at(times) - self.span, self._owners)
 
     def moves(self, times: Int64Array | int) -> Iterator[tuple[Int64Array, int, int]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.counts import add_at
+from monitor.counts import add_at, add_once
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.windows.panes import PaneRing
@@ -91,7 +91,7 @@ class RunningWindow:
             pane = panes[number]
             inside = np.flatnonzero((ring == number) & (pane >= start) & (pane < end))
             add_at(self.sums, row[inside], cell[inside], count[inside])
-            self._changes[model[inside]] += 1
+            add_once(self._changes, model[inside])
 
     def changes(self, model: int, panes: PaneRange) -> int | None:
         """Return how often a model's counts have changed; None where it covers other panes.

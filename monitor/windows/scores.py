@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.counts import Outcome
+from monitor.counts import Outcome, add_once
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array
+from monitor.events.columns import Int64Array, rows_where
 from monitor.events.renumbering import State
 from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
@@ -59,12 +59,12 @@ class Scores:
 
     def apply(self, deltas: Deltas) -> None:
         """Count scored predictions and their outcomes."""
-        scored = np.flatnonzero(deltas.score_bin != NO_SCORE)
+        scored = rows_where(deltas.score_bin != NO_SCORE)
         self._ensure()
-        if not len(scored):
+        if not len(deltas.score_bin[scored]):
             return
         model = self._catalogue.model_of_group[deltas.group[scored]]
-        self._changes[model] += 1
+        add_once(self._changes, model)
         time, kind = deltas.time[scored], _KIND_OF_CELL[deltas.cell[scored]]
         score, count = deltas.score_bin[scored], deltas.count[scored]
         pane, fresh = self._recent.pane_of(time), kind == _ALL

@@ -1,12 +1,14 @@
 """The compiled kernel beside the Python decoder, on lines made up and damaged; under sanitizers.
 
     python -m tests.benchmarks.kernel_fuzz [--compared N] [--scanned N] [--rows N] [--searched N]
-                                           [--seed S] [--sanitize]
+                                           [--joined N] [--seed S] [--sanitize]
 
 `--compared` lines go through both decoders, which must give the same batch, bit for bit, with
 the same rejections; `--scanned` lines go through the kernel alone, many times as fast; `--rows` of
 CSV go through both readers, and changed in some bytes through the kernel alone; `--searched` keys
-are entered and found in indexes of many sizes, where a dictionary says what is found.
+are entered and found in indexes of many sizes, where a dictionary says what is found; `--joined`
+predictions and labels go through both joins, and their changes into panes of both kinds, which must
+end in the same state; columns of any numbers, most of them out of bounds, through the kernel alone.
 Blocks begin and end anywhere. With `--sanitize` the kernel is compiled anew with
 AddressSanitizer and UBSan (GCC), which end the process at the first fault; its blocks and
 columns then end where their memory ends.
@@ -38,6 +40,8 @@ from monitor.events.columns import KINDS, EventBatch
 from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.scanning import RowLayout, Scanner
+
+from .kernel_fuzz_join import join
 
 SOURCES = sorted(Path(kernel.__file__).parent.glob("*.c"))
 SANITIZED = "KERNEL_FUZZ_MODULE"
@@ -335,7 +339,8 @@ def loaded() -> Any:
             return module.scan(np.frombuffer(data, np.uint8).copy(), *rest)
 
         return SimpleNamespace(
-            scan=exactly, find=module.find, enter=module.enter, FIELDS=module.FIELDS
+            scan=exactly,
+            **{name: getattr(module, name) for name in vars(module) if name != "scan"},
         )
     return kernel.compiled_module() or sys.exit("no compiled kernel is installed")
 
@@ -351,15 +356,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--scanned", type=int, default=5_000_000)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--searched", type=int, default=2_000_000)
+    parser.add_argument("--joined", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--quick", action="store_true", help="few lines")
     options = parser.parse_args(arguments)
     if options.quick:
         options.compared, options.scanned = 2_000, 20_000
-        options.rows, options.searched = 20_000, 20_000
+        options.rows, options.searched, options.joined = 20_000, 20_000, 20_000
     if options.sanitize:
-        names = ("compared", "scanned", "rows", "searched", "seed")
+        names = ("compared", "scanned", "rows", "searched", "joined", "seed")
         words = [f"--{name}={getattr(options, name)}" for name in names]
         sys.exit(sanitized(words))
     module = loaded()
@@ -369,6 +375,7 @@ def main(arguments: list[str] | None = None) -> None:
         ("scanned", scan, "lines scanned", "taken"),
         ("rows", read_rows, "rows read", "taken"),
         ("searched", search, "keys looked for", "found"),
+        ("joined", join, "events joined", "plain batches"),
     )
     for option, run, what, which in parts:
         began, wanted = time.monotonic(), getattr(options, option)

@@ -23,6 +23,8 @@ from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.scanning import Scanner
 from monitor.join import Join
+from monitor.join.compiled_rules import CompiledRules
+from monitor.join.label_rules import LabelRules
 from monitor.join.table import PredictionTable
 from monitor.labels.delays import LabelDelays
 from monitor.labels.maturity import Maturities
@@ -42,7 +44,7 @@ STAGES: dict[str, list[tuple[type[Any], str]]] = {
     "join: rules": [(Join, "apply"), (Join, "advance"), (Join, "count"), (Join, "add")],
     "join: find": [(PredictionTable, "find")],
     "join: enter": [(PredictionTable, "append")],
-    "join: label": [(PredictionTable, "label")],
+    "join: label": [(CompiledRules, "met"), (LabelRules, "_put")],
     "windows": [(Windows, "apply"), (Windows, "advance")],
     "delays": [(LabelDelays, "apply"), (LabelDelays, "advance")],
     "scores": [(Scores, "apply"), (Scores, "advance")],

@@ -58,6 +58,12 @@ def test_a_key_of_another_length_is_refused(name):
         COMPILED.key_of(name, 0)
 
 
+def test_lines_are_counted_in_blocks_of_every_length():
+    for length in (0, 1, 254, 255, 256, 509, 510, 511, 70_000):
+        for block in (b"\n" * length, b"a" * length, (b"a\n\n" * length)[:length]):
+            assert COMPILED.count_lines(block) == block.count(b"\n")
+
+
 def test_columns_with_too_few_rows_are_refused():
     block = 3 * LABEL
     with pytest.raises(ValueError, match="the block has more than 2 lines"):

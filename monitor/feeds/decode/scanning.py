@@ -26,7 +26,6 @@ from monitor.events.columns import (
 )
 from monitor.feeds.decode.assemble import decided_by
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
-from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings
 
 _PREDICTIONS = ("key", "time", "score", "group", "given", "row")
@@ -100,7 +99,7 @@ class Scanner:
         """
         if layout is not None and len(self._keys) > _MOST_KEYS:
             return None
-        lines = count_lines(data) + 1
+        lines = self._compiled.count_lines(data) + 1
         columns = [_empty(names, lines) for names in (_PREDICTIONS, _LABELS, _OUTCOMES)]
         starts, left = np.empty(lines + 1, np.int64), np.empty(lines, np.int64)
         *written, remaining, taken, names = self._compiled.scan(

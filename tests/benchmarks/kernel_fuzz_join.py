@@ -1,0 +1,172 @@
+"""The compiled kernel beside the join and the panes in Python, part of `kernel_fuzz`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from monitor.config import Config
+from monitor.events.catalogue import Catalogue
+from monitor.events.columns import NO_TIME, Group, Labels, Predictions
+from monitor.join import Join
+from monitor.join.compiled_rules import CompiledRules
+from monitor.kernel.choice import VARIABLE
+from monitor.windows.pane_slots import CompiledSlots
+from monitor.windows.panes import PaneRing
+from tests.same import differences
+
+MODELS = 5
+IDS = 5_000
+
+
+class Joined:
+    """A join, and two rings of panes behind it.
+
+    Args:
+        module: the kernel; None for Python.
+        config: of the join.
+
+    Attributes:
+        plain: batches of labels that the kernel took.
+    """
+
+    def __init__(self, module: Any, config: Config) -> None:
+        self.catalogue = Catalogue(config)
+        self.catalogue.groups_of([Group(f"m{number}") for number in range(MODELS)])
+        self.plain = 0
+        with patch.dict(os.environ, {VARIABLE: "python"}):
+            self.join = Join(self.catalogue, 1 << 20)
+            self.rings = [PaneRing(width=w, span=50, cells=6) for w in (60_000, 3_600_000)]
+        for ring in self.rings:
+            if module is not None:
+                ring._slots = CompiledSlots(module, ring.span, ring.cells)
+            ring.ensure(np.arange(MODELS))
+        if module is not None:
+            rules = CompiledRules(module, self.join._memory)
+            self.join._labels._compiled = self.join._predictions._compiled = rules
+            met = rules.met
+
+            def counted(*given: Any) -> Any:
+                found = met(*given)
+                self.plain += found is not None
+                return found
+
+            rules.met = counted  # type: ignore[method-assign]
+
+    def take(self, predictions: Predictions, labels: Labels, now: int) -> None:
+        """Join a batch, and count what changes."""
+        times = np.full(MODELS, now) - 1_000 * np.arange(MODELS)
+        over = self.join.forgetting.over(times, now)
+        self.join.advance(over)
+        deltas = self.join.apply(predictions, labels, over)
+        for ring in self.rings:
+            ring.advance(times)
+            ring.add(ring.pane_of(deltas.time), deltas.group, deltas.cell, deltas.count)
+
+    def state(self) -> Any:
+        """What is equal for both kernels."""
+        return self.join.state(), [ring.state() for ring in self.rings], self.join.met()
+
+
+def events_at(now: int, count: int, chance: np.random.Generator) -> tuple[Predictions, Labels]:
+    """So many predictions and as many labels, of ids that come again, about a moment."""
+    reach = int(chance.choice([1_000, 3_600_000, 100_000_000]))
+    score = np.where(chance.random(count) < 0.1, np.nan, chance.integers(0, 1001, count) / 1000)
+    predictions = Predictions(
+        key=chance.integers(1, IDS, count).astype(np.uint64),
+        time=now - chance.integers(0, reach, count),
+        predicted_positive=score >= 0.5,
+        score=score,
+        group=chance.integers(0, MODELS, count),
+        row=np.arange(count),
+    )
+    if chance.random() < 0.7:  # nearly all of them new, as in a usual stream
+        predictions = predictions.take(np.sort(np.unique(predictions.key, return_index=True)[1]))
+    labels = Labels(
+        key=chance.integers(1, IDS, count).astype(np.uint64),
+        time=now + chance.integers(-reach, reach, count) // 1_000 * 1_000,
+        value=chance.integers(0, 3, count),
+        sampling_probability=np.full(count, np.nan),
+        prediction_time=np.full(count, NO_TIME),
+        row=np.arange(count, 2 * count),
+    )
+    return predictions, labels
+
+
+def numbers_of_any_size(chance: np.random.Generator, count: int, most: int) -> Any:
+    """Integers, most of them below a bound, some of them as far out as 64 bits go."""
+    found = chance.integers(0, most, count)
+    odd = chance.random(count) < chance.choice([0, 0.01, 0.5])
+    wild = chance.choice([-(2**63), -1, most, 2**31, 2**62, 2**63 - 1, -(2**62), 1 << 44], count)
+    return np.where(odd, wild, found)
+
+
+def join(events: int, seed: int, module: Any) -> int:
+    """Join and count events in both ways; return how many batches were plain.
+
+    Raises:
+        SystemExit: the two differ.
+    """
+    chance, done, plain = np.random.default_rng(seed), 0, 0
+    while done < events:
+        config = Config(defaults={"label_timeout": str(chance.choice(["1h", "30d"]))})
+        runs = [Joined(None, config), Joined(module, config)]
+        now = 1_700_000_000_000
+        for _ in range(8):
+            count = int(chance.choice([1, 3, 600]))
+            batch = events_at(now, count, chance)
+            now += int(chance.choice([1_000, 600_000, 40_000_000]))
+            for one in runs:
+                one.take(*batch, now)
+            done += 2 * count
+        if [*differences(*(one.state() for one in runs))]:
+            sys.exit(f"the joins differ: seed {seed}, after {done} events")
+        plain += runs[1].plain
+        wild_columns(module, chance)
+    return plain
+
+
+def wild_columns(module: Any, chance: np.random.Generator) -> None:
+    """Give the kernel columns of numbers that may be out of bounds: it refuses or skips them."""
+    count, models, groups, slots = (int(n) for n in chance.integers(1, 40, 4))
+    model_of_group = numbers_of_any_size(chance, groups, models)
+
+    def column(most: int) -> Any:
+        return numbers_of_any_size(chance, count, most)
+
+    def books(width: int) -> Any:
+        return np.zeros(models * width, np.int64)
+
+    time = -2_208_988_800_000 + column(2**43)
+    score, positive = chance.normal(size=count), column(2).astype(np.uint8)
+    module.pack(
+        (time, column(groups), column(1) - 1, score, positive),
+        (model_of_group, numbers_of_any_size(chance, models, 1)),
+        books(2),
+        tuple(np.empty(count, kind) for kind in (np.uint64, np.uint64, np.int64, np.int64)),
+    )
+    words = chance.integers(0, 2**63, (slots, 3)).astype(np.uint64)
+    words[:, 1] = (words[:, 1] >> np.uint64(20) << np.uint64(20)) | np.uint64(groups - 1)
+    module.meet(
+        words,
+        column(slots),
+        (column(9).astype(np.uint64), time, column(3), np.where(column(2) == 1, 1, -(1 << 62))),
+        (model_of_group, numbers_of_any_size(chance, models, 2**40)),
+        int(chance.choice([-(1 << 62), 0])),
+        (books(1), books(1), books(3), books(25)),
+        tuple(np.empty(2 * count, np.int64) for _ in range(7)),
+        (np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.uint64)),
+    )
+    kind = chance.choice([np.int32, np.int64])
+    module.count(
+        np.zeros((slots, groups, 6), kind),
+        np.zeros(slots, np.bool_),
+        numbers_of_any_size(chance, models, 100) % 2**61,
+        model_of_group,
+        (column(100), column(groups), column(6), column(2)),
+        np.empty(count, np.int64),
+    )
