@@ -12,7 +12,7 @@ from monitor.config.labelling import LearnedLabelErrors
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits
+from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditedLabels, learned_rates
 from monitor.metrics.label_errors import ErrorRates
@@ -98,6 +98,19 @@ class LearnedErrors:
         """
         every = self._audits.counts()
         return every.take(self._catalogue.model_of_group[every.group] == model)
+
+    def not_audited(self, model: int) -> LabelledCases:
+        """Return the remembered cases of a model that have a label and no audit.
+
+        Args:
+            model: its number.
+        """
+        parts = [
+            cases.take(self._catalogue.model_of_group[cases.group] == model)
+            for cases in self._audits.not_audited()
+        ]
+        nothing = LabelledCases(np.empty(0, np.uint64), *(np.empty((3, 0), np.int64)))
+        return LabelledCases(*map(np.concatenate, zip(nothing, *parts, strict=True)))
 
     def _of_today(self, model: int) -> _Learned:
         times = self._times()

@@ -89,7 +89,7 @@ class Assembler:
         self._latest_ms = latest_ms
         self._longest = longest
         self._codes = GroupCodes(names)
-        self._seed = names.id_seed
+        self._seed, self._texts = names.id_seed, names.id_texts
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
@@ -117,7 +117,7 @@ class Assembler:
         decided, fit = self._decisions(rows)
         fit &= ids_fit(ids, self._longest)
         self._mark_unfit(place, fit)
-        return _fit_rows(Predictions(key=keys_of(ids, self._seed), row=place, **decided), fit)
+        return _fit_rows(Predictions(key=self._keys(ids), row=place, **decided), fit)
 
     def _decisions(self, rows: Sequence[Predicted]) -> tuple[dict[str, Any], BoolArray]:
         time, fit = self._times([row.ts for row in rows])
@@ -148,7 +148,7 @@ class Assembler:
         self._mark_unfit(place, fit)
         audits = [bool(row.audit) for row in rows]
         made = Labels(
-            key=keys_of(ids, self._seed),
+            key=self._keys(ids),
             time=time,
             value=marked(value, np.array(audits)) if any(audits) else value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
@@ -168,7 +168,7 @@ class Assembler:
             decided["actual_class"], own = actual(rows, self._codes.classes(decided["group"]))
             known &= own
         labels = Labels(
-            key=keys_of(ids, self._seed),
+            key=self._keys(ids),
             time=time,
             value=value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
@@ -212,6 +212,12 @@ class Assembler:
             row=place,
         )
         return _fit_rows(made, fit)
+
+    def _keys(self, ids: Sequence[str]) -> KeyArray:
+        keys = keys_of(ids, self._seed)
+        if self._texts is not None:
+            self._texts.note(ids, keys)
+        return keys
 
     def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         return within_years(seconds_of(values), self._latest_ms)
