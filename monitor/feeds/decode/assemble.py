@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,6 +37,7 @@ from monitor.feeds.decode.field_columns import (
     within_years,
 )
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames, name_fits
+from monitor.feeds.decode.id_texts import noted_keys
 from monitor.feeds.decode.records import (
     CountsRecord,
     LabelRecord,
@@ -89,7 +91,8 @@ class Assembler:
         self._latest_ms = latest_ms
         self._longest = longest
         self._codes = GroupCodes(names)
-        self._seed, self._texts = names.id_seed, names.id_texts
+        self._seed = names.id_seed
+        self._keys = partial(noted_keys, seed=names.id_seed, texts=names.id_texts)
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
@@ -212,12 +215,6 @@ class Assembler:
             row=place,
         )
         return _fit_rows(made, fit)
-
-    def _keys(self, ids: Sequence[str]) -> KeyArray:
-        keys = keys_of(ids, self._seed)
-        if self._texts is not None:
-            self._texts.note(ids, keys)
-        return keys
 
     def _times(self, values: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         return within_years(seconds_of(values), self._latest_ms)

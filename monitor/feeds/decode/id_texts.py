@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from monitor.events.columns import KeyArray
+from monitor.events.keys import keys_of
 
 
 class IdTexts:
@@ -38,3 +39,17 @@ class IdTexts:
         for row in np.flatnonzero(np.isin(keys, self._keys)).tolist():
             text = ids[row]
             self.found[int(keys[row])] = text if isinstance(text, str) else text.decode()
+
+
+def noted_keys(ids: Sequence[str], seed: int, texts: IdTexts | None) -> KeyArray:
+    """Return the keys of ids, and note the texts of those that are asked for.
+
+    Args:
+        ids: their texts.
+        seed: of the keys.
+        texts: notes them; None to note none.
+    """
+    keys = keys_of(ids, seed)
+    if texts is not None:
+        texts.note(ids, keys)
+    return keys
