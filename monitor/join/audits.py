@@ -99,6 +99,11 @@ class Audits:
         self._settled = AuditCounts()
         self.edition = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """True before the first audit of a known prediction."""
+        return not (len(self._key) or len(self._settled))
+
     def add(self, key: KeyArray, time: Int64Array, value: Int64Array) -> None:
         """Add audits of remembered predictions; of one id the latest is in force.
 
