@@ -70,7 +70,7 @@ class LabelledCases(NamedTuple):
 
     def take(self, rows: Rows) -> LabelledCases:
         """Return the selected cases."""
-        return LabelledCases(*(column[rows] for column in self))
+        return LabelledCases(self.key[rows], self.group[rows], self.time[rows], self.stratum[rows])
 
 
 class Audits:

@@ -312,9 +312,8 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
             f"{_if_wrong(model)}".strip()
         ]
     if model.audits is not None:
-        yield h.li(".warn" if model.audits.follow_predictions else None)[
-            f"Whether labels follow the prediction: {model.audits.text}."
-        ]
+        item = h.li(".warn") if model.audits.follow_predictions else h.li
+        yield item[f"Whether labels follow the prediction: {model.audits.text}."]
     elif model.labelling == Labelling.COMPLETE:
         yield h.li[UNAUDITED]
     if not model.labels_missing_in:
