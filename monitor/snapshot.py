@@ -20,6 +20,7 @@ from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.forgotten import Forgotten
 from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
+from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.class_report import ClassReport
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
@@ -154,6 +155,7 @@ class ModelState:
         segments: segment keys that the model is split by.
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
+        audits: what audits of its labels show; None without audits.
         refused: metrics that the labels do not identify, each with its reason.
         refused_because: these reasons as sentences; "" where nothing is refused.
         objective: configured objectives, by metric.
@@ -196,6 +198,7 @@ class ModelState:
     label_timeout_ms: int | None = None
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
+    audits: AuditFindings | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_because: str = ""
     objective: Mapping[str, float] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from monitor.cli.output import show, tell
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
 from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
+from monitor.diagnosis.comparison import with_audits
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
@@ -110,7 +111,7 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
     mature_until = compared.mature_until(model)
     after = compared.after(model)
     setting = settings_of(monitor.config, model)
-    return diagnose(
+    found = diagnose(
         compared.before(model, after),
         after,
         model=model,
@@ -119,3 +120,4 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
         scatter=compared.day_scatter(model),
         objective=setting.objective.precision,
     )
+    return with_audits(found, monitor.label_errors.findings(monitor.models.index(model)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from os import fspath
 
 from monitor.cli.output import tell
@@ -18,6 +19,7 @@ from monitor.errors import FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import segment_keys
@@ -36,6 +38,7 @@ class RecordedFeed:
             (`recorded_tables`).
         config: models, and the mapping of each configured feed.
         given: the mapping of the options, which takes precedence; None without one.
+        id_texts: notes the texts of some ids; None to note none.
 
     Raises:
         FeedError: no object of a store matches a pattern, or the store cannot be read.
@@ -45,11 +48,19 @@ class RecordedFeed:
         torn: the error of a file that ends in a damaged part; None without one.
     """
 
-    def __init__(self, paths: Sequence[str], config: Config, given: MappedRecords | None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        config: Config,
+        given: MappedRecords | None,
+        *,
+        id_texts: IdTexts | None = None,
+    ) -> None:
         self.records = 0
         self.torn: FeedError | None = None
         self._config = config
-        self._decoder = Decoder(DecodeSettings.from_config(config))
+        settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
+        self._decoder = Decoder(settings)
         self._mappings: dict[str, MappedRecords] = {}
         self._paths: list[str] = []
         for path, mapping in mappings_of(paths, config, given):

@@ -12,17 +12,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Reference
 from monitor.config.classes import MANY
 from monitor.config.quantities import format_time, parse_duration
+from monitor.diagnosis.result import Diagnosis
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import because
+from monitor.labels.refusals import audits_text, because
 from monitor.labels.regime import LabelRegime
+from monitor.metrics.audited_errors import AuditFindings
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
 from monitor.watch.first_days import FIRST_DAYS
@@ -160,6 +163,18 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
             f"{name}: ends before missing labels count as negatives, got {asked}; under labelling "
             f"negatives_by_timeout they count for {counted}: end it there or earlier"
         )
+
+
+def with_audits(found: Diagnosis, audits: AuditFindings | None) -> Diagnosis:
+    """Return a diagnosis that says what audits of labels show.
+
+    Args:
+        found: the diagnosis.
+        audits: of the model; None without audits.
+    """
+    if audits is None:
+        return found
+    return replace(found, notes=(*found.notes, audits_text(audits)))
 
 
 def check_audits(model: str, regime: LabelRegime) -> None:

@@ -7,12 +7,14 @@ of it changes any more, and its audit is added to the counts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.events.columns import Columns, Int64Array, KeyArray
+from monitor.events.columns import Columns, Int64Array, KeyArray, Rows
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 from monitor.join import packing as words
 from monitor.join.table import PredictionTable
@@ -51,6 +53,26 @@ class AuditCounts(Columns):
         return AuditCounts(group=group, day=day, cell=cell, count=count.astype(np.int64))
 
 
+class LabelledCases(NamedTuple):
+    """Predictions with a label in force.
+
+    Attributes:
+        key: of their ids.
+        group: number of the group of each.
+        time: event time of the prediction, epoch milliseconds.
+        stratum: predicted class times 2, and the label.
+    """
+
+    key: KeyArray
+    group: Int64Array
+    time: Int64Array
+    stratum: Int64Array
+
+    def take(self, rows: Rows) -> LabelledCases:
+        """Return the selected cases."""
+        return LabelledCases(self.key[rows], self.group[rows], self.time[rows], self.stratum[rows])
+
+
 class Audits:
     """Audits of remembered predictions, and the counts of those of forgotten ones.
 
@@ -76,6 +98,11 @@ class Audits:
         self._time, self._value = _no_rows(), _no_rows()
         self._settled = AuditCounts()
         self.edition = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """True before the first audit of a known prediction."""
+        return not (len(self._key) or len(self._settled))
 
     def add(self, key: KeyArray, time: Int64Array, value: Int64Array) -> None:
         """Add audits of remembered predictions; of one id the latest is in force.
@@ -124,6 +151,18 @@ class Audits:
             return self._settled
         waiting = self._cases(self._table.find(self._key), self._value)
         return AuditCounts.concatenate([self._settled, waiting]).summed()
+
+    def not_audited(self) -> Iterator[LabelledCases]:
+        """Yield the remembered predictions with a label in force and without an audit."""
+        for slots in self._table.chunks():
+            when, what = self._table.when(slots), self._table.what(slots)
+            key, label = self._table.keys(slots), words.label_values_of(what)
+            rows = (label >= 0) & (label < _CLASSES) & ~np.isin(key, self._key)
+            called = words.predicted_positive_of(what).astype(np.int64)
+            cases = LabelledCases(
+                key, words.groups_of(when), words.times_of(when), 2 * called + label
+            )
+            yield cases.take(rows)
 
     def _cases(self, slots: Int64Array, found: Int64Array) -> AuditCounts:
         when, what = self._table.when(slots), self._table.what(slots)

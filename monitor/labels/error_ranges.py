@@ -7,9 +7,10 @@ ranges, each combination. What holds at all of them is certain, whatever the tru
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from monitor.events.columns import Int64Array
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.windows.weights import SUMS
+
+T = TypeVar("T")
 
 
 class Corner(NamedTuple):
@@ -164,11 +167,7 @@ def widened_recall(
         between: what the scatter of days adds.
         days: length of the window.
     """
-    found = [recall]
-    found += [
-        recall_evidence(one.after.sum(axis=-1), one.dispersion, between, days=days)
-        for one in corners
-    ]
+    found = [recall, *_of_windows(partial(recall_evidence, days=days), corners, between)]
     lower, upper, excluded = zip(*found, strict=True)
     return RecallEvidence(float(np.min(lower)), float(np.max(upper)), float(np.min(excluded)))
 
@@ -184,12 +183,18 @@ def widened_false_positive_rate(
         between: what the scatter of days adds.
         days: length of the window.
     """
-    found = [above]
-    found += [
-        false_positive_rate_above(one.after.sum(axis=-1), one.dispersion, between, days=days)
-        for one in corners
-    ]
+    excluded = partial(false_positive_rate_above, days=days)
+    found = [above, *_of_windows(excluded, corners, between)]
     return math.nan if any(map(math.isnan, found)) else max(found)
+
+
+def _of_windows(
+    excluded: Callable[[ConfusionCounts, Dispersion, BetweenDays | None], T],
+    corners: Sequence[Corner],
+    between: BetweenDays | None,
+) -> list[T]:
+    """Return what the later window excludes at each corner."""
+    return [excluded(one.after.sum(axis=-1), one.dispersion, between) for one in corners]
 
 
 def _outcomes(regime: LabelRegime, cells: Int64Array) -> tuple[ConfusionCounts, Dispersion]:

@@ -12,23 +12,21 @@ from monitor.config.labelling import LearnedLabelErrors
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits
+from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
 from monitor.labels.regime import LabelRegime
-from monitor.metrics.audited_errors import AuditedLabels, learned_rates
-from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
 from monitor.windows import Windows
 
 _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
 """The outcome by predicted class and label."""
 
 
-class _Learned(NamedTuple):
-    """Rates, and what they follow from: edition of the audits, day, audited and labelled cases."""
+class _Known(NamedTuple):
+    """What audits show, and the edition of the audits and the day that it is of."""
 
     edition: int
     day: int
-    found: AuditedLabels
-    rates: ErrorRates
+    findings: AuditFindings
 
 
 class LearnedErrors:
@@ -57,7 +55,7 @@ class LearnedErrors:
         self._windows = windows
         self._times = times
         self._fixed: list[LabelRegime] = []
-        self._learned: dict[int, _Learned] = {}
+        self._learned: dict[int, _Known] = {}
 
     def of(self, model: int) -> LabelRegime:
         """Return how labels of a model come, and how often they are wrong.
@@ -71,7 +69,8 @@ class LearnedErrors:
         fixed = self._fixed[model]
         if not isinstance(settings[model].label_errors, LearnedLabelErrors):
             return fixed
-        return fixed._replace(errors=self._of_today(model).rates)
+        findings = self.findings(model)
+        return fixed if findings is None else fixed._replace(errors=findings.rates)
 
     def audited(self, model: int) -> AuditedLabels:
         """Return the audited cases of a model, and the labelled ones of the same days.
@@ -99,15 +98,33 @@ class LearnedErrors:
         every = self._audits.counts()
         return every.take(self._catalogue.model_of_group[every.group] == model)
 
-    def _of_today(self, model: int) -> _Learned:
+    def not_audited(self, model: int) -> LabelledCases:
+        """Return the remembered cases of a model that have a label and no audit.
+
+        Args:
+            model: its number.
+        """
+        parts = [
+            cases.take(self._catalogue.model_of_group[cases.group] == model)
+            for cases in self._audits.not_audited()
+        ]
+        nothing = LabelledCases(np.empty(0, np.uint64), *(np.empty((3, 0), np.int64)))
+        return LabelledCases(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+
+    def findings(self, model: int) -> AuditFindings | None:
+        """Return what the audits of a model show; None without audits.
+
+        Args:
+            model: its number.
+        """
+        if self._audits.is_empty:
+            return None
         times = self._times()
         day = int(times[model]) // DAY_MS if model < len(times) else 0
         known = self._learned.get(model)
-        if known is not None and (known.edition, known.day) == (self._audits.edition, day):
-            return known
-        found = self.audited(model)
-        same = known is not None and all(map(np.array_equal, known.found, found))
-        rates = known.rates if known is not None and same else learned_rates(found)
-        learned = _Learned(self._audits.edition, day, found, rates)
-        self._learned[model] = learned
-        return learned
+        if known is None or (known.edition, known.day) != (self._audits.edition, day):
+            found = self.audited(model)
+            same = known is not None and all(map(np.array_equal, known.findings.cases, found))
+            findings = known.findings if known and same else AuditFindings.of(found)
+            known = self._learned[model] = _Known(self._audits.edition, day, findings)
+        return known.findings if known.findings.cases.audited.any() else None

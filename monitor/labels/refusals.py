@@ -7,7 +7,7 @@ from typing import Protocol
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
-from monitor.metrics.audited_errors import FEWEST_AUDITS
+from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditFindings
 from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.snapshot import METRIC_NAMES
@@ -96,6 +96,38 @@ def wrong_labels(errors: ErrorRates) -> str:
         f"{of_positives} % of actual positives; metrics and their intervals are corrected for it "
         "(label_errors)"
     )
+
+
+def audits_text(found: AuditFindings) -> str:
+    """Return what audits show of labels that follow the prediction, as a clause.
+
+    Args:
+        found: what they show.
+    """
+    zero, one = found.cases.by_label
+    wrong = int(found.cases.audited[:, 0, 1].sum()), int(found.cases.audited[:, 1, 0].sum())
+    told = (
+        f"audits found {wrong[0]:,} of {zero:,} labels 0 and {wrong[1]:,} of {one:,} labels 1 wrong"
+    )
+    return f"{told}; {_FOLLOWING[found.follow_predictions]}"
+
+
+_FOLLOWING: Mapping[bool | None, str] = {
+    True: "flagged cases have wrong labels at other rates than the others, as where a label "
+    "follows the prediction: precision or recall is off, and label_errors, which takes the rates "
+    "to be the same, does not correct it",
+    False: "flagged and other cases may have wrong labels at the same rates, so that labels do not "
+    "seem to follow the prediction",
+    None: f"whether labels follow the prediction takes {FEWEST_AUDITS} audits of flagged cases "
+    "and of others",
+}
+"""The end of `audits_text`, by what the audits show."""
+
+UNAUDITED = (
+    "Whether labels follow the prediction, as where a flagged case is confirmed as flagged: audits "
+    "of flagged and of other cases test it."
+)
+"""What cannot be known without audits."""
 
 
 def if_labels_wrong(found: LabelSensitivity) -> str:

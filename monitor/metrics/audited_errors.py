@@ -12,7 +12,7 @@ labelled 0 hardly find any.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,25 @@ class AuditedLabels(NamedTuple):
             np.where(held[:, None, None], self.audited, 0),
             np.where(held[:, None], self.labelled, 0),
         )
+
+
+class AuditFindings(NamedTuple):
+    """What the audits of a model show.
+
+    Attributes:
+        cases: audited and labelled ones.
+        rates: of wrong labels, see `learned_rates`.
+        follow_predictions: see the function of this name.
+    """
+
+    cases: AuditedLabels
+    rates: ErrorRates
+    follow_predictions: bool | None
+
+    @classmethod
+    def of(cls, cases: AuditedLabels) -> Self:
+        """Return what audited cases show."""
+        return cls(cases, learned_rates(cases), follow_predictions(cases))
 
 
 def learned_rates(found: AuditedLabels) -> ErrorRates:

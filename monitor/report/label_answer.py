@@ -6,7 +6,8 @@ import numpy as np
 from msgspec import Struct
 
 from monitor.config import Labelling
-from monitor.labels.refusals import if_labels_wrong
+from monitor.labels.refusals import audits_text, if_labels_wrong
+from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_errors import too_few_positive
 from monitor.metrics.label_sensitivity import (
     SENSITIVE_METRICS,
@@ -14,7 +15,7 @@ from monitor.metrics.label_sensitivity import (
     label_sensitivity,
 )
 from monitor.metrics.sampled import SampledCounts
-from monitor.report.answer_parts import LabelStatus, Share, label_status, metric_interval
+from monitor.report.answer_parts import Count, LabelStatus, Share, label_status, metric_interval
 from monitor.snapshot import ModelState, Window
 
 
@@ -85,3 +86,39 @@ def clipped_classes(model: ModelState, window: Window) -> tuple[str, ...]:
     few = too_few_positive(window.counts[model.row], model.label_errors)
     names = ("predicted_positive", "predicted_negative")
     return tuple(name for name, is_few in zip(names, few, strict=True) if is_few)
+
+
+class AuditsAnswer(Struct, frozen=True, kw_only=True):
+    """What audits of labels show.
+
+    Attributes:
+        labelled_0: audited cases that are labelled 0.
+        labelled_1: audited cases that are labelled 1.
+        wrong_0: labels 0 found to be wrong.
+        wrong_1: labels 1 found to be wrong.
+        follow_predictions: true where rates of wrong labels differ between flagged and other
+            cases; null with too few audits.
+        text: the same in words.
+    """
+
+    labelled_0: Count
+    labelled_1: Count
+    wrong_0: Count
+    wrong_1: Count
+    follow_predictions: bool | None
+    text: str
+
+
+def audits_answer(found: AuditFindings | None) -> AuditsAnswer | None:
+    """Return what audits show; None without audits."""
+    if found is None:
+        return None
+    zero, one = found.cases.by_label
+    return AuditsAnswer(
+        labelled_0=zero,
+        labelled_1=one,
+        wrong_0=int(found.cases.audited[:, 0, 1].sum()),
+        wrong_1=int(found.cases.audited[:, 1, 0].sum()),
+        follow_predictions=found.follow_predictions,
+        text=audits_text(found),
+    )

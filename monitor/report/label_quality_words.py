@@ -61,8 +61,10 @@ def audit_advice(diagnosis: Diagnosis) -> str:
         diagnosis: with `labels_may_explain`.
     """
     side = "after" if diagnosis.judgement.change["recall"] < 0 else "before"
+    cases = cases_to_audit(diagnosis)
     return (
-        f"Have {cases_to_audit(diagnosis)} cases looked at again, drawn at random from the "
-        f"unflagged cases of {side} that are labelled positive: if hardly any label is wrong, it "
-        "is the model; known rates go into label_errors."
+        f"Have {cases} cases looked at again, drawn at random from the unflagged cases of {side} "
+        "that are labelled positive: if hardly any label is wrong, it is the model. "
+        f"`precision-monitor audit --sample {2 * cases}` draws them beside others; sent as audits, "
+        "they teach label_errors: audit the rates."
     )

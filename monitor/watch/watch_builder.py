@@ -220,5 +220,7 @@ class WatchBuilder:
 
     def _regime(self, model: int, reference: MatureReference | None = None) -> LabelRegime:
         """Return how labels come, and how often they are wrong as its reference has it."""
-        regime, known = self._errors.of(model), reference and reference.as_labelled
-        return regime if known is None else regime._replace(errors=known.errors)
+        regime = self._errors.of(model)
+        if reference is None or reference.as_labelled is None:
+            return regime
+        return regime._replace(errors=reference.as_labelled.errors)

@@ -1,10 +1,12 @@
 """What wrong labels do to the stated metrics, and what their known rates give back.
 
-    python -m tests.benchmarks.label_errors [--draws 2000] [--verdicts 100] [--quality 500]
+    python -m tests.benchmarks.label_errors [--draws 2000] [--learned 500] [--verdicts 100]
+                                            [--quality 500]
 
 Seeded. A share of all labels is flipped, at 1, 2 and 10 % prevalence; recall is .8, and .02 of
 actual negatives are flagged. First recall and precision of 30,000 cases, by labels as they are
-and corrected for the rates, with the coverage of the corrected 95 % intervals. Then verdicts on
+and corrected for the rates, with the coverage of the corrected 95 % intervals; then the same where
+500 cases of each label are audited, as `precision-monitor audit` draws them. Then verdicts on
 28 days against 28 days of 5,000 cases, with 1 % of labels flipped: positives become half as
 many, or recall falls to .5. Last, verdicts where nothing but the share of flipped labels changes,
 beside those on a true fall of recall with 1 % flipped.
@@ -26,6 +28,7 @@ from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.labels.regime import LabelRegime
+from monitor.metrics.audited_errors import AuditedLabels, learned_rates
 from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.sampled import SampledCounts, estimate, intervals
 
@@ -37,14 +40,22 @@ PREVALENCES = (0.01, 0.02, 0.1)
 DAY, DAYS, A_DAY = 86_400_000, 28, 5_000
 
 
+AUDITED = 500
+"""Audited cases of each label."""
+
+
 def flipped(
     rng: np.random.Generator, prevalence: float, flips: float, draws: int
 ) -> ConfusionCounts:
     """Return outcomes as labelled, (draws,)."""
+    return _mislabelled(rng, _outcomes(rng, prevalence, draws), flips)
+
+
+def _outcomes(rng: np.random.Generator, prevalence: float, draws: int) -> ConfusionCounts:
+    """Return true outcomes, (draws,)."""
     positive = rng.binomial(CASES, prevalence, draws)
     tp, fp = rng.binomial(positive, RECALL), rng.binomial(CASES - positive, FPR)
-    right = ConfusionCounts(tp=tp, fp=fp, fn=positive - tp, tn=CASES - positive - fp)
-    return _mislabelled(rng, right, flips)
+    return ConfusionCounts(tp=tp, fp=fp, fn=positive - tp, tn=CASES - positive - fp)
 
 
 def _mislabelled(rng: np.random.Generator, right: ConfusionCounts, flips: float) -> ConfusionCounts:
@@ -81,13 +92,72 @@ def stated(draws: int) -> list[tuple[str, ...]]:
 
 
 def _counts(labelled: ConfusionCounts, rate: float) -> SampledCounts:
+    return _corrected(labelled, ErrorRates(rate, rate))
+
+
+def _corrected(labelled: ConfusionCounts, rates: ErrorRates) -> SampledCounts:
     return SampledCounts(
         labelled=labelled,
         predicted_positive=labelled.predicted_positive,
         predicted_negative=labelled.predicted_negative,
-        false_positive=rate,
-        false_negative=rate,
+        **rates._asdict(),
     )
+
+
+def learned(draws: int) -> list[tuple[str, ...]]:
+    """Return rows: rates learned from audits, and metrics corrected for them, with coverage.
+
+    Args:
+        draws: for each prevalence and share of flipped labels.
+    """
+    rows = []
+    for prevalence in PREVALENCES:
+        flagged = RECALL * prevalence + FPR * (1 - prevalence)
+        truths = {"recall": RECALL, "precision": RECALL * prevalence / flagged}
+        for flips in FLIPS:
+            rng = np.random.default_rng(1)
+            found = [_audited_draw(rng, prevalence, flips) for _ in range(draws)]
+            cells = [f"{100 * prevalence:g} %", f"{100 * flips:g} %"]
+            for name in ("false_positive", "false_negative"):
+                ends = np.array([rates.ranges[name] for rates, _ in found])
+                covered = ((ends[:, 0] <= flips) & (flips <= ends[:, 1])).mean()
+                cells += [f"{np.diff(ends).mean():.4f}", f"{covered:.3f}"]
+            for metric, truth in truths.items():
+                stated = [float(estimate(one, metric)) for _, one in found]
+                limits = np.array([intervals(one, metric) for _, one in found])
+                covered = ((limits[:, 0] <= truth) & (truth <= limits[:, 1])).mean()
+                cells += [f"{np.mean(stated):.3f}", f"{np.diff(limits).mean():.3f}"]
+                cells.append(f"{covered:.3f}")
+            rows.append(tuple(cells))
+    return rows
+
+
+def _audited_draw(
+    rng: np.random.Generator, prevalence: float, flips: float
+) -> tuple[ErrorRates, SampledCounts]:
+    """Return the rates that audits of a draw show, and its outcomes corrected for them."""
+    right = _outcomes(rng, prevalence, 1)
+    true = np.array([[right.tn, right.fn], [right.fp, right.tp]])[:, :, 0]
+    wrong = rng.binomial(true, flips)
+    # predicted class, label, actual class
+    cases = np.empty((2, 2, 2), dtype=np.int64)
+    for actual in (0, 1):
+        cases[:, actual, actual] = true[:, actual] - wrong[:, actual]
+        cases[:, 1 - actual, actual] = wrong[:, actual]
+    labelled = cases.sum(axis=2)
+    audited = np.empty_like(cases)
+    for label in (0, 1):
+        others, flagged = labelled[:, label].tolist()
+        drawn = min(flagged, max(AUDITED // 2, AUDITED - others))
+        for called, size in enumerate((min(others, AUDITED - drawn), drawn)):
+            negative, positive = cases[called, label].tolist()
+            seen = rng.hypergeometric(positive, negative, size) if size else 0
+            audited[called, label] = size - seen, seen
+    counts = ConfusionCounts(
+        tp=labelled[1, 1], fp=labelled[1, 0], fn=labelled[0, 1], tn=labelled[0, 0]
+    )
+    rates = learned_rates(AuditedLabels(audited, labelled))
+    return rates, _corrected(counts, rates)
 
 
 def day_of(
@@ -236,12 +306,16 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=2_000)
+    parser.add_argument("--learned", type=int, default=500)
     parser.add_argument("--verdicts", type=int, default=100)
     parser.add_argument("--quality", type=int, default=500)
     args = parser.parse_args()
     of = ("true", "labelled", "corrected", "width", "coverage")
     head = ("prevalence", "flips", *(f"{m} {part}" for m in ("recall", "precision") for part in of))
     print(table(head, stated(args.draws)))
+    rates = ("fp width", "fp coverage", "fn width", "fn coverage")
+    parts = (f"{m} {part}" for m in ("recall", "precision") for part in of[2:])
+    print(table(("prevalence", "flips", *rates, *parts), learned(args.learned)))
     head = ("prevalence", "change", "labels", "diagnosed worse", "announced worse")
     print(table(head, verdicts(args.verdicts)))
     head = ("sd of days", "prevalence", "change", "worse by 7 days", "by 28 days")

@@ -193,6 +193,12 @@ def test_intervals_of_corrected_labels_cover_in_every_row():
     assert min(float(row[column]) for row in rows for column in (6, 11)) > 0.9
 
 
+def test_intervals_at_rates_learned_from_audits_cover_in_every_row():
+    rows = label_errors.learned(5)
+    assert len(rows) == len(label_errors.PREVALENCES) * len(label_errors.FLIPS)
+    assert min(float(row[column]) for row in rows for column in (8, 11)) >= 0.8
+
+
 def test_other_labels_are_no_worse_model_and_a_worse_model_beside_wrong_labels_is_found():
     shares = {row[1:3]: float(row[4]) for row in label_errors.quality(10)[:15]}
     for prevalence in ("1 %", "2 %", "10 %"):

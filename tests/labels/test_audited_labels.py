@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from monitor.config import Config
+from monitor.diagnosis.comparison import compared_live
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
+from monitor.errors import UsageError
 from monitor.events.audit_marks import marked
 from monitor.events.columns import EventBatch, Group, Labels, Predictions
+from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.now import now_section
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.label_errors import ErrorRates
 
 DAY = 86_400_000
@@ -193,3 +198,54 @@ def test_a_model_that_is_not_to_learn_is_not_corrected():
     for window, same in zip(one.windows, other.windows, strict=True):
         np.testing.assert_array_equal(window.metrics["recall"], same.metrics["recall"])
     assert one.labels.audits == 400
+
+
+def confirmed(cases):
+    """Labels that confirm half of the false positives."""
+    false = cases.called & ~cases.actual
+    cases.label |= false & (cases.rng.random(len(false)) < 0.5)
+    return cases
+
+
+@pytest.mark.parametrize("feeds_back", [False, True])
+def test_labels_that_follow_the_prediction_are_named(feeds_back):
+    cases = Cases(30, 3_000, 9, steady(0.04))
+    monitor = fed(confirmed(cases) if feeds_back else cases, 100, range(30), monitor_of({}))
+    status = status_answer(monitor.snapshot(), limit=1)
+    audits = status.models[0].audits
+    assert audits.follow_predictions is feeds_back
+    assert (audits.labelled_0, audits.labelled_1) == (200, 200)
+    page = str(now_section(status, status.models[0], None, None))
+    assert audits.text in page.replace("&#x27;", "'")
+    assert ("follows the prediction: precision or recall is off" in page) is feeds_back
+
+
+def test_without_audits_the_page_names_the_test():
+    status = status_answer(
+        fed(Cases(5, 500, 9, steady(0.04)), 0, range(5), monitor_of({})).snapshot(), limit=1
+    )
+    assert status.models[0].audits is None
+    page = str(now_section(status, status.models[0], None, None))
+    assert "audits of flagged and of other cases test it" in page
+
+
+def test_a_diagnosis_says_what_audits_show():
+    cases = Cases(66, 2_000, 4, steady(0.04))
+    monitor = fed(cases, 100, range(66), monitor_of({}))
+    snapshot = monitor.snapshot()
+    asked = compared_live(
+        snapshot, snapshot.models[0], "1970-01-01..1970-01-29", "1970-01-30..1970-02-20"
+    )
+    found = compared(
+        snapshot.models[0], asked, recall(monitor, asked, LabelRegime.of(snapshot.models[0]))
+    )
+    assert any(note.startswith("audits found") for note in found.notes)
+
+
+def test_a_diagnosis_before_enough_audits_is_refused():
+    monitor = fed(Cases(40, 500, 4, steady(0.04)), 0, range(40))
+    snapshot = monitor.snapshot()
+    model = snapshot.models[0]
+    asked = compared_live(snapshot, model, "1970-01-01..1970-01-15", "1970-01-16..1970-01-30")
+    with pytest.raises(UsageError, match="too few labels are audited"):
+        compared(model, asked, recall(monitor, asked, LabelRegime.of(model)))

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
-from monitor.cli.parser.recorded import COMPARE, DIAGNOSE, REPLAY, THRESHOLD
+from monitor.cli.parser.recorded import AUDIT, COMPARE, DIAGNOSE, REPLAY, THRESHOLD
 from monitor.cli.parser.serving import DEMO, HEALTHCHECK, RUN, TOP
 from monitor.cli.parser.setup import (
     CHECK_CONFIG,
@@ -33,6 +33,7 @@ COMMANDS = {
         THRESHOLD,
         DIAGNOSE,
         COMPARE,
+        AUDIT,
         TOP,
         DEMO,
         SPARK,

@@ -1,4 +1,4 @@
-"""Options of `replay`, `threshold`, `diagnose` and `compare`."""
+"""Options of `replay`, `threshold`, `diagnose`, `compare` and `audit`."""
 
 from __future__ import annotations
 
@@ -270,4 +270,50 @@ there is nothing to compare, the verdict is not_shown.
   {PROGRAM} compare --url http://127.0.0.1:9108 --model fraud --fail-on worse
 """,
     arguments=_compare,
+)
+
+
+def _audit(parser: argparse.ArgumentParser) -> None:
+    _add_files(parser)
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=500,
+        metavar="N",
+        help="cases to draw of each label, half of them flagged (default: %(default)s)",
+    )
+    parser.add_argument("--model", help="model, if the feed has several")
+    parser.add_argument(
+        "--range", metavar="A..B", help="draw from predictions of [A, B) in UTC (default: all)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="another draw for another seed (default: 0)",
+    )
+    add_config(parser, required=False)
+    add_mapping(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object, by stratum")
+
+
+AUDIT = Command(
+    "audit",
+    "draw labelled cases for a second, trusted look",
+    about="""\
+Draws cases at random from recorded files: N labelled 0 and N labelled 1, half of
+each from flagged cases where there are so many. Cases that are audited already
+are left out. Prints ids alone, in random order, so that who looks sees neither
+prediction nor label; the strata go to stderr. --json prints ids by stratum.
+
+A running monitor keeps no ids, so it cannot draw: keep the events, or a table of
+them. Send what the second look finds as labels with "audit": true; under
+label_errors: audit, the monitor learns from them how many labels are wrong.
+""",
+    examples=f"""\
+  {PROGRAM} audit events.ndjson --sample 500 > to_audit.txt
+  {PROGRAM} audit claims.parquet --model fraud --range 2026-07 --seed 2 --json
+""",
+    arguments=_audit,
 )

@@ -10,7 +10,7 @@ import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.comparison import Comparison, check_audits, check_silence
+from monitor.diagnosis.comparison import Comparison, check_audits, check_silence, with_audits
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.verdict import roc_decides
 from monitor.engine import Monitor
@@ -110,7 +110,7 @@ def compared(
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
     if _curve_is_gone(model, recalled, found):
         found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
-    return found
+    return with_audits(found, model.audits)
 
 
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:

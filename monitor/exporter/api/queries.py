@@ -31,6 +31,7 @@ from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
+from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_answer import DiagnosisAnswer
@@ -256,8 +257,9 @@ class Queries:
             asked = compared_live(snapshot, model, before, after, deciding)
             regime = LabelRegime.of(model)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
-            key = (asked, digest(counted), is_mature(model, asked), given_reference(model))
-            key = (*key, model.label_errors)
+            rates = model.label_errors, model.audits and audits_text(model.audits)
+            mature = is_mature(model, asked)
+            key = (asked, digest(counted), mature, given_reference(model), rates)
             return self._explanations.get(key, lambda: _explain(model, asked, counted))
 
         return self._answers.get(snapshot, ("explanation", model.name, before, after), make)

@@ -50,6 +50,7 @@ from monitor.report.estimate_words import rests_on
 from monitor.report.findings import model_because, of_model
 from monitor.report.headline import moved, reason
 from monitor.report.label_answer import (
+    audits_answer,
     clipped_classes,
     labels_wrong_answer,
     window_sensitivity,
@@ -144,6 +145,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
+        audits=audits_answer(model.audits),
         refused=dict(model.refused),
         refused_because=model.refused_because,
         objective=dict(model.objective),

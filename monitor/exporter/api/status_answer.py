@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.label_answer import AuditsAnswer
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
@@ -112,6 +113,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
             taken as they are, the middle where a range is given.
         label_error_ranges: the lowest and the highest of each rate of which a range is given.
+        audits: what audits of its labels show; null without audits.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         objective: what the model is meant to reach, by the metric.
@@ -162,6 +164,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     labelling: Labelling
     label_errors: dict[str, float]
     label_error_ranges: dict[str, tuple[float, float]]
+    audits: AuditsAnswer | None
     refused: dict[str, str]
     refused_because: str
     objective: dict[str, float]

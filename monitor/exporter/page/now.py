@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import htpy as h
 
+from monitor.config import Labelling
 from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import DetectorStatus, ModelStatus, StatusAnswer
@@ -30,7 +31,7 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
-from monitor.labels.refusals import TOO_FEW_POSITIVE, wrong_labels
+from monitor.labels.refusals import TOO_FEW_POSITIVE, UNAUDITED, wrong_labels
 from monitor.metrics.label_errors import ErrorRates
 from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
@@ -310,6 +311,11 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
             "Whether labels are correct: each one counts until a later one revises it. "
             f"{_if_wrong(model)}".strip()
         ]
+    if model.audits is not None:
+        item = h.li(".warn") if model.audits.follow_predictions else h.li
+        yield item[f"Whether labels follow the prediction: {model.audits.text}."]
+    elif model.labelling == Labelling.COMPLETE:
+        yield h.li[UNAUDITED]
     if not model.labels_missing_in:
         yield h.li["Cases without a label: the metrics describe the labelled ones."]
     for found in model.labels_missing_in:

@@ -95,7 +95,8 @@ class ArrowDecoder:
         batch = table_batch if self._canonical is None else self._canonical.of(table_batch)
         if not is_plain(batch.schema, self._segments):
             return self._rows.decode(table_batch, np.arange(batch.num_rows), first_row)
-        ids, groups = ids_of(batch, self._settings.id_seed), GroupCodes(self._names)
+        ids = ids_of(batch, self._settings.id_seed, self._settings.id_texts)
+        groups = GroupCodes(self._names)
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)
         for kind, rows in self._kinds(batch):

@@ -14,6 +14,7 @@ from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, 
 from monitor.events.keys import PUBLIC_SEED, keys_of_bytes
 from monitor.feeds import table_fields
 from monitor.feeds.decode.field_columns import LEFT_OUT
+from monitor.feeds.decode.id_texts import IdTexts
 
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
@@ -181,12 +182,13 @@ class ArrowColumns:
         return values[self._rows], null[self._rows]
 
 
-def ids_of(batch: Any, seed: int = PUBLIC_SEED) -> Ids:
+def ids_of(batch: Any, seed: int = PUBLIC_SEED, texts: IdTexts | None = None) -> Ids:
     """Hash the ids of a record batch of plain columns.
 
     Args:
         batch: the record batch.
         seed: of the keys.
+        texts: notes the texts of some ids; None to note none.
     """
     index = batch.schema.get_field_index("id")
     if index < 0 or pa.types.is_null(batch.column(index).type):
@@ -197,7 +199,12 @@ def ids_of(batch: Any, seed: int = PUBLIC_SEED) -> Ids:
     column = column.cast(pa.large_binary())
     filled = column.fill_null(b"") if column.null_count else column
     size = np.where(_null(column), -1, pc.binary_length(filled).to_numpy())
-    return Ids(np.concatenate([keys_of_bytes(chunk, seed) for chunk in _chunks(filled)]), size)
+    keys = []
+    for chunk in _chunks(filled):
+        keys.append(keys_of_bytes(chunk, seed))
+        if texts is not None:
+            texts.note(chunk, keys[-1])
+    return Ids(np.concatenate(keys), size)
 
 
 def _chunks(column: Any) -> Iterator[list[bytes]]:

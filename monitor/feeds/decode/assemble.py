@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
@@ -36,6 +37,7 @@ from monitor.feeds.decode.field_columns import (
     within_years,
 )
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames, name_fits
+from monitor.feeds.decode.id_texts import noted_keys
 from monitor.feeds.decode.records import (
     CountsRecord,
     LabelRecord,
@@ -90,6 +92,7 @@ class Assembler:
         self._longest = longest
         self._codes = GroupCodes(names)
         self._seed = names.id_seed
+        self._keys = partial(noted_keys, seed=names.id_seed, texts=names.id_texts)
         self._unfit: list[int] = []
 
     def assemble(self) -> Assembled:
@@ -117,7 +120,7 @@ class Assembler:
         decided, fit = self._decisions(rows)
         fit &= ids_fit(ids, self._longest)
         self._mark_unfit(place, fit)
-        return _fit_rows(Predictions(key=keys_of(ids, self._seed), row=place, **decided), fit)
+        return _fit_rows(Predictions(key=self._keys(ids), row=place, **decided), fit)
 
     def _decisions(self, rows: Sequence[Predicted]) -> tuple[dict[str, Any], BoolArray]:
         time, fit = self._times([row.ts for row in rows])
@@ -148,7 +151,7 @@ class Assembler:
         self._mark_unfit(place, fit)
         audits = [bool(row.audit) for row in rows]
         made = Labels(
-            key=keys_of(ids, self._seed),
+            key=self._keys(ids),
             time=time,
             value=marked(value, np.array(audits)) if any(audits) else value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
@@ -168,7 +171,7 @@ class Assembler:
             decided["actual_class"], own = actual(rows, self._codes.classes(decided["group"]))
             known &= own
         labels = Labels(
-            key=keys_of(ids, self._seed),
+            key=self._keys(ids),
             time=time,
             value=value,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),

@@ -84,7 +84,8 @@ class Decoder:
         kernel: Kernel | None = None,
     ) -> None:
         compiled = compiled_module() if (kernel or kernel_in_use()) == "c" else None
-        self._scanner = Scanner(compiled, settings) if compiled else None
+        scans = compiled is not None and settings.id_texts is None
+        self._scanner = Scanner(compiled, settings) if scans else None
         self.settings = settings
         self.class_tally = ClassTally() if class_tally is None else class_tally
         self._types = RecordTypes(settings.segment_keys, named=bool(settings.class_names))

@@ -63,6 +63,7 @@ class GroupNames:
             for a missing one); None if a name cannot be used.
         by_names: gives the same by model, version and segment values in one tuple.
         id_seed: seed of the keys of ids.
+        id_texts: notes the texts of some ids; None to note none.
         labels: the classes of all models; None where no model has names for its classes.
 
     Args:
@@ -77,7 +78,7 @@ class GroupNames:
         segment_values: Callable[[Any], Sequence[str | None]] = tuple,
     ) -> None:
         self._settings = settings
-        self.id_seed = settings.id_seed
+        self.id_seed, self.id_texts = settings.id_seed, settings.id_texts
         named = settings.class_names
         self.labels = NamedLabels(named) if named else None
         self._segment_keys = settings.segment_keys

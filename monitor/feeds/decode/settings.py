@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from monitor.events.keys import PUBLIC_SEED
+from monitor.feeds.decode.id_texts import IdTexts
 
 MAX_RECORD_BYTES = 64 * 1024
 """Bytes; a longer record is `too_large`."""
@@ -65,6 +66,7 @@ class DecodeSettings:
             `timestamp_out_of_range`; None for no bound.
         max_record_bytes: a longer line is `too_large`; at most MAX_RECORD_BYTES.
         id_seed: seed of the keys of ids.
+        id_texts: notes the texts of some ids; None to note none.
     """
 
     models: Mapping[str, ModelFields] | None = None
@@ -72,6 +74,7 @@ class DecodeSettings:
     latest_ms: int | None = None
     max_record_bytes: int = MAX_RECORD_BYTES
     id_seed: int = PUBLIC_SEED
+    id_texts: IdTexts | None = None
 
     @classmethod
     def from_config(

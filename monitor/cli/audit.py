@@ -1,0 +1,137 @@
+"""`precision-monitor audit`."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
+from monitor.cli.output import show, tell
+from monitor.cli.recorded_input import check_usable, paths_of
+from monitor.config import Config, ModelConfig, load_config
+from monitor.diagnosis.time_ranges import parse_time_range
+from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.events.columns import KeyArray
+from monitor.feeds import files
+from monitor.feeds.decode.id_texts import IdTexts
+from monitor.join.audits import LabelledCases
+from monitor.report.printable import one_line
+
+_MOST_PENDING = 1 << 40
+_CLASSES = (0, 1)
+
+
+class Drawn(NamedTuple):
+    """The cases drawn from a stratum.
+
+    Attributes:
+        predicted: the predicted class.
+        label: the label.
+        cases: that the stratum has.
+        keys: of the ids of the cases drawn, in random order.
+    """
+
+    predicted: int
+    label: int
+    cases: int
+    keys: KeyArray
+
+
+def run(args: Namespace) -> int:
+    """Draw labelled cases to be audited, and print their ids.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MonitorError: an option, the configuration or a file cannot be used.
+    """
+    if args.sample < 1:
+        raise UsageError(f"audit: --sample: must be at least 1, got {args.sample}")
+    config = load_config(args.config) if args.config else Config.without_file()
+    paths = paths_of(args, config)
+    if files.STDIN in paths:
+        raise UsageError("audit: reads the events twice, got -; write them to a file")
+    counting, mapping = _endless(config), mapping_of(args)
+    monitor = Monitor(counting)
+    for batch in RecordedFeed(paths, counting, mapping).batches():
+        monitor.apply(batch)
+    check_usable(monitor.snapshot())
+    model, cases = _cases(monitor, args)
+    rng = np.random.default_rng(args.seed)
+    drawn = [*_drawn(cases, args.sample, rng)]
+    texts = IdTexts(np.concatenate([one.keys for one in drawn]))
+    for _ in RecordedFeed(paths, counting, mapping, id_texts=texts).batches():
+        pass
+    if args.json:
+        show(json.dumps(_json(model, args.seed, drawn, texts)))
+        return 0
+    for key in rng.permutation(np.concatenate([one.keys for one in drawn])).tolist():
+        show(texts.found[key])
+    for one in drawn:
+        words = f"predicted {one.predicted}, labelled {one.label}"
+        tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {one.cases:,} cases")
+    return 0
+
+
+def _endless(config: Config) -> Config:
+    """The same models without limits by which predictions are forgotten."""
+
+    def endless(model: ModelConfig) -> ModelConfig:
+        return ModelConfig(threshold=model.threshold, classes=model.classes, label_timeout=None)
+
+    models = {name: endless(model) for name, model in config.models.items()}
+    return config.model_copy(
+        update={
+            "models": models,
+            "defaults": endless(config.defaults),
+            "max_pending": _MOST_PENDING,
+        }
+    )
+
+
+def _cases(monitor: Monitor, args: Namespace) -> tuple[str, LabelledCases]:
+    """Return the model, and its labelled cases in the range that is asked for."""
+    names = monitor.models
+    if args.model is None and len(names) != 1:
+        raise UsageError(f"audit: --model: must name a model; the feed has {', '.join(names)}")
+    model = names[0] if args.model is None else args.model
+    if model not in names:
+        known = ", ".join(names)
+        raise UsageError(f"audit: --model: no such model, got {model!r}; the feed has {known}")
+    cases = monitor.label_errors.not_audited(names.index(model))
+    if args.range is not None:
+        opens, closes = parse_time_range("--range", args.range)
+        cases = cases.take((cases.time >= opens) & (cases.time < closes))
+    if not len(cases.key):
+        raise UsageError("audit: no case has a label of 0 or 1 and no audit; give other events")
+    return model, cases
+
+
+def _drawn(cases: LabelledCases, sample: int, rng: np.random.Generator) -> Iterator[Drawn]:
+    """Draw half of the cases of a label from each predicted class, more where one has too few."""
+    for label in _CLASSES:
+        negative, positive = (
+            np.sort(cases.key[cases.stratum == 2 * called + label]) for called in _CLASSES
+        )
+        flagged = min(len(positive), max(sample - sample // 2, sample - len(negative)))
+        yield Drawn(0, label, len(negative), rng.permutation(negative)[: sample - flagged])
+        yield Drawn(1, label, len(positive), rng.permutation(positive)[:flagged])
+
+
+def _json(model: str, seed: int, drawn: list[Drawn], texts: IdTexts) -> dict[str, object]:
+    strata = [
+        {
+            "predicted": one.predicted,
+            "label": one.label,
+            "cases": one.cases,
+            "ids": [texts.found[key] for key in one.keys.tolist()],
+        }
+        for one in drawn
+    ]
+    return {"model": model, "seed": seed, "strata": strata}
