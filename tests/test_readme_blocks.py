@@ -48,6 +48,8 @@ WORDS = {
     "text": "",
 }
 SYSTEM_PROGRAMS = ("curl", "promtool")
+SLOW = ("monitor/cli/README.md",)
+"""READMEs whose commands take over ten seconds of CPU."""
 ADDRESSES = ("127.0.0.1:9108", "127.0.0.1:9109")
 DEADLINE_SECONDS = 300
 MARK = "the-end-of-a-block"
@@ -90,10 +92,11 @@ def runs(block: Block) -> bool:
     return block.language in ("sh", "console") and not block.words.startswith("skip: ")
 
 
-def with_system_mark(path: Path):
+def with_marks(path: Path):
     text = "".join(block.text for block in blocks_of(path) if runs(block))
     needs = any(re.search(rf"\b{program} ", text) for program in SYSTEM_PROGRAMS)
-    return pytest.param(path, marks=[pytest.mark.system] * needs, id=name_of(path))
+    marks = [pytest.mark.system] * needs + [pytest.mark.slow] * (name_of(path) in SLOW)
+    return pytest.param(path, marks=marks, id=name_of(path))
 
 
 def all_blocks(language: str, words: str = ""):
@@ -244,7 +247,7 @@ def test_every_block_is_of_a_known_kind(path):
 
 
 @pytest.mark.parametrize(
-    "path", [with_system_mark(path) for path in READMES if any(map(runs, blocks_of(path)))]
+    "path", [with_marks(path) for path in READMES if any(map(runs, blocks_of(path)))]
 )
 def test_its_commands_run_in_order(system_program, folder, environment, addresses, path):
     blocks = [block for block in blocks_of(path) if runs(block)]

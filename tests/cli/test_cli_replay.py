@@ -63,6 +63,7 @@ def flights_lines():
         return stream.read().splitlines(keepends=True)
 
 
+@pytest.mark.slow
 def test_the_bundled_flights_come_to_exactly_the_truth(flights):
     assert (flights["events"], flights["events_rejected"]) == (113_097, {})
     assert list(flights["models"]) == [MODEL]

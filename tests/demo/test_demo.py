@@ -80,6 +80,7 @@ def test_every_month_is_exactly_the_recount(in_a_minute, recount):
         assert counted == recount[f"{month.start:%Y-%m}"]
 
 
+@pytest.mark.slow
 def test_months_come_when_their_labels_are_in(in_a_minute):
     moments = [moment for _, moment in in_a_minute]
     assert moments[0] == pytest.approx(60 * 33 / 306, abs=0.5)

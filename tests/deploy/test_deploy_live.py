@@ -86,6 +86,7 @@ def asked(system_program, tmp_path_factory):
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("live")
 def test_all_that_is_shipped_returns_data(asked):
     api = asked.api

@@ -10,6 +10,7 @@ from deploy.expressions import DEPLOY
 SCRIPT = DEPLOY / "page" / "screenshot.py"
 
 
+@pytest.mark.slow
 @pytest.mark.system
 def test_the_script_takes_a_picture_as_wide_as_the_shipped_one(system_program, tmp_path):
     system_program("chromium")

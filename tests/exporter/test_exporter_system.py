@@ -79,6 +79,7 @@ def identity(labels: dict[str, str]) -> tuple[tuple[str, str], ...]:
     )
 
 
+@pytest.mark.slow
 def test_prometheus_answers_with_the_same_numbers(
     system_program: Callable[[str], str], tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def value(api: str, expression: str) -> float:
     return float(row["value"][1])
 
 
+@pytest.mark.slow
 def test_run_answers_promql_with_the_numbers_of_replay(system_program, tmp_path):
     program, config = system_program("prometheus"), tmp_path / "monitor.yaml"
     events = tmp_path / "events.ndjson"

@@ -1,5 +1,7 @@
 """What a new version means for the reference, the headline and the time of a change."""
 
+from functools import cache
+
 import pytest
 from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
 
@@ -23,6 +25,7 @@ def config(reference):
     return config_of(TEXT % reference)
 
 
+@cache
 def deployed(recall=(0.9, 0.5), **made):
     """Version 7 takes all of the traffic on the fourth day."""
     return stream(**{"recall": recall, "a_day": 4_800, "until": BEGAN, "days": 9, **made})

@@ -3,6 +3,7 @@
 import gzip
 import json
 from datetime import UTC, datetime
+from functools import cache
 
 import numpy as np
 import pytest
@@ -31,19 +32,18 @@ def by_day(batch, since):
     return in_parts(batch, {kind: np.maximum(t - start, 0) // DAY for kind, t in times.items()})
 
 
-def scores():
-    """Day, score and label of each flight whose label came."""
+@cache
+def labelled_scores():
+    """The day of each flight whose label came; its score and its label."""
     made, labels = {}, {}
     for event in map(json.loads, gzip.decompress(FLIGHTS.read_bytes()).splitlines()):
         if event["type"] == "prediction":
             made[event["id"]] = int(event["ts"] * 1000) // DAY, event["score"]
         else:
             labels[event["id"]] = event["label"]
-    return np.array([(*made[name], label) for name, label in labels.items() if label is not None])
-
-
-LABELLED = scores()
-DAYS, SCORES = LABELLED[:, 0], LABELLED[:, 1:]
+    found = [(*made[name], label) for name, label in labels.items() if label is not None]
+    rows = np.array(found)
+    return rows[:, 0], rows[:, 1:]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,8 @@ def september():
 
 def area_under_curve(first, end):
     """Probability that a late flight of some days had the higher score than a punctual one."""
-    score, late = SCORES[(first // DAY <= DAYS) & (end // DAY > DAYS)].T
+    days, scores = labelled_scores()
+    score, late = scores[(first // DAY <= days) & (end // DAY > days)].T
     ranks = rankdata(score)[late == 1].sum()
     positive, negative = (late == 1).sum(), (late == 0).sum()
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
@@ -92,6 +93,7 @@ def test_rarer_delays_page_nobody(september):
     assert not watched.warming_up
 
 
+@pytest.mark.slow
 def test_no_window_of_early_september_is_laid_to_a_worse_model(september):
     _, said = september
     assert len({at for at, _, _ in said}) >= 25

@@ -1,7 +1,8 @@
 """Streams of two versions of a model, and monitors that have counted them."""
 
-import json
 import random
+
+import msgspec
 
 from monitor.config import parse_config
 from monitor.engine import Monitor
@@ -72,7 +73,7 @@ def stream(
 def batches(events, config, size=500):
     decoder = Decoder(DecodeSettings.from_config(config))
     for start in range(0, len(events), size):
-        lines = b"".join(json.dumps(e).encode() + b"\n" for e in events[start : start + size])
+        lines = msgspec.json.Encoder().encode_lines(events[start : start + size])
         yield decoder.decode_lines(lines, source="events", first_line=start + 1)
 
 

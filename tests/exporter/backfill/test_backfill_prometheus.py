@@ -108,6 +108,7 @@ def test_months_asked_of_prometheus_are_the_truth(imported):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("backfill")
 @pytest.mark.parametrize("month", ["2013-07", "2013-09"])
 def test_a_month_equals_that_of_a_replay_that_ends_there(imported, tmp_path, month):
