@@ -15,6 +15,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift.class_attribution import ClassAttribution, Confusion
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
@@ -23,6 +24,7 @@ from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRa
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.trend import Trend
 from monitor.drift.versions_compared import VersionsCompared
+from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import ratio
 
 LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
@@ -55,6 +57,7 @@ class ReferenceOutcomes:
         counts: its outcomes, a scalar.
         version: 1 for the first reference of the model, one more for each that replaces it.
         level_change: the change of level that its days hold; None where none is certain.
+        pooled: the counts are right and wrong predictions of more than two classes.
     """
 
     source: str
@@ -63,6 +66,7 @@ class ReferenceOutcomes:
     counts: ConfusionCounts
     version: int = 1
     level_change: LevelChange | None = None
+    pooled: bool = False
 
     @property
     def level_changed(self) -> int | None:
@@ -73,8 +77,9 @@ class ReferenceOutcomes:
 
     @property
     def class_ratio(self) -> float:
-        """R = P/N of the reference, at which precision is always published; NaN where N is 0."""
-        return float(ratio(self.counts.actual_positive, self.counts.actual_negative))
+        """R = P/N, at which precision is always published; NaN where N is 0, and of pooled ones."""
+        found = ratio(self.counts.actual_positive, self.counts.actual_negative)
+        return float("nan") if self.pooled else float(found)
 
 
 class WindowEstimates(NamedTuple):
@@ -257,6 +262,25 @@ class DegeneratePredictions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassesWatched:
+    """The classes of a model of many, each compared with its past.
+
+    Attributes:
+        by_class: reference, verdicts and detections of each class against the others, by its
+            name; the causes of its windows are in `causes`.
+        reference: int64 (classes, classes), the matrix of the reference.
+        causes: what moved the precision of each class, by window.
+        confusions: those that certainly changed, of classes whose rates did, by window; the
+            largest change first.
+    """
+
+    by_class: Mapping[str, Watched]
+    reference: Int64Array
+    causes: Mapping[str, ClassAttribution]
+    confusions: Mapping[str, tuple[Confusion, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
     """Reference, verdicts and detections of one model.
 
@@ -292,6 +316,7 @@ class Watched:
         began: when the rates of the model changed; None where no window says that they did.
         new_version: the version that this change began with, else the one that began last;
             None before a second one, and under `on_version: keep`.
+        classes: those of a model of many, once their reference is known; None for a model of two.
     """
 
     reference: ReferenceOutcomes | None = None
@@ -312,6 +337,7 @@ class Watched:
     trend: Trend | None = None
     began: ChangeBegan | None = None
     new_version: NewVersion | None = None
+    classes: ClassesWatched | None = None
 
     @property
     def log_class_ratio(self) -> float:

@@ -14,9 +14,11 @@ from grafana_foundation_sdk.models.dashboard import (
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 _PLACE = 'job=~"$job",instance=~"$instance"'
 MONITORS = f"{{{_PLACE}}}"
-MODEL = f'{{{_PLACE},model="$model"}}'
-WINDOW = f'{{{_PLACE},model="$model",window="$window"}}'
-TOTALS = f'{{{_PLACE},model="$model",window="$window",segment=""}}'
+MODEL = f'{{{_PLACE},model="$model",class=""}}'
+WINDOW = f'{{{_PLACE},model="$model",window="$window",class=""}}'
+TOTALS = f'{{{_PLACE},model="$model",window="$window",segment="",class=""}}'
+CLASSES = f'{{{_PLACE},model="$model",class!=""}}'
+CLASSES_OF_WINDOW = f'{{{_PLACE},model="$model",window="$window",class!=""}}'
 BY_SEGMENT = f'{{{_PLACE},model="$model",window="$window",segment="$segment"}}'
 """Matchers for the choices at the head of a dashboard."""
 

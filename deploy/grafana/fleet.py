@@ -9,7 +9,7 @@ import verdicts
 from grafana_foundation_sdk.builders.dashboard import Dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue
 
-_WINDOW = choices.among(choices.MONITORS, 'window="$window"')
+_WINDOW = choices.among(choices.MONITORS, 'window="$window"', 'class=""')
 _WINDOWS = f"classifier_window_info{choices.MONITORS}"
 _TOTALS = choices.among(_WINDOW, 'segment=""')
 _MODEL = "${__value.text:percentencode}"

@@ -37,6 +37,17 @@ def model_detail() -> Dashboard:
                 _by_value("False-positive rate", "classifier_false_positive_ratio"),
                 _traffic(),
             ],
+            "Classes, of a model of more than two": [
+                _by_class("Precision", "classifier_precision_ratio"),
+                _by_class("Recall", "classifier_recall_ratio"),
+                _by_class(
+                    "Evidence for a fall of skill",
+                    "classifier_detector_evidence_ratio",
+                    choices.CLASSES,
+                    unit="none",
+                ),
+                _class_verdicts(),
+            ],
             "The model as a whole": [_skill(), _class_ratio(), *_delays()],
         },
     )
@@ -66,6 +77,26 @@ def _segments() -> object:
 def _by_value(title: str, series: str) -> object:
     queries = {"{{value}}": f"{series}{choices.BY_SEGMENT}"}
     return parts.lines(title, "By value of the segment.", queries, width=parts.THIRD)
+
+
+def _by_class(
+    title: str, series: str, where: str = choices.CLASSES_OF_WINDOW, unit: str = "percentunit"
+) -> object:
+    queries = {"{{class}}": f"{series}{where}"}
+    return parts.lines(
+        title, "By class, each against the others.", queries, unit=unit, width=parts.THIRD
+    )
+
+
+def _class_verdicts() -> object:
+    verdicts = choices.among(choices.CLASSES_OF_WINDOW, 'verdict!="insufficient_evidence"')
+    return parts.lines(
+        "Verdicts by class",
+        "1 while the verdict on a class holds, within the actual classes: where only the shares "
+        "of the classes move, none is worse.",
+        {"{{class}}: {{verdict}}": f"classifier_verdict{verdicts} == 1"},
+        unit="none",
+    )
 
 
 def _traffic() -> object:

@@ -87,6 +87,13 @@ def misfit(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> PydanticCus
                 f"names more than two classes, which does not go with {key}: {why}",
                 f"leave out {key}, or send each class as a binary model of its own",
             )
+    counts = getattr(given.get("reference"), "counts", None)
+    if counts is not None:
+        return q.unfit(
+            "names more than two classes, which does not go with reference: counts are of two "
+            "classes",
+            "give a reference of another kind: window, first or trailing",
+        )
     return None
 
 

@@ -27,7 +27,7 @@ _LEVEL, _SIGNIFICANCE = 0.95, 0.01
 _EQUAL = 1e-9  # numbers so close have their arithmetic mean
 _STEP = 1e-6
 _AXES = 3  # blocks of time, predicted class, actual class
-_CHANGE, _PREVALENCE, _RECALL, _LEAKS = 0, 1, 2, 3
+_CHANGE, _PREVALENCE, _RECALL, _LEAKED, _LEAKS = range(5)
 """Columns of the parts of each class; the leaks of the other classes are the last ones."""
 
 
@@ -65,12 +65,14 @@ class ClassAttribution(NamedTuple):
         prevalence: how frequent all classes are, (classes,).
         recall: of the class itself, (classes,).
         leaks: of each other class into it, (classes, classes); 0 of the class itself.
+        leaked: of all other classes into it, (classes,): the sum of the leaks.
     """
 
     change: Contributions
     prevalence: Contributions
     recall: Contributions
     leaks: Contributions
+    leaked: Contributions
 
 
 class ConfusionChanges(NamedTuple):
@@ -113,6 +115,33 @@ class ConfusionChanges(NamedTuple):
         return np.where(own, self.fell, self.rose)
 
 
+class Confusion(NamedTuple):
+    """A share of the cases of a class that are predicted as another one, which changed.
+
+    Attributes:
+        actual: name of the class that they are of.
+        predicted: name of the one they are predicted as.
+        before: share in the reference, in [0, 1].
+        after: share in the window.
+    """
+
+    actual: str
+    predicted: str
+    before: float
+    after: float
+
+    @property
+    def text(self) -> str:
+        """The change in words.
+
+        >>> Confusion("card", "loan", 0.021, 0.09).text
+        'card -> loan confusions rose from 2.1 to 9.0 %'
+        """
+        way = "rose" if self.after > self.before else "fell"
+        shares = f"{100 * self.before:.1f} to {100 * self.after:.1f} %"
+        return f"{self.actual} -> {self.predicted} confusions {way} from {shares}"
+
+
 def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution:
     """Split the change of each class's precision into its causes.
 
@@ -143,7 +172,7 @@ def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution
     variance = np.maximum(_independent(sides, sums), _between_blocks(old, new))
     points, spread = _in_points(*sides), ndtri((1 + _LEVEL) / 2) * np.sqrt(variance)
     arrays = parts, points, points - spread, points + spread
-    columns = (_CHANGE, _PREVALENCE, _RECALL, slice(_LEAKS, None))
+    columns = (_CHANGE, _PREVALENCE, _RECALL, slice(_LEAKS, None), _LEAKED)
     return ClassAttribution(
         *(Contributions(*(array[:, column] for array in arrays)) for column in columns)
     )
@@ -210,7 +239,7 @@ def _sides(old: Int64Array, new: Int64Array) -> tuple[_Side, _Side]:
 
 
 def _parts(old: _Side, new: _Side) -> FloatArray:
-    """Return the change of logit(precision) of each class and its parts, (classes, 3 + classes)."""
+    """Return the change of logit(precision) of each class and its parts, (classes, 4 + classes)."""
     own = np.eye(len(old.share), dtype=np.bool_)
     wrong = [np.where(own, 0.0, side.predicted * side.share) for side in (old, new)]
     sums = [side.sum(axis=1) for side in wrong]
@@ -223,7 +252,7 @@ def _parts(old: _Side, new: _Side) -> FloatArray:
         leaks = np.where(own, 0.0, -by_rate / mean)
         prevalence = share - np.where(own, 0.0, by_mix / mean).sum(axis=1)
         change = share + recall - np.log(sums[1]) + np.log(sums[0])
-    parts = np.column_stack([change, prevalence, recall, leaks])
+    parts = np.column_stack([change, prevalence, recall, leaks.sum(axis=1), leaks])
     known = np.isfinite(parts).all(axis=1, keepdims=True)
     return np.where(known, parts, np.nan)
 

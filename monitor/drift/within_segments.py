@@ -22,11 +22,13 @@ from monitor.drift.component_changes import (
     leave_one_out,
     with_days,
 )
-from monitor.drift.components import SmoothedRates
+from monitor.drift.components import Component, SmoothedRates
+from monitor.drift.day_scatter import DayScatter, days_behind
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.segment_attribution import aligned_blocks
-from monitor.drift.skill import is_dead
+from monitor.drift.skill import CLEAN, is_dead, statuses
 from monitor.drift.verdict import NOT_OF_THE_MODEL, Judgement, Verdict, judge_changes
+from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import FloatArray
 
 
@@ -79,6 +81,34 @@ def judge_within_segments(
         below_reference_curve=below_reference_curve,
         dead=bool(is_dead(*whole, found)),
     )
+
+
+def accuracy_held(
+    before: Int64Array, after: Int64Array, days: ConfusionCounts, after_days: float
+) -> bool:
+    """Return whether the accuracy within the actual classes certainly changed by less than τ.
+
+    It is standardised to the mean of both mixes of classes, so that these do not move it. The
+    errors add the scatter of days to that of rows; τ is that of `skill.statuses`.
+
+    Args:
+        before: matrix of the reference by predicted and actual class, (classes, classes).
+        after: that of a window.
+        days: right (tp) and wrong (fn) predictions of each day of the reference.
+        after_days: number of days that the window's outcomes stem from.
+
+    >>> days = ConfusionCounts(tp=[4_000] * 28, fn=[1_000] * 28, fp=0, tn=0)
+    >>> before = np.array([[9_000, 3_000], [1_000, 7_000]])
+    >>> [accuracy_held(before * 7, after, days, 7) for after in (before * [5, 1], before - 500)]
+    [True, False]
+    """
+    old, new = (
+        ConfusionCounts(tp=np.diagonal(one), fn=one.sum(axis=0) - np.diagonal(one), fp=0, tn=0)
+        for one in (before, after)
+    )
+    between = DayScatter.learn([days]).between(days_behind(days.total, 1), after_days)
+    found = _standardised_changes(old[:, None], new[:, None], Dispersion.of(1.0), between)
+    return bool(statuses(found)[Component.RECALL] == CLEAN)
 
 
 def explains(within: Judgement, whole: Judgement) -> bool:

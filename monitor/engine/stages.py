@@ -229,10 +229,9 @@ class Stages:
         return self.join.forgetting.over(times.settled, times.common)
 
     def _times_to_judge(self) -> Int64Array:
-        """Return the time of each model; `NO_TIME` where it is not settled, or not judged."""
+        """Return the time of each model; `NO_TIME` where it is not settled."""
         now = self.times.in_panes(self.watch.step_ms)
-        judged = np.array([not s.has_many_classes for s in self._catalogue.settings], np.bool_)
-        return np.where((self.times.settled == NO_TIME) | ~judged, NO_TIME, now)
+        return np.where(self.times.settled == NO_TIME, NO_TIME, now)
 
     def _join_and_count(self, batch: EventBatch) -> None:
         self.times.advance(batch, self._catalogue.model_of_group)

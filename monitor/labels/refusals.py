@@ -149,9 +149,6 @@ def if_labels_wrong(found: LabelSensitivity) -> str:
     return f"if {100 * found.share:g} % of labels were wrong, {first[0]} would be {first[1]}{rest}"
 
 
-NOT_COMPARED_BY_CLASS = "a model of more than two classes is not compared with its past"
-"""Why a model of many classes has no verdict, in the words of every text."""
-
 CAUSE_UNKNOWN = f"Why precision moved cannot be known: {ONLY_POSITIVES}."
 """The limit of labelling `flagged_only`, in one sentence."""
 
@@ -183,9 +180,7 @@ def detectors_off(setting: _Setting) -> str:
     Args:
         setting: of the model.
     """
-    return (
-        MANY_CLASSES if setting.has_many_classes else WITHOUT_DETECTORS.get(setting.labelling, "")
-    )
+    return WITHOUT_DETECTORS.get(setting.labelling, "")
 
 
 def because(reason: str) -> str:

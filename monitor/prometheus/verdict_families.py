@@ -16,6 +16,13 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
+from monitor.prometheus.class_verdict_families import (
+    by_class,
+    by_class_and_window,
+    causes_of_class,
+    classes_of,
+    watched_class,
+)
 from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
 from monitor.report.vocabulary import ADDITIVE_CAUSES, REFERENCE_SOURCES
 from monitor.snapshot import ModelState, Snapshot
@@ -37,11 +44,18 @@ _CHECKED = (
 
 def verdict_families() -> Iterator[Family]:
     """Yield the families about verdicts, in the order of the exposition."""
-    yield _by_window(
-        "classifier_verdict",
-        "What happened between the reference and the window: 1 for the verdict that holds.",
-        lambda found: [float(found.verdict == verdict) for verdict in Verdict],
-        [{"verdict": verdict.value} for verdict in Verdict],
+    verdicts = [{"verdict": verdict.value} for verdict in Verdict]
+    yield by_class_and_window(
+        _by_window(
+            "classifier_verdict",
+            "What happened between the reference and the window: 1 for the verdict that holds.",
+            _verdict,
+            verdicts,
+        ),
+        verdicts,
+        lambda model, window, number: _verdict(
+            watched_class(model, classes_of(model)[number]).verdicts.get(window, NOT_COMPARED)
+        ),
     )
     yield _by_window(
         "classifier_verdict_because",
@@ -71,17 +85,15 @@ def verdict_families() -> Iterator[Family]:
         lambda found: [float(found.label_fault == fault) for fault in LabelFault],
         [{"fault": fault.value} for fault in LabelFault],
     )
-    yield _by_window(
+    yield _change(
         "classifier_precision_change_logit",
         "Change of logit(precision) since the reference, by cause; the causes add up to it.",
-        lambda found: _parts(found, "logit"),
-        [{"cause": cause} for cause in _CAUSES],
+        "logit",
     )
-    yield _by_window(
+    yield _change(
         "classifier_precision_change_ratio",
         "Change of precision since the reference, by cause (Owen value), as a fraction.",
-        lambda found: _parts(found, "points"),
-        [{"cause": cause} for cause in _CAUSES],
+        "points",
     )
     yield _by_window(
         "classifier_class_ratio_far_from_reference",
@@ -115,24 +127,24 @@ def verdict_families() -> Iterator[Family]:
         "r that the reference's daily and weekly profile expects of the last mature pane.",
         lambda watched: [watched.expected_class_ratio],
     )
-    yield _by_model(
+    yield _of_classes_too(
         "classifier_detector_evidence_ratio",
         "Evidence for a fall of skill over the threshold of a detector: the larger of those by "
         "pane and by days. From 1 on it alarms; a page needs a degraded judgement as well.",
-        lambda watched: [watched.evidence],
+        lambda watched: watched.evidence,
     )
-    yield _by_model(
+    yield _of_classes_too(
         "classifier_detector_warming_up",
         "1 while the reference does not suffice for the detectors by pane: it has under 1,000 "
         "positives or 500 false positives, or there is none. With a small one, changes are found "
         "by days, not within hours.",
-        lambda watched: [float(watched.warming_up)],
+        lambda watched: float(watched.warming_up),
     )
-    yield _by_model(
+    yield _of_classes_too(
         "classifier_degradation_detected",
         "1 from a certain degradation that a detector has found, until the model is certainly "
         "back. ModelDegraded fires on it.",
-        lambda watched: [np.nan if watched.detectors_off else float(watched.degradation_detected)],
+        lambda watched: np.nan if watched.detectors_off else float(watched.degradation_detected),
     )
     yield _by_model(
         "classifier_prevalence_shift_detected",
@@ -194,6 +206,21 @@ def verdict_families() -> Iterator[Family]:
     yield _sources()
 
 
+def _verdict(found: WindowVerdict) -> list[float]:
+    return [float(found.verdict == verdict) for verdict in Verdict]
+
+
+def _change(name: str, meaning: str, scale: str) -> Family:
+    """Changes of precision by cause; those of a class by the prevalence of all classes."""
+    causes = [{"cause": cause} for cause in _CAUSES]
+    family = _by_window(name, meaning, lambda found: _parts(found, scale), causes)
+    return by_class_and_window(family, causes, partial(causes_of_class, scale=scale))
+
+
+def _of_classes_too(name: str, meaning: str, read: Callable[[Watched], float]) -> Family:
+    return by_class(_by_model(name, meaning, lambda watched: [read(watched)]), read)
+
+
 def _if_known(watched: Watched, holds: bool) -> float:  # noqa: FBT001  # the number itself
     return float(holds) if watched.predictions.known else np.nan
 
@@ -235,7 +262,7 @@ def _parts(found: WindowVerdict, scale: str) -> list[float]:
 
 
 def _reference_cells(watched: Watched) -> list[float]:
-    if watched.reference is None:
+    if watched.reference is None or watched.reference.pooled:
         return [np.nan] * len(Outcome)
     return [float(cell) for cell in watched.reference.counts.cells.tolist()]
 

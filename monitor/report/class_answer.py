@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
+from monitor.labels.faults import LabelFault
 from monitor.metrics.class_report import WHOLE, ClassReport, Limits
-from monitor.report.answer_parts import Count, MetricInterval, OutcomeCounts, defined
+from monitor.report.answer_parts import Count, MetricInterval, OutcomeCounts, Share, defined
+from monitor.report.class_parts import ClassParts, class_parts
 from monitor.report.metric_words import JSON_METRICS, MetricValues
+from monitor.snapshot import ModelState
+from monitor.verdicts import ClassesWatched
 
 
 class ClassMetrics(MetricValues[MetricInterval], frozen=True, kw_only=True):
@@ -19,6 +26,44 @@ class ClassMetrics(MetricValues[MetricInterval], frozen=True, kw_only=True):
     f1: MetricInterval
 
 
+class ClassChange(Struct, frozen=True, kw_only=True):
+    """What happened to one class between the reference and a window.
+
+    Attributes:
+        verdict: within the actual classes: the shares of the classes alone make no class worse.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
+        label_fault: what is wrong with its labels; null where nothing is.
+        paging: the class pages.
+        evidence: of its detectors over their threshold; null without any.
+        precision: what moved its precision.
+    """
+
+    verdict: Verdict
+    verdict_because: Because | None
+    label_fault: LabelFault | None
+    paging: bool
+    evidence: float | None
+    precision: ClassParts
+
+
+class ConfusionChange(Struct, frozen=True, kw_only=True):
+    """A confusion that certainly became more frequent, or less.
+
+    Attributes:
+        actual: the actual class.
+        predicted: the predicted class.
+        before: share of the cases of the actual class in the reference.
+        after: the same in the window.
+        text: the change in words.
+    """
+
+    actual: str
+    predicted: str
+    before: Share
+    after: Share
+    text: str
+
+
 class OneClass(Struct, frozen=True, kw_only=True):
     """One class, as if the others were one class.
 
@@ -26,11 +71,13 @@ class OneClass(Struct, frozen=True, kw_only=True):
         predictions: predictions of it, labelled or not.
         outcomes: its outcomes.
         metrics: its metrics.
+        change: since the reference; left out where there is none.
     """
 
     predictions: Count
     outcomes: OutcomeCounts
     metrics: ClassMetrics
+    change: ClassChange | UnsetType = UNSET
 
 
 class AveragedMetrics(Struct, frozen=True, kw_only=True):
@@ -72,6 +119,9 @@ class ClassesAnswer(Struct, frozen=True, kw_only=True):
         averages: over the classes.
         accuracy: share of the cases whose predicted class is the actual one.
         cohen_kappa: agreement beyond chance, over the largest possible agreement beyond it.
+        reference_matrix: the matrix of the reference; left out where there is none.
+        confusions: those that certainly changed since the reference, of classes whose rates did,
+            the largest change first; left out without a reference.
     """
 
     names: tuple[str, ...]
@@ -80,6 +130,48 @@ class ClassesAnswer(Struct, frozen=True, kw_only=True):
     averages: ClassAverages
     accuracy: MetricInterval
     cohen_kappa: MetricInterval
+    reference_matrix: tuple[tuple[Count, ...], ...] | UnsetType = UNSET
+    confusions: tuple[ConfusionChange, ...] | UnsetType = UNSET
+
+
+def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetType:
+    """Return the classes of a window, compared with the reference, as a field of JSON.
+
+    Args:
+        model: the model.
+        window: its name.
+
+    Returns:
+        Unset, and so left out, for a model of two classes.
+    """
+    found, classes = classes_of(model.classes.get(window)), model.watched.classes
+    if classes is None or found is UNSET or window not in classes.causes:
+        return found
+    return replace(
+        found,
+        by_class={
+            name: replace(one, change=_change(classes, window, number))
+            for number, (name, one) in enumerate(found.by_class.items())
+        },
+        reference_matrix=tuple(map(tuple, classes.reference.tolist())),
+        confusions=tuple(
+            ConfusionChange(**one._asdict(), text=one.text) for one in classes.confusions[window]
+        ),
+    )
+
+
+def _change(classes: ClassesWatched, window: str, number: int) -> ClassChange:
+    names = tuple(classes.by_class)
+    watched = classes.by_class[names[number]]
+    found = watched.verdicts[window]
+    return ClassChange(
+        verdict=found.verdict,
+        verdict_because=found.because,
+        label_fault=LabelFault(found.label_fault) if found.label_fault else None,
+        paging=watched.degradation_detected,
+        evidence=defined(watched.evidence),
+        precision=class_parts(classes.causes[window], names, number),
+    )
 
 
 def classes_of(found: ClassReport | None) -> ClassesAnswer | UnsetType:

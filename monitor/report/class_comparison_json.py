@@ -7,42 +7,10 @@ from typing import Literal
 from msgspec import Struct, UnsetType
 
 from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
-from monitor.drift.class_attribution import Contributions
-from monitor.report.answer_parts import Share, Time, defined, json_text, time_text
+from monitor.report.answer_parts import Share, Time, json_text, time_text
 from monitor.report.class_answer import ClassesAnswer, classes_of
 from monitor.report.class_comparison_text import class_headline
-
-
-class ClassPart(Struct, frozen=True, kw_only=True):
-    """A part of the change of a class's precision.
-
-    Attributes:
-        logit: of the change of logit(precision), exact; null where it is undefined.
-        points: of the change of precision, a fraction; null likewise.
-        lower_points: lower limit of the 95 % interval; null likewise.
-        upper_points: upper limit; null likewise.
-    """
-
-    logit: float | None
-    points: float | None
-    lower_points: float | None
-    upper_points: float | None
-
-
-class ClassParts(Struct, frozen=True, kw_only=True):
-    """The change of a class's precision, and its parts, which add up to it.
-
-    Attributes:
-        change: the whole.
-        prevalence: how frequent all classes are.
-        recall: of the class itself.
-        leaks: of each other class into it, by name.
-    """
-
-    change: ClassPart
-    prevalence: ClassPart
-    recall: ClassPart
-    leaks: dict[str, ClassPart]
+from monitor.report.class_parts import ClassParts, class_parts
 
 
 class ChangedConfusion(Struct, frozen=True, kw_only=True):
@@ -114,7 +82,10 @@ def class_comparison_json(found: ClassComparison) -> str:
         model_worse=_worse(found),
         before=before,
         after=after,
-        attribution={name: _parts(found, number) for number, name in enumerate(found.names)},
+        attribution={
+            name: class_parts(found.attribution, found.names, number)
+            for number, name in enumerate(found.names)
+        },
         confusions=tuple(_confusion(found, *pair) for pair in moved_confusions(found)),
         mature_until=time_text(found.mature_until),
     )
@@ -125,22 +96,6 @@ def _worse(found: ClassComparison) -> Literal["yes", "both_ways", "not_shown"]:
     if not found.changes.is_worse:
         return "not_shown"
     return "both_ways" if found.changes.is_better else "yes"
-
-
-def _parts(found: ClassComparison, number: int) -> ClassParts:
-    parts = found.attribution
-    others = [other for other in range(len(found.names)) if other != number]
-    return ClassParts(
-        change=_part(parts.change, number),
-        prevalence=_part(parts.prevalence, number),
-        recall=_part(parts.recall, number),
-        leaks={found.names[other]: _part(parts.leaks, (number, other)) for other in others},
-    )
-
-
-def _part(found: Contributions, place: int | tuple[int, int]) -> ClassPart:
-    logit, points, lower, upper = (defined(float(array[place])) for array in found)
-    return ClassPart(logit=logit, points=points, lower_points=lower, upper_points=upper)
 
 
 def _confusion(found: ClassComparison, predicted: int, actual: int) -> ChangedConfusion:

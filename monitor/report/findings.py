@@ -12,8 +12,9 @@ from monitor.diagnosis import Diagnosis
 from monitor.drift import Attribution
 from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import NOT_COMPARED_BY_CLASS, ONLY_POSITIVES
+from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
+from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on
 from monitor.report.headline import rates_of
 from monitor.report.label_words import LABEL_FAULTS
@@ -92,6 +93,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         pages=model.watched.degradation_detected,
         stretch=f"over the last {stretch}" if stretch else "",
         obstacle=_obstacle(model, window, found),
+        classes=class_findings(model, deciding) if model.classes else None,
     )
 
 
@@ -107,6 +109,8 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
         found: the verdict on its deciding window.
     """
     reference = model.watched.reference
+    if model.watched.classes is not None:
+        return found.because
     if reference is None or useless_reference(model):
         return Because.NO_REFERENCE if found.because is not None else None
     if found.because not in (Because.TOO_FEW, Because.NO_REFERENCE):
@@ -146,8 +150,6 @@ def _metric(model: ModelState, window: Window) -> RecallEvidence:
 def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if model.labelling == Labelling.FLAGGED_ONLY:
         return ONLY_POSITIVES
-    if model.classes:
-        return NOT_COMPARED_BY_CLASS
     if found.label_fault:
         words = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"labels cannot be trusted ({words})"

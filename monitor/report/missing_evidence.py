@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.drift.skill import separates_nothing
-from monitor.labels.refusals import NOT_COMPARED_BY_CLASS, ONLY_POSITIVES
+from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState, Window
@@ -30,7 +31,8 @@ def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) ->
         return None
     if useless := useless_reference(model):
         return useless
-    if found.judgement is not None:
+    of_classes = model.watched.classes is not None and found.because is not Because.NO_REFERENCE
+    if found.judgement is not None or of_classes:
         return None
     reasons = _reasons(model, window)
     return next((words for words, holds in reasons if holds), "labels still to come")
@@ -46,7 +48,7 @@ def useless_reference(model: ModelState) -> str:
         A few words; "" for any other reference, and without one.
     """
     reference = model.watched.reference
-    if reference is None or not separates_nothing(reference.counts):
+    if reference is None or model.classes or not separates_nothing(reference.counts):
         return ""
     rates = [short(float(rate(reference.counts)), 2) for rate in (recall, false_positive_rate)]
     return (
@@ -62,7 +64,6 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     yield "no predictions yet", not model.predictions_positive + model.predictions_negative
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield ONLY_POSITIVES, flagged_only
-    yield NOT_COMPARED_BY_CLASS, bool(model.classes)
     yield "no labels yet", not model.matched and not sum(model.labels.values())
     yield f"the reference is not complete yet{_progress(model)}", reference is None
     closes = None if reference is None else reference.closes

@@ -28,7 +28,8 @@ def reference_text(before: ReferenceOutcomes) -> str:
     ratio = f"r0 = {before.class_ratio:.4g}"
     if not math.isfinite(before.class_ratio):
         ratio = "r0 is not defined: it has no negatives"
-    parts += [f"{round(before.counts.total.item()):,} outcomes", ratio]
+    parts += [f"{round(before.counts.total.item()):,} outcomes"]
+    parts += [] if before.pooled else [ratio]
     return ", ".join(parts)
 
 
@@ -83,6 +84,11 @@ def warming_up_text(watched: Watched) -> str | None:
         return None
     if watched.reference is None:
         return "there is no reference yet: nothing can page"
+    if watched.reference.pooled:
+        return (
+            f"no class has {FEWEST_POSITIVES:,} cases and {FEWEST_FALSE_POSITIVES} false positives "
+            "in the reference: changes are found by days, not within hours"
+        )
     return too_small_text(watched.reference.counts) or "the reference does not suffice"
 
 

@@ -21,7 +21,7 @@ from monitor.report.answer_parts import (
     reference_period,
     time_text,
 )
-from monitor.report.class_answer import classes_of
+from monitor.report.class_answer import classes_of, compared_classes
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.findings import of_model
 from monitor.report.replay_answer import (
@@ -104,7 +104,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> ReplayedWi
         label_fault=LabelFault(found.label_fault) if found.label_fault else None,
         far_from_reference=found.far_from_reference,
         scores=scores_of(model.scores.get(window.name)),
-        classes=classes_of(model.classes.get(window.name)),
+        classes=compared_classes(model, window.name),
     )
 
 

@@ -17,6 +17,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
+from monitor.report.class_findings import ClassFindings
 from monitor.report.label_quality_words import as_when_labels
 from monitor.report.points import points_text
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
@@ -100,6 +101,7 @@ class Compared(NamedTuple):
         stretch: what `recall` is about, such as "over the last 7 days"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
+        classes: what was found on a model of many classes; None for any other.
     """
 
     verdict: Verdict
@@ -116,6 +118,7 @@ class Compared(NamedTuple):
     stretch: str = ""
     mix_of: str = ""
     obstacle: str = ""
+    classes: ClassFindings | None = None
 
 
 def what_moved_precision(found: Compared) -> PrecisionAnswer:
@@ -125,6 +128,8 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
         found: what was found.
     """
     change = found.change
+    if found.classes is not None:
+        return PrecisionAnswer(cause=None, certain=False, text=found.classes.moved)
     if found.obstacle or not math.isfinite(change.estimate):
         return PrecisionAnswer(
             cause=None, certain=False, text=f"Not known: {found.obstacle or _UNDEFINED}"
@@ -166,6 +171,12 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     Args:
         found: what was found.
     """
+    if found.classes is not None:
+        return _answer(found, found.classes.worse, found.classes.why)
+    return _is_binary_worse(found)
+
+
+def _is_binary_worse(found: Compared) -> WorseAnswer:
     judgement, obstacle = found.judgement, found.obstacle or _no_positives(found)
     if obstacle or judgement is None:
         text = f"Cannot be known: {obstacle}{_so_far(found)}"

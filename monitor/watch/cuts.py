@@ -30,6 +30,11 @@ class Cuts(NamedTuple):
     versions: Int64Array = _NO_SERIES
 
     @property
+    def rows(self) -> Int64Array:
+        """All of these series, ascending."""
+        return np.unique(np.concatenate([[self.totals], *self.segments, self.versions]))
+
+    @property
     def watched(self) -> list[Int64Array]:
         """The series of each segment key; the totals alone where no key is configured."""
         return list(self.segments) or [np.array([self.totals])]

@@ -27,7 +27,7 @@ from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.page import certain_fall
 from monitor.watch.reference import MatureReference
 from monitor.watch.windows_in_use import uses_longer
-from monitor.windows import Windows
+from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.windows import Edition
 
 _SMALL_SHIFT = 0.35
@@ -58,6 +58,7 @@ class Judge:
         windows: counts.
         regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
+        alike: see `CountsJudge`.
 
     Attributes:
         names: windows that are judged: those of every model, and a longer one where the
@@ -70,10 +71,11 @@ class Judge:
         self,
         model: int,
         reference: MatureReference,
-        windows: Windows,
+        windows: OutcomeReader,
         *,
         regime: LabelRegime,
         reports: Reports | None,
+        alike: int = 1,
     ) -> None:
         self.reference = reference
         self.regime = regime
@@ -86,7 +88,7 @@ class Judge:
         longer = windows.longer if uses_longer(reference.outcomes) else ()
         self.names = (*windows.names, *longer)
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
-        self._judge = CountsJudge(reference, regime, self.learned, self._labels)
+        self._judge = CountsJudge(reference, regime, self.learned, self._labels, alike)
 
     def all(
         self,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
@@ -26,7 +28,7 @@ from monitor.drift.recall_evidence import (
     why_open,
 )
 from monitor.drift.skill import separates_nothing
-from monitor.drift.verdict import OF_THE_MODEL
+from monitor.drift.verdict import MOVED_RATES, OF_THE_MODEL
 from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
@@ -49,6 +51,8 @@ from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
 
 _CLEARLY = 2.0
+_CHANCE = 0.005
+"""Probability that a judge calls a component fallen, or risen, by chance."""
 UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
 """The verdict on counts that cannot be compared."""
 
@@ -94,13 +98,16 @@ class CountsJudge:
 
     Where segments are configured, a verdict that blames the model must hold within the
     values of every segment key. Where it does not, the mix has changed, and the verdict
-    within the values is taken.
+    within the values is taken. The segments of a class of a model of many are the actual classes,
+    and the verdict within these is always taken.
 
     Args:
         reference: what is compared with.
         regime: how labels come, and how often they are wrong.
         learned: how days scatter.
         labels: tests of the labels.
+        alike: how many judges judge the same model, each a class of it; the errors of each are
+            widened so that all together call as few changes by chance as one does alone.
     """
 
     def __init__(
@@ -109,11 +116,14 @@ class CountsJudge:
         regime: LabelRegime,
         learned: LearnedScatter,
         labels: LabelChecks,
+        alike: int = 1,
     ) -> None:
         self._reference = reference
         self._regime = regime
         self._learned = learned
         self._labels = labels
+        self._alike = alike
+        self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
 
     def fault_of(self, counts: Counts) -> LabelFault | None:
         """Return what is wrong with the labels of some counts, without judging the model.
@@ -171,7 +181,7 @@ class CountsJudge:
         if before_days is None:
             before_days = self._reference.blocks
         after_days = days_behind(after.total, a_day)
-        between = self._learned.scatter.between(self._reference.days_behind, after_days)
+        between = self._between(after_days)
         judgement, _ = judge_on_curve(
             ComparedOutcomes(self._reference.blocks, after),
             dispersion,
@@ -183,7 +193,7 @@ class CountsJudge:
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         corners = self._corners(cells[:, 0])
         judgement = certain_at(judgement, corners, between)
-        if judgement.verdict in OF_THE_MODEL:
+        if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
         length = after.shape[-1] / a_day
         total = after.sum(axis=-1)
@@ -247,7 +257,14 @@ class CountsJudge:
 
     def _dispersion(self, sampling: Dispersion | None) -> Dispersion:
         """Return the variance of rows over that of independent ones, of window or reference."""
-        return self._reference.sampling(self._regime).larger(sampling)
+        found = self._reference.sampling(self._regime).larger(sampling)
+        return found if self._widening == 1 else found.times(self._widening)
+
+    def _between(self, after_days: float) -> BetweenDays:
+        """Return what the scatter of days adds to the errors of a change."""
+        found = self._learned.scatter.between(self._reference.days_behind, after_days)
+        wider = self._widening
+        return found._replace(before=found.before * wider, after=found.after * wider)
 
     def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:
         """Yield the outcomes before and after of each segment key, (values, blocks)."""
@@ -272,9 +289,22 @@ class CountsJudge:
             within = judge_within_segments(
                 before, after, dispersion, between=between, below_reference_curve=below
             )
+            if self._alike > 1:
+                return _of_class(within, whole)
             if explains(within, whole):
                 return within
         return whole
+
+
+def _of_class(within: Judgement, whole: Judgement) -> Judgement:
+    """Return the judgement on a class within the actual classes.
+
+    Where its rates moved and those within every actual class did not, the shares of the other
+    classes moved.
+    """
+    if within.verdict is Verdict.NO_CHANGE and whole.verdict in MOVED_RATES:
+        return replace(within, verdict=Verdict.PREVALENCE_SHIFT)
+    return within
 
 
 def untrusted(fault: LabelFault) -> WindowVerdict:

@@ -19,7 +19,7 @@ from monitor.labels.checks import (
 )
 from monitor.labels.faults import LabelFault
 from monitor.watch.reference import MatureReference
-from monitor.windows import Windows
+from monitor.windows.outcome_reader import OutcomeReader
 
 _FEWEST_PANES = 6
 _LONGEST_MS = 7 * DAY_MS
@@ -39,7 +39,7 @@ class LabelChecks:
     """
 
     def __init__(
-        self, model: int, reference: MatureReference, windows: Windows, labelling: Labelling
+        self, model: int, reference: MatureReference, windows: OutcomeReader, labelling: Labelling
     ) -> None:
         self._model = model
         self._reference = reference

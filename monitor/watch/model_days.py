@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -48,17 +48,8 @@ class RecentDays(NamedTuple):
         return RecentDays(self.numbers[some], self.cells[some], self.weights[some])
 
 
-class DayReader:
-    """Reads days of models.
-
-    Args:
-        catalogue: numbers of models and series.
-        windows: counts.
-    """
-
-    def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
-        self._catalogue = catalogue
-        self._windows = windows
+class DayReader(Protocol):
+    """Reads days of models."""
 
     def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:
         """Return the days [first, end) of a model.
@@ -70,9 +61,25 @@ class DayReader:
             end: number of the day after the last.
 
         Returns:
-            Days before those that are stored are left out. Where segment values are not
-            stored by days, their counts are zeros.
+            Days before those that are stored are left out.
         """
+        ...
+
+
+class SeriesDays:
+    """Reads days of models from the counts of their series.
+
+    Args:
+        catalogue: numbers of models and series.
+        windows: counts.
+    """
+
+    def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
+        self._catalogue = catalogue
+        self._windows = windows
+
+    def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:
+        """Return days; where segment values are not stored by days, their counts are zeros."""
         found = self._windows.past.recall(model, first * DAY_MS, end * DAY_MS, DAY_MS)
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         column = {self._catalogue.series[row]: row for row in rows.tolist()}

@@ -7,20 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from monitor.clock import DAY_MS
 from monitor.config.labelling import LearnedLabelErrors
-from monitor.counts import ConfusionCounts, Outcome
-from monitor.drift import Dispersion, block_seconds
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.deltas import CELLS
 from monitor.labels.learned_errors import LearnedErrors
-from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import AwaitedReference
 from monitor.watch.awaited_reference import awaited_reference
+from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
+from monitor.watch.level import Stretch
 from monitor.watch.reference import AsLabelled, MatureReference
+from monitor.watch.reference_cut import StretchScores, cut_reference
 from monitor.windows import Windows
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
@@ -43,6 +42,7 @@ class ReferenceFinder:
         self._errors = errors
         self._windows = windows
         self._scores = scores
+        self._cuts = CutsByModel(catalogue)
         self._found: dict[int, MatureReference] = {}
 
     def of(
@@ -138,17 +138,19 @@ class ReferenceFinder:
         setting = self._catalogue.settings[model].reference
         if setting.counts is not None:
             given = MatureReference.given(setting.counts)
-            labelled = self._as_labelled(model, np.empty((0, 1, CELLS), dtype=np.int64))
-            return replace(given, as_labelled=labelled)
+            if not self._learns_errors(model):
+                return given
+            nothing = np.empty((0, 1, CELLS), dtype=np.int64)
+            return replace(given, as_labelled=AsLabelled(self._errors.of(model).errors, nothing))
         if setting.window is not None:
             opens, closes = setting.window.open, setting.window.end
-            return self.cut("window", model, opens, closes) if closes <= mature else None
+            return self.cut(model, Stretch("window", opens, closes)) if closes <= mature else None
         if setting.trailing is not None:
             closes = mature - setting.trailing
             opens, first = closes - setting.trailing, self._opens(model, since)
             if first is None or first > opens:
                 return None
-            return self.cut("trailing", model, opens, closes)
+            return self.cut(model, Stretch("trailing", opens, closes))
         known_open = None if known is None else known.opens
         return self._first(model, setting.first or FIRST_MS, mature, known_open, since)
 
@@ -167,7 +169,7 @@ class ReferenceFinder:
         if opens is None:
             return None
         closes = end_of_first_days(opens, length, mature, self._sums(model, opens, since))
-        return None if closes is None else self.cut("first", model, opens, closes)
+        return None if closes is None else self.cut(model, Stretch("first", opens, closes))
 
     def _sums(self, model: int, opens: int | None, since: int | None) -> CountsUpTo:
         step, row = self._windows.step_ms, np.array([self._totals_row(model)])
@@ -186,52 +188,27 @@ class ReferenceFinder:
     def _totals_row(self, model: int) -> int:
         return self._catalogue.totals_row(self._catalogue.models[model])
 
-    def cut(self, source: str, model: int, opens: int, closes: int) -> MatureReference:
+    def cut(self, model: int, stretch: Stretch) -> MatureReference:
         """Return the outcomes of a mature stretch as a reference.
 
         Args:
-            source: of the reference.
             model: its number.
-            opens: first moment, epoch milliseconds.
-            closes: first moment after it; panes since `opens` are still stored.
+            stretch: of time; its panes are still stored.
         """
-        step = self._windows.step_ms
-        start, end = opens // step, closes // step
-        rows = self._catalogue.rows_of(model)
-        table = self._windows.panes(start, end, rows)
-        per_block = max(1, int(block_seconds((closes - opens) / 1000)) * 1000 // step)
-        firsts = np.arange(0, len(table), per_block)
-        cells = np.add.reduceat(table, firsts, axis=0)
-        weights = np.add.reduceat(self._windows.pane_weights(start, end, rows), firsts, axis=0)
-        own = int(np.flatnonzero(rows == self._totals_row(model))[0])
-        order = np.concatenate([[own], np.arange(len(rows))])
-        regime = self._errors.of(model)
-        blocks, dispersion = expected(regime, cells[:, order], weights[:, order])
-        panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
+        opens, closes = stretch.opens, stretch.closes
         scores = self._scores.histogram(model, opens, closes)
-        lengths = sorted({1, max(1, DAY_MS // step)})
-        return MatureReference(
-            source=source,
-            opens=start * step,
-            closes=end * step,
-            counts=ConfusionCounts.from_cells(blocks[:, 0].sum(axis=0)),
-            blocks=ConfusionCounts.from_cells(blocks[:, 0]),
-            panes=panes,
-            series=np.moveaxis(blocks[:, 1:], 0, 1),
-            rows=rows,
-            scores=scores if scores.counts[0].total else None,
-            dispersion=dispersion or Dispersion.estimate(panes, lengths),
-            labelling=cells[:, own],
-            scores_by_day=self._scores_by_day(model, opens, closes),
-            block_ms=per_block * step,
-            step_seconds=step / 1000,
-            as_labelled=self._as_labelled(model, cells[:, order]),
+        whole = scores if scores.counts[0].total else None
+        return cut_reference(
+            self._windows,
+            stretch,
+            self._cuts.of(model),
+            self._errors.of(model),
+            StretchScores(whole, self._scores_by_day(model, opens, closes)),
+            learned=self._learns_errors(model),
         )
 
-    def _as_labelled(self, model: int, cells: Int64Array) -> AsLabelled | None:
-        if not isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors):
-            return None
-        return AsLabelled(self._errors.of(model).errors, cells)
+    def _learns_errors(self, model: int) -> bool:
+        return isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors)
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         if not self._errors.of(model).is_plain:

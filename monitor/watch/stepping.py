@@ -26,7 +26,7 @@ from monitor.watch.model_days import STRETCH_DAYS, DayReader
 from monitor.watch.nowcasts import DayStart, Nowcasts
 from monitor.watch.page import JUDGED_DAYS, ModelPage, certain_fall
 from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
-from monitor.windows import Windows
+from monitor.windows.outcome_reader import OutcomeReader
 
 
 @dataclass(slots=True, kw_only=True)
@@ -109,16 +109,23 @@ class Stepper:
     """Steps detectors over panes and days, and lists what they detect.
 
     Args:
-        catalogue: models and series.
+        catalogue: models and their settings.
         windows: counts.
+        days: the same counts by days.
         replace_level: replaces the level of a model.
     """
 
-    def __init__(self, catalogue: Catalogue, windows: Windows, replace_level: ReplaceLevel) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        windows: OutcomeReader,
+        days: DayReader,
+        replace_level: ReplaceLevel,
+    ) -> None:
         self._catalogue = catalogue
         self._windows = windows
         self._replace_level = replace_level
-        self._days = DayReader(catalogue, windows)
+        self._days = days
 
     def steps(
         self, model: int, watch: ModelWatch, cuts: Cuts, mature: int, age: int
@@ -138,7 +145,7 @@ class Stepper:
         step = self._windows.step_ms
         first, end = watch.done, mature // step
         if end > first and watch.detection is not None:
-            rows = self._catalogue.rows_of(model)
+            rows = cuts.rows
             table = self._windows.panes(first, end, rows)[..., : len(Outcome)]
             for i in np.flatnonzero(table.any(axis=(1, 2))).tolist():
                 yield from self._close_days(model, watch, cuts, (first + i) * step, age)
@@ -164,6 +171,10 @@ class Stepper:
             None where nothing can be judged, or labels are at fault.
         """
         return self._judged(model, watch, cuts, watch.day, days)
+
+    def length(self, window: str) -> int:
+        """Return the length of a window by its name, milliseconds."""
+        return self._windows.length(window)
 
     def is_active(self, at: int | None, now: int) -> bool:
         """Return whether a detection lies no further back than the longest window.

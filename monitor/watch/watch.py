@@ -13,6 +13,7 @@ clock a model's windows use.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import gcd
 
 import numpy as np
@@ -20,13 +21,11 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.labelling import LearnedLabelErrors
-from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.river_detector import RiverDetector
-from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
+from monitor.drift.verdict import IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
-from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.delays import LabelDelays
 from monitor.labels.faults import LabelFault
 from monitor.labels.learned_errors import LearnedErrors
@@ -35,15 +34,18 @@ from monitor.labels.refusals import detectors_off
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
+from monitor.watch.class_watch import ClassWatch
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.judging_counts import untrusted
 from monitor.watch.missing_labels import MissingLabelTests
+from monitor.watch.model_days import SeriesDays
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
-from monitor.watch.watch_builder import WatchBuilder
+from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
+from monitor.watch.watched_now import Moment, watched_now
 from monitor.windows import Windows
 from monitor.windows.scores import Scores
 
@@ -80,10 +82,11 @@ class Watch:
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
         self._news = VersionNews(catalogue, windows, versions_of)
-        self._builder = WatchBuilder(
-            catalogue, windows, scores, delays, self._references, errors=errors
-        )
-        self._stepper = Stepper(catalogue, windows, self._builder.replace_level)
+        judged = JudgedCounts(windows, scores, delays, errors, windows)
+        self._builder = WatchBuilder(catalogue, judged, self._references.cut)
+        days = SeriesDays(catalogue, windows)
+        self._classes = ClassWatch(catalogue, judged)
+        self._stepper = Stepper(catalogue, windows, days, self._builder.replace_level)
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
@@ -105,7 +108,8 @@ class Watch:
         Yields:
             Nothing; after each pane with outcomes, and after each model.
         """
-        yield from self._predictions.steps(times)
+        many = np.array([s.has_many_classes for s in self._catalogue.settings], dtype=np.bool_)
+        yield from self._predictions.steps(np.where(many, NO_TIME, times))
         for model in np.flatnonzero(times != NO_TIME).tolist():
             now = int(times[model])
             if now // self._windows.step_ms == self._panes.get(model):
@@ -117,15 +121,24 @@ class Watch:
             if not self._errors.of(model).errors.known:
                 continue
             mature = now - age
-            known = self._models.get(model)
-            moved = known is not None and known.page.is_open(mature + age)
-            since = self._news.restarts(model, mature)
+            since, moved = self._news.restarts(model, mature), self._moved(model, mature + age)
             reference = self._references.of(model, mature, moved=moved, since=since)
-            if reference is not None:
-                watch = self._watched(model, reference, since)
-                yield from self._stepper.steps(model, watch, self._cuts.of(model), mature, age)
+            if reference is not None and many[model]:
+                yield from self._classes.steps(model, reference, since, mature, age)
+            elif reference is not None:
+                known, cuts = self._models.get(model), self._cuts.of(model)
+                watch = self._builder.following(known, model, reference, cuts, since)
+                self._models[model] = watch
+                yield from self._stepper.steps(model, watch, cuts, mature, age)
                 self._accept_rate(model, watch)
             yield
+
+    def _moved(self, model: int, at: int) -> bool:
+        """Return whether a model pages, or an alarm awaits its judgement."""
+        known = self._models.get(model)
+        if known is None:
+            return self._classes.page_is_open(model, at)
+        return known.page.is_open(at)
 
     def _accept_rate(self, model: int, watch: ModelWatch) -> None:
         """Accept another rate of flagged cases by a reference, or by labels, made since."""
@@ -172,8 +185,12 @@ class Watch:
                 predictions=predictions,
             )
         if watching is not None:
-            self._follow_rates(model, watching, self._references.at_rates(model))
+            latest = self._references.at_rates(model)
+            self._builder.follows(watching, model, latest, self._cuts.of(model))
         since = None if age is None else self._news.restarts(model, now - age)
+        by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
+        if by_class is not None:
+            return replace(by_class, new_version=self._news.latest(model, now, None))
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
             shifted = None if regime.is_estimated else False
@@ -188,79 +205,17 @@ class Watch:
                 predictions=predictions,
                 new_version=self._news.latest(model, now, None),
             )
-        fault = None if paces is None else pace_fault(paces)
-        doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
-        detection = watching.detection
         cuts = self._cuts.of(model)
-        verdicts = watching.judge.all(now, age, cuts, fault, doubt=doubt)
-        if watching.level is not watching.judge:
-            first = watching.level.all(now, age, cuts, fault, doubt=doubt)
-            worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
-            behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
-            verdicts |= {name: worse[name] for name in behind if name in worse}
-        if watching.nowcasts is not None:
-            verdicts = watching.nowcasts.added_to(verdicts)
-        began = self._news.began(model, watching.judge.reference, verdicts.values(), now - age)
-        faulty = verdicts[min(verdicts, key=self._windows.length)].label_fault
-        return Watched(
-            reference=watching.judge.reference.outcomes,
-            verdicts=verdicts,
-            evidence=watching.evidence,
-            warming_up=detection is not None and detection.warming_up,
-            degradation_detected=watching.page.active,
-            prevalence_shift_detected=None
-            if detection is None
-            else self._stepper.is_active(watching.shifted_at, now),
-            detections=tuple(watching.detections),
-            trend=watching.trend,
-            judged_age_ms=age,
-            live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
-            expected_class_ratio=watching.ratio.expected,
+        found = watched_now(watching, self._stepper, cuts, Moment(now, age, paces))
+        judged = found.verdicts.values()
+        began = self._news.began(model, watching.judge.reference, judged, now - age)
+        return replace(
+            found,
             missing_labels=self._missing_labels.of(model, cuts, now, age),
-            day_scatter=watching.judge.learned.scatter,
             predictions=predictions,
             began=began,
             new_version=self._news.latest(model, now, began),
         )
-
-    def _watched(self, model: int, reference: MatureReference, since: int | None) -> ModelWatch:
-        known, cuts = self._models.get(model), self._cuts.of(model)
-        watched = cuts.watched
-        if known is not None and self._follow_rates(model, known, reference):
-            if known.detection is not None:
-                known.detection.follow(watched)
-            return known
-        if known is not None and known.judge.reference.is_before(since):
-            fresh = self._builder.started(model, reference, cuts)
-            fresh.detections = known.detections
-            self._models[model] = fresh
-            return fresh
-        if known is not None and reference.source == "trailing":
-            known.judge = self._builder.judge(model, reference)
-            known.ratio = self._builder.ratio(reference).restored(known.ratio.state())
-            return known
-        fresh = self._builder.started(model, reference, cuts)
-        if known is not None:
-            fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
-            fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
-            fresh.trend = known.trend
-            fresh.ratio = fresh.ratio.restored(known.ratio.state())
-            fresh.nowcasts = known.nowcasts
-            fresh.shifted_at = known.shifted_at
-        self._models[model] = fresh
-        return fresh
-
-    def _follow_rates(
-        self, model: int, watch: ModelWatch, reference: MatureReference | None
-    ) -> bool:
-        """Take over other rates of wrong labels; return whether the reference is still the same."""
-        known = watch.judge.reference
-        if reference is known:
-            return True
-        if reference is None or reference.as_labelled is None or not reference.is_of(known):
-            return False
-        self._builder.follow_rates(model, watch, reference, self._cuts.of(model))
-        return True
 
     def uses(self, window: str) -> bool:
         """Return whether some model is judged in a window.
@@ -268,7 +223,8 @@ class Watch:
         Args:
             window: its name.
         """
-        return any(window in one.judge.names for one in self._models.values())
+        own = any(window in one.judge.names for one in self._models.values())
+        return own or self._classes.uses(window)
 
     def scores_of_reference(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         """Return the labelled scores of a model's reference by day, (days, bins).
@@ -293,6 +249,7 @@ class Watch:
             "references": {str(m): r.state() for m, r in found.items() if r is not None},
             "watching": {str(m): w.state() for m, w in self._models.items()},
             "predictions": self._predictions.state(),
+            **({"classes": classes} if (classes := self._classes.state()) else {}),
             "asked": [_asked(setting) for setting in self._catalogue.settings],
         }
 
@@ -318,6 +275,7 @@ class Watch:
                 continue
             reference = MatureReference.restored(kept, left)
             reference = self._references.restored(model, reference)
+            self._classes.restore(state.get("classes", {}), model, old, reference)
             watching = state["watching"].get(str(old))
             if watching is not None and "page" in watching:
                 self._models[model] = self._builder.restored(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.drift.day_detector import day_threshold
@@ -23,14 +26,32 @@ from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
-from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.skill_trend import restored_trend
 from monitor.watch.stepping import ModelWatch
 from monitor.windows import Windows
+from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
 
 _DETECTORS = 2
 """Detectors, by pane and by day, that share a model's budget of false pages."""
+
+
+class JudgedCounts(NamedTuple):
+    """What a watch rests on.
+
+    Attributes:
+        windows: counts.
+        scores: score histograms.
+        delays: delays of labels.
+        errors: how often labels are wrong.
+        reader: of the outcomes that are judged: the windows, or a class against the others.
+    """
+
+    windows: Windows
+    scores: Scores
+    delays: LabelDelays
+    errors: LearnedErrors
+    reader: OutcomeReader
 
 
 class WatchBuilder:
@@ -38,29 +59,19 @@ class WatchBuilder:
 
     Args:
         catalogue: models, their settings and series.
-        windows: counts.
-        scores: score histograms.
-        delays: delays of labels.
-        references: finds references, and cuts levels.
-        errors: how often labels are wrong.
+        counts: what it rests on.
+        cut: returns the outcomes of a stretch of time of a model, by its number, as a reference.
     """
 
     def __init__(
         self,
         catalogue: Catalogue,
-        windows: Windows,
-        scores: Scores,
-        delays: LabelDelays,
-        references: ReferenceFinder,
-        *,
-        errors: LearnedErrors,
+        counts: JudgedCounts,
+        cut: Callable[[int, Stretch], MatureReference],
     ) -> None:
         self._catalogue = catalogue
-        self._errors = errors
-        self._windows = windows
-        self._scores = scores
-        self._delays = delays
-        self._references = references
+        self._windows, self._scores, self._delays, self._errors, self._reader = counts
+        self._cut = cut
 
     def started(self, model: int, reference: MatureReference, cuts: Cuts) -> ModelWatch:
         """Return the watch of a model against a reference, from its end on.
@@ -73,7 +84,7 @@ class WatchBuilder:
             reference: of the model.
             cuts: its series by segment key.
         """
-        first, step = self._windows.first_pane(model) or 0, self._windows.step_ms
+        first, step = self._reader.first_pane(model) or 0, self._reader.step_ms
         done = first if reference.closes is None else reference.closes // step
         day = -(-done * step // DAY_MS)
         judge = self.judge(model, reference)
@@ -89,6 +100,47 @@ class WatchBuilder:
             ratio=self.ratio(reference),
             nowcasts=self._nowcasts(model),
         )
+
+    def following(
+        self,
+        known: ModelWatch | None,
+        model: int,
+        reference: MatureReference,
+        cuts: Cuts,
+        since: int | None,
+    ) -> ModelWatch:
+        """Return the watch of a model against the reference that it has now.
+
+        Args:
+            known: the watch so far; None before the first reference.
+            model: its number.
+            reference: of the model.
+            cuts: its series by segment key.
+            since: references that open before this moment hold no longer, epoch
+                milliseconds; None where all do.
+        """
+        if known is None:
+            return self.started(model, reference, cuts)
+        if self.follows(known, model, reference, cuts):
+            if known.detection is not None:
+                known.detection.follow(cuts.watched)
+            return known
+        if known.judge.reference.is_before(since):
+            fresh = self.started(model, reference, cuts)
+            fresh.detections = known.detections
+            return fresh
+        if reference.source == "trailing":
+            known.judge = self.judge(model, reference)
+            known.ratio = self.ratio(reference).restored(known.ratio.state())
+            return known
+        fresh = self.started(model, reference, cuts)
+        fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
+        fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
+        fresh.trend = known.trend
+        fresh.ratio = fresh.ratio.restored(known.ratio.state())
+        fresh.nowcasts = known.nowcasts
+        fresh.shifted_at = known.shifted_at
+        return fresh
 
     def restored(
         self,
@@ -128,17 +180,29 @@ class WatchBuilder:
         watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
         return watch
 
-    def follow_rates(
-        self, model: int, watch: ModelWatch, reference: MatureReference, cuts: Cuts
-    ) -> None:
-        """Go on with other rates of wrong labels; evidence and pages stay.
+    def follows(
+        self, watch: ModelWatch, model: int, reference: MatureReference | None, cuts: Cuts
+    ) -> bool:
+        """Take over other rates of wrong labels; return whether the reference is still the same.
 
         Args:
+            watch: of the model; its evidence and pages stay.
             model: its number.
-            watch: of the model.
-            reference: of the model, at the rates learned by now.
+            reference: of the model, at the rates learned by now; None for none.
             cuts: its series by segment key.
         """
+        known = watch.judge.reference
+        if reference is known:
+            return True
+        if reference is None or reference.as_labelled is None or not reference.is_of(known):
+            return False
+        self._follow_rates(model, watch, reference, cuts)
+        return True
+
+    def _follow_rates(
+        self, model: int, watch: ModelWatch, reference: MatureReference, cuts: Cuts
+    ) -> None:
+        """Go on with other rates of wrong labels."""
         alone = watch.level is not watch.judge
         level = watch.level.reference.at_rates(self._errors.of(model)) if alone else reference
         learned, watch.level = watch.level.learned.state(), self.judge(model, level)
@@ -160,7 +224,7 @@ class WatchBuilder:
             stretch: the outcomes of the level.
         """
         opens, closes = stretch.opens, stretch.closes
-        reference = self._references.cut(stretch.source, model, opens, closes)
+        reference = self._cut(model, stretch)
         known, watch.level = watch.level.learned, self.judge(model, reference)
         if stretch.source == "renewed":
             watch.level.learned.follow(known, (closes - opens) // DAY_MS)
@@ -180,14 +244,15 @@ class WatchBuilder:
         reports, timeout = None, self._catalogue.settings[model].label_timeout
         if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
             reports = Reports(model, self._windows, self._delays, timeout)
-        return Judge(model, reference, self._windows, regime=regime, reports=reports)
+        alike = self._alike(model)
+        return Judge(model, reference, self._reader, regime=regime, reports=reports, alike=alike)
 
     def ratio(self, reference: MatureReference) -> LiveRatio:
         """Return the live class ratio of a model with this reference, from now on."""
         return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
 
     def _nowcasts(self, model: int) -> Nowcasts | None:
-        if self._regime(model).is_estimated:
+        if self._regime(model).is_estimated or self._catalogue.settings[model].has_many_classes:
             return None
         return Nowcasts(model, self._windows, self._scores)
 
@@ -205,7 +270,8 @@ class WatchBuilder:
         if settings.river_detector is not None:
             return RiverDetection(reference, settings.river_detector)
         seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
-        threshold = page_threshold(pages / _DETECTORS, series=1, pane_seconds=seconds)
+        series = self._alike(model)
+        threshold = page_threshold(pages / _DETECTORS, series=series, pane_seconds=seconds)
         return Detection(reference, cuts, threshold, judge.learned.scatter)
 
     def _day_detection(
@@ -215,8 +281,14 @@ class WatchBuilder:
         settings, regime = self._catalogue.settings[model], self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
             return None
-        threshold = day_threshold(settings.false_pages_per_year / _DETECTORS)
+        pages = settings.false_pages_per_year / self._alike(model)
+        threshold = day_threshold(pages / _DETECTORS)
         return DayDetection(reference, regime, cuts, threshold)
+
+    def _alike(self, model: int) -> int:
+        """Return how many watches share a model's budget of false pages: one for each class."""
+        settings = self._catalogue.settings[model]
+        return len(settings.classes) if settings.has_many_classes else 1
 
     def _regime(self, model: int, reference: MatureReference | None = None) -> LabelRegime:
         """Return how labels come, and how often they are wrong as its reference has it."""

@@ -51,6 +51,22 @@ class ClassTable(NamedTuple):
     predictions: Int64Array
 
 
+class ClassEntries(NamedTuple):
+    """Counts of one model of many classes that occur in some panes, one for each index.
+
+    Attributes:
+        at: number of the pane.
+        predicted: number of the predicted class.
+        actual: number of the actual class; -1 for predictions, labelled or not.
+        cases: how many.
+    """
+
+    at: Int64Array
+    predicted: Int64Array
+    actual: Int64Array
+    cases: Int64Array
+
+
 class _Level:
     """Panes of one width.
 
@@ -72,6 +88,18 @@ class _Level:
     def bound(self, model: int, pane: int) -> int:
         """Return the least key of a pane of a model."""
         return ((model << _PANE_BITS) | max(0, pane - self._first)) << _CELL_BITS
+
+    def entries(self, model: int, start: int, end: int) -> ClassEntries:
+        """Return the counts of a model in the panes [start, end)."""
+        keys, counts = self.counts.between(self.bound(model, start), self.bound(model, end))
+        at = ((keys >> _CELL_BITS) & ((1 << _PANE_BITS) - 1)) + self._first
+        actual = keys & _ANY
+        return ClassEntries(
+            at=at,
+            predicted=(keys >> _CLASS_BITS) & _ANY,
+            actual=np.where(actual == _ANY, -1, actual),
+            cases=counts,
+        )
 
     def oldest(self, time: int) -> int:
         """Return the oldest pane that is stored when a model's time is this."""
@@ -156,11 +184,46 @@ class ClassCounts:
             model: its number.
             panes: by the time of the prediction.
         """
-        level, start = self._rings[panes.ring], panes.start
-        if model < len(self._times):
-            start = max(start, level.oldest(int(self._times[model])))
+        level, start = self._since(model, panes)
         found = level.counts.between(level.bound(model, start), level.bound(model, panes.end))
         return self._table(model, *found)
+
+    def entries(self, model: int, panes: PaneRange) -> ClassEntries:
+        """Return the counts that occur in a range of panes.
+
+        Args:
+            model: its number.
+            panes: by the time of the prediction.
+        """
+        level, start = self._since(model, panes)
+        return level.entries(model, start, panes.end)
+
+    def blocks(self, model: int, panes: PaneRange, each: int) -> Int64Array:
+        """Return the matrices of a range of panes in blocks, (blocks, classes, classes).
+
+        Args:
+            model: its number.
+            panes: by the time of the prediction.
+            each: how many panes make a block; the last one may have fewer.
+        """
+        size = len(self._catalogue.settings[model].classes)
+        blocks = -(-(panes.end - panes.start) // each)
+        matrices = np.zeros((blocks, size, size), dtype=np.int64)
+        at, predicted, actual, cases = self.entries(model, panes)
+        own = actual >= 0
+        index = (at[own] - panes.start) // each, predicted[own], actual[own]
+        np.add.at(matrices, index, cases[own])
+        return matrices
+
+    def day_entries(self, model: int, first: int, end: int) -> ClassEntries:
+        """Return the counts that occur on some days, at most a year back.
+
+        Args:
+            model: its number.
+            first: day since 1970, UTC.
+            end: day after the last one.
+        """
+        return self._days.entries(model, first, end)
 
     def days(self, model: int, first: int, end: int) -> ClassTable:
         """Return the counts of days, with one more axis, (days, …).
@@ -207,6 +270,13 @@ class ClassCounts:
                 _fill(level.counts, keys, counts, _PANE_BITS + _CELL_BITS, left)
         keys, counts = state["ever"]
         _fill(self._ever, keys, counts, _CELL_BITS, left)
+
+    def _since(self, model: int, panes: PaneRange) -> tuple[_Level, int]:
+        """Return where a range of panes is stored, and the first of them that still is."""
+        level, start = self._rings[panes.ring], panes.start
+        if model < len(self._times):
+            start = max(start, level.oldest(int(self._times[model])))
+        return level, start
 
     @property
     def _levels(self) -> list[_Level]:

@@ -30,7 +30,7 @@ from monitor.exporter.api.window_answer import (
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import CAUSE_UNKNOWN, NOT_COMPARED_BY_CLASS, because, refused
+from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
 from monitor.metrics.precision import precision
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.answer_parts import (
@@ -44,6 +44,8 @@ from monitor.report.answer_parts import (
     reference_period,
     time_text,
 )
+from monitor.report.class_answer import compared_classes
+from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
@@ -192,8 +194,8 @@ def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     found, reference = verdict_on(model, deciding), model.watched.reference
     if model.labelling == Labelling.FLAGGED_ONLY:
         return CAUSE_UNKNOWN
-    if model.classes:
-        return f"No verdict: {NOT_COMPARED_BY_CLASS}."
+    if (classes := class_findings(model, deciding)) is not None:
+        return f"{classes.moved}. {classes.why}."
     if found.label_fault:
         fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
@@ -266,6 +268,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         too_few_positive_labels=clipped_classes(model, window),
         if_labels_wrong=labels_wrong_answer(window_sensitivity(model, window)),
         scores=scores_of(model.scores.get(window.name)),
+        classes=compared_classes(model, window.name),
     )
 
 

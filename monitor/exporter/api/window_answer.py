@@ -17,6 +17,7 @@ from monitor.report.answer_parts import (
     Share,
     Time,
 )
+from monitor.report.class_answer import ClassesAnswer
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.score_answer import ScoreMetrics
@@ -188,6 +189,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
             as an actual positive in the metrics.
         if_labels_wrong: what wrong labels would do to its metrics; null where too little, where
             rates of wrong labels are known, and unless its labels have come.
+        classes: its classes, compared with the reference; left out for a model of two.
     """
 
     open: Time | None
@@ -212,3 +214,4 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     too_few_positive_labels: tuple[str, ...]
     if_labels_wrong: IfLabelsWrong | None
     scores: ScoreMetrics | UnsetType = UNSET
+    classes: ClassesAnswer | UnsetType = UNSET

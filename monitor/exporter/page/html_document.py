@@ -11,6 +11,7 @@ from monitor.version import __version__
 
 SECTIONS = (
     ("now", "Now"),
+    ("classes", "Classes"),
     ("when", "When"),
     ("versions", "Versions"),
     ("why", "Why"),

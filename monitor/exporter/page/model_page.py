@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import htpy as h
+from msgspec import UNSET
 
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import coded, count, moment
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
@@ -20,6 +22,7 @@ from monitor.exporter.page.version_section import versions_section
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
+from monitor.report.answer_parts import ReferencePeriod
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS, words_of
 
@@ -76,6 +79,9 @@ def _degenerate(model: ModelStatus) -> h.Node:
 def _rests_on(model: ModelStatus) -> str:
     """Return the window that decides, its counts, and whether it is all there is to a fall."""
     counts, reference = model.windows[model.verdict_window].outcomes, model.reference
+    if model.windows[model.verdict_window].classes is not UNSET:
+        text = f"last {model.verdict_window}: {count(counts.total)} labelled cases of all classes"
+        return f"{text}{_compared_with(reference)}."
     text = (
         f"last {model.verdict_window}: {count(counts.tp + counts.fn)} positives and "
         f"{count(counts.tp + counts.fp)} flagged cases of {count(counts.total)}"
@@ -86,6 +92,12 @@ def _rests_on(model: ModelStatus) -> str:
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"
     return f"{text}."
+
+
+def _compared_with(reference: ReferencePeriod | None) -> str:
+    if reference is None:
+        return ""
+    return f", compared with {count(round(reference.outcomes.total))} of the reference"
 
 
 def _mixed_reference(model: ModelStatus) -> h.Node:
@@ -107,6 +119,9 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     shown: dict[str, h.Node] = {
         "now": now_section(content.status, content.model, content.trend, content.scores)
     }
+    classes = class_section(content.model)
+    if classes is not None:
+        shown["classes"] = classes
     asked = bool(query.before or query.after)
     if content.series is not None:
         fault = content.error if asked else ""
@@ -115,6 +130,8 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     versions = None if content.versions is None else versions_section(content.versions)
     if versions is not None:
         shown["versions"] = versions
+    if classes is not None:
+        return shown
     links = [("model", name), *query.periods()]
     view = SegmentView(query.segment, query.segments_page, links=links)
     if found is None:

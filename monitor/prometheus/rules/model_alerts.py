@@ -7,7 +7,7 @@ from monitor.drift.verdict import DEGRADED
 from monitor.prometheus.rules import links, summaries, templates
 from monitor.prometheus.rules.objective_alerts import objective_alerts
 from monitor.prometheus.rules.rule import Alert
-from monitor.prometheus.rules.scope import GAP, Scope
+from monitor.prometheus.rules.scope import GAP, WHOLE, Scope
 
 _DEGRADED = tuple(str(verdict) for verdict in Verdict if verdict in DEGRADED)
 _SHIFT = (str(Verdict.PREVALENCE_SHIFT),)
@@ -34,12 +34,12 @@ def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> st
         verdicts: names of verdicts.
         windows: in one of these windows.
     """
-    found = scope.select("classifier_verdict", verdict=verdicts, window=windows)
+    found = scope.select("classifier_verdict", verdict=verdicts, window=windows, **WHOLE)
     return f"max without (window, verdict) (last_over_time({found}[{GAP}])) == 1"
 
 
 def _model_degraded(scope: Scope) -> Alert:
-    paging = scope.select("classifier_degradation_detected")
+    paging = scope.select("classifier_degradation_detected", **WHOLE)
     window = templates.longest_window(scope, _DEGRADED)
     return Alert(
         name="ModelDegraded",
@@ -55,7 +55,8 @@ def _model_degraded(scope: Scope) -> Alert:
         "days are certainly degraded: recall fell or false positives rose, and rarer positives do "
         "not explain it. The page lasts until the model has certainly recovered. Look for a "
         "deployment, a changed feature or a new kind of case; break it down by segment.",
-        numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long),
+        numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long)
+        + templates.paging_classes(),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),

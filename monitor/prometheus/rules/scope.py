@@ -184,6 +184,10 @@ def _is_counted(model: ModelConfig) -> bool:
     return not model.label_errors.any and model.labelling in _COUNTED
 
 
+WHOLE = {"class": ""}
+"""Labels of the series of a whole model, which one of more than two classes has by class, too."""
+
+
 def select(name: str, **labels: Wanted) -> str:
     """Return a selector; a tuple of values matches any of them.
 

@@ -30,6 +30,7 @@ def _short(name: str, most: int) -> str:
     return f'reReplaceAll "^(.{{{most - 1}}}).{{2,}}$" "${{1}}…" {name}'
 
 
+_OF_CLASSES = 'classifier_degradation_detected{model=%q,class!=""}'
 MODEL = f"{{{{ {_short('$labels.model', _MODEL_LETTERS)} }}}}"
 INSTANCE = f"{{{{ {_short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
 AT_INSTANCE = (
@@ -56,6 +57,15 @@ def in_windows(
     return (
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
         f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
+    )
+
+
+def paging_classes() -> str:
+    """Return the classes that page, of a model of more than two; nothing for any other."""
+    paging = f"max by (class) (max_over_time({_OF_CLASSES}[{GAP}])) == 1"
+    return (
+        f"{{{{ range printf `{paging}` $labels.model | query | sortByLabel `class` }}}}"
+        " Class {{ .Labels.class }}.{{ end }}"
     )
 
 

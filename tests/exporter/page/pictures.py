@@ -118,6 +118,55 @@ class Stream(NamedTuple):
         return found
 
 
+class ClassedStream(NamedTuple):
+    """Labelled predictions of a model of many classes.
+
+    Attributes:
+        classes: how many.
+        a_day: predictions a day.
+        changes: from this day on, more of the first class is predicted as the second.
+    """
+
+    classes: int
+    a_day: int = 2_000
+    changes: float = 10_000.0
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the classes, long ones as well."""
+        first = ["card", "loan", "mortgage", "current account", "other"]
+        return (first + [f"product {number}" for number in range(6, 99)])[: self.classes]
+
+    def events(self, seed: int) -> list[tuple[float, dict[str, Any]]]:
+        """Return its events, each with its time."""
+        rng, size, days = np.random.default_rng(seed), int(45 * self.a_day), 45.0
+        at = np.sort(rng.uniform(0, days, size))
+        shares = np.linspace(2.0, 1.0, self.classes)
+        actual = rng.choice(self.classes, size, p=shares / shares.sum())
+        rates = rng.dirichlet(np.full(self.classes, 0.5), self.classes) * 0.14
+        np.fill_diagonal(rates, 0.0)
+        rates += np.diag(1 - rates.sum(axis=1))
+        later = rates.copy()
+        later[0, :2] += [-0.2, 0.2]
+        late = (at >= self.changes)[:, None]
+        below = np.where(late, later.cumsum(axis=1)[actual], rates.cumsum(axis=1)[actual])
+        predicted = (rng.uniform(size=size)[:, None] > below).sum(axis=1).clip(0, self.classes - 1)
+        names, times = self.names, (START + DAY * at).round(3)
+        return [
+            (
+                t,
+                {
+                    "type": "outcome",
+                    "ts": t,
+                    "model": "mail",
+                    "prediction": names[p],
+                    "label": names[a],
+                },
+            )
+            for t, p, a in zip(times.tolist(), predicted.tolist(), actual.tolist(), strict=True)
+        ]
+
+
 class Case(NamedTuple):
     """A page to draw.
 
@@ -153,6 +202,16 @@ def monitor_of(*streams: Stream, seed: int = 1, **settings: Any) -> Monitor:
     ]
     events.sort(key=lambda event: event[0])
     lines = msgspec.json.Encoder().encode_lines([event for _, event in events])
+    monitor.apply(decoder.decode_lines(lines, source="pictures", first_line=1))
+    return monitor
+
+
+def classed(stream: ClassedStream) -> Monitor:
+    """Return a monitor that has counted a stream of a model of many classes."""
+    model = {"classes": stream.names, "label_timeout": "2d", "maturity": "1h"}
+    config = Config(models={"mail": model}, windows=["1d", "7d"], pane="1h")
+    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+    lines = msgspec.json.Encoder().encode_lines([event for _, event in stream.events(3)])
     monitor.apply(decoder.decode_lines(lines, source="pictures", first_line=1))
     return monitor
 
@@ -242,6 +301,9 @@ CASES: Mapping[str, Case] = {
     "print": Case(
         lambda: monitor_of(Stream("fraud", a_day=2_000, changes=33.0, rarer=3.0)), print=True
     ),
+    "classes": Case(lambda: classed(ClassedStream(5, changes=36.0))),
+    "classes-steady": Case(lambda: classed(ClassedStream(5))),
+    "classes-30": Case(lambda: classed(ClassedStream(30, a_day=6_000, changes=36.0))),
     "busy": Case(lambda: monitor_of(Stream("fraud"), Stream("churn")), "/?model=fraud", busy=True),
 }
 """By name."""

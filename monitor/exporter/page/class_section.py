@@ -1,0 +1,180 @@
+"""The section "Classes": the matrix before and after, what changed, and a table of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import htpy as h
+import numpy as np
+from msgspec import UNSET
+
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.page.drawing import sign
+from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, points, ratio
+from monitor.exporter.page.heat_map import HeatMap, heat_map
+from monitor.metrics.ratio import ratio as quotient
+from monitor.report.class_answer import ClassesAnswer, OneClass
+from monitor.report.printable import one_line
+from monitor.report.verdict_words import VERDICTS, words_of
+
+_METRICS = ("precision", "recall", "f1")
+_TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
+_PARTS = {"prevalence": "prevalence", "recall": "recall"}
+_NAMED = 8
+
+
+def class_section(model: ModelStatus) -> h.Element | None:
+    """Return the section; None for a model of two classes.
+
+    Args:
+        model: its state; the window that decides is shown.
+    """
+    classes = model.windows[model.verdict_window].classes
+    if classes is UNSET:
+        return None
+    return h.section("#classes", aria_labelledby="classes-title")[
+        h.h2(id="classes-title")["Classes"],
+        _confusions(classes, model.verdict_window),
+        _maps(classes, model.verdict_window),
+        h.h3[f"Each class against the others, last {model.verdict_window}"],
+        h.div(".scroll", tabindex="0", role="region", aria_label="Classes")[_table(classes)],
+        _explained(classes),
+    ]
+
+
+def _confusions(classes: ClassesAnswer, window: str) -> h.Node:
+    found = classes.confusions
+    if found is UNSET:
+        return h.p(".muted")["Nothing is compared yet: the reference is not complete."]
+    if not found:
+        return h.p(".muted")[f"No confusion certainly changed in the last {window}."]
+    more = len(found) - _NAMED
+    return h.ul[
+        (h.li[h.strong[coded(one_line(one.text))]] for one in found[:_NAMED]),
+        h.li(".muted")[f"and {more} more"] if more > 0 else None,
+    ]
+
+
+def _maps(classes: ClassesAnswer, window: str) -> h.Node:
+    after = _rates(np.array(classes.matrix, dtype=np.int64))
+    now = HeatMap(f"Last {window}", "after", after)
+    if classes.reference_matrix is UNSET:
+        return [h.div(".heats")[heat_map(classes.names, now)], _legend(compared=False)]
+    before = _rates(np.array(classes.reference_matrix, dtype=np.int64))
+    place = {name: number for number, name in enumerate(classes.names)}
+    certain = np.zeros(after.shape, dtype=np.bool_)
+    for one in () if classes.confusions is UNSET else classes.confusions:
+        certain[place[one.actual], place[one.predicted]] = True
+    maps = (
+        HeatMap("Reference", "before", before),
+        now,
+        HeatMap("Difference, points", "", after - before, certain),
+    )
+    return [
+        h.div(".heats")[(heat_map(classes.names, one) for one in maps)],
+        _legend(compared=True),
+    ]
+
+
+def _rates(matrix: Int64Array) -> FloatArray:
+    """Return the shares of each actual class (rows) that are predicted as each class."""
+    cases = matrix.sum(axis=0)
+    return quotient(matrix, np.broadcast_to(cases, matrix.shape)).T
+
+
+def _legend(*, compared: bool) -> h.Element:
+    return h.p(".muted")[
+        "Rows are actual classes and add up to 100 %, columns are predicted classes. ",
+        "In the difference, one colour is for the worse: less is right, or more is confused; the "
+        "other for the better. Outlined: certainly changed."
+        if compared
+        else None,
+    ]
+
+
+def _table(classes: ClassesAnswer) -> h.Element:
+    compared = classes.reference_matrix is not UNSET
+    return h.table(".segments.classes.stacked")[
+        h.caption(".unseen")["Classes with their verdicts and metrics."],
+        h.thead[
+            h.tr[
+                h.th(scope="col")["Class"],
+                h.th(scope="col")["Verdict"] if compared else None,
+                h.th(".number", scope="col")["Actual"],
+                (h.th(".number", scope="col")[_TITLES[name]] for name in _METRICS),
+                h.th(".number", scope="col")["Precision moved", h.small["points"]]
+                if compared
+                else None,
+            ]
+        ],
+        h.tbody[(_row(name, classes.by_class[name]) for name in _ranked(classes))],
+    ]
+
+
+def _ranked(classes: ClassesAnswer) -> list[str]:
+    """Return the classes, those that page and the most urgent verdicts first."""
+    urgency = {verdict: place for place, verdict in enumerate(VERDICTS)}
+
+    def place(name: str) -> tuple[bool, int]:
+        change = classes.by_class[name].change
+        return (False, 0) if change is UNSET else (not change.paging, urgency[change.verdict])
+
+    return sorted(classes.names, key=place)
+
+
+def _row(name: str, one: OneClass) -> h.Element:
+    cases = one.outcomes.tp + one.outcomes.fn
+    return h.tr[
+        h.th(scope="row")[one_line(name)],
+        _verdict(one),
+        h.td(".number", {"data-title": "Actual"})[count(cases)],
+        (
+            h.td(".number", {"data-title": _TITLES[metric]})[
+                ratio(getattr(one.metrics, metric).estimate),
+                h.small[interval(getattr(one.metrics, metric))],
+            ]
+            for metric in _METRICS
+        ),
+        _moved(one),
+    ]
+
+
+def _verdict(one: OneClass) -> h.Node:
+    if one.change is UNSET:
+        return None
+    words = words_of(one.change.verdict, one.change.verdict_because)
+    tone = "bad" if one.change.paging else words.tone
+    return h.td(".verdict-cell")[
+        sign(words, tone), " ", words.title, h.small["pages"] if one.change.paging else None
+    ]
+
+
+def _moved(one: OneClass) -> h.Node:
+    if one.change is UNSET:
+        return None
+    found = one.change.precision
+    return h.td(".number", {"data-title": "Precision moved"})[
+        points(found.change.points) if found.change.points is not None else UNDEFINED,
+        h.small[", ".join(_parts(one))],
+    ]
+
+
+def _parts(one: OneClass) -> Iterator[str]:
+    """Yield the parts of the change, the leaks of all other classes as one."""
+    if one.change is UNSET or one.change.precision.change.points is None:
+        return
+    found = one.change.precision
+    for name, title in _PARTS.items():
+        yield f"{title} {points(getattr(found, name).points)}"
+    leaks = [leak.points for leak in found.leaks.values() if leak.points is not None]
+    yield f"leaks {points(sum(leaks))}"
+
+
+def _explained(classes: ClassesAnswer) -> h.Node:
+    if classes.reference_matrix is UNSET:
+        return None
+    return h.p(".muted")[
+        "Verdicts hold within the actual classes: where only the shares of the classes move, no "
+        "class is worse. Prevalence is that of all classes; leaks are what the others leak in."
+    ]

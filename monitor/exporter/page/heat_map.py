@@ -1,0 +1,154 @@
+"""Heat maps of confusion matrices: before, after, and the difference, given the actual class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import htpy as h
+import numpy as np
+
+from monitor.events.columns import BoolArray, FloatArray
+from monitor.exporter.page.drawing import n
+from monitor.report.printable import one_line
+
+_CELL, _SMALL_CELL = 34.0, 11.0
+_MOST_WITH_NUMBERS = 8
+"""Classes up to which each cell has its number, and each column its name."""
+_LETTER, _SMALL_LETTER = 6.4, 4.9
+_LONGEST = 14
+_HEAD = 16.0
+_INVERTED = 0.62
+_LEAST_SHOWN = 0.005
+_LEAST_RANGE = 0.02
+
+
+class HeatMap(NamedTuple):
+    """One map.
+
+    Attributes:
+        title: what it shows.
+        tone: class of its colour, `before` or `after`; "" for differences, which have two.
+        values: (classes, classes) by actual and predicted class; NaN where there is no case.
+        marked: cells with an outline; none if left out.
+    """
+
+    title: str
+    tone: str
+    values: FloatArray
+    marked: BoolArray | None = None
+
+
+def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
+    """Draw a matrix: a row for each actual class, a column for each predicted class.
+
+    Args:
+        names: of the classes.
+        shown: the map.
+
+    Returns:
+        A figure. Cells of many classes have no numbers; all have a title with both names.
+    """
+    short = [_short(name) for name in names]
+    large = len(names) <= _MOST_WITH_NUMBERS
+    cell = _CELL if large else _SMALL_CELL
+    letter = _LETTER if large else _SMALL_LETTER
+    rows = short if large else [f"{name} · {i + 1}" for i, name in enumerate(short)]
+    left = max(map(len, rows)) * letter + 6
+    top = _HEAD if large else _SMALL_CELL
+    side = cell * len(names)
+    return h.figure(".heat")[
+        h.h3[shown.title],
+        h.svg(
+            ".map" if large else ".map.many",
+            viewBox=f"0 0 {n(left + side + 1)} {n(top + side + 1)}",
+            role="img",
+            aria_label=f"{shown.title}: {len(names)} actual classes by predicted class",
+        )[
+            (_row_name(text, left, top + cell * (i + 0.5)) for i, text in enumerate(rows)),
+            (
+                h.text(".axis", x=n(left + cell * (i + 0.5)), y=n(top - 4), text_anchor="middle")[
+                    text
+                ]
+                for i, text in enumerate(_heads(short, cell, large=large))
+            ),
+            (
+                _cell(shown, names, (i, j), (left + cell * j, top + cell * i), cell)
+                for i in range(len(names))
+                for j in range(len(names))
+            ),
+        ],
+    ]
+
+
+def _heads(short: Sequence[str], cell: float, *, large: bool) -> list[str]:
+    """Names of the columns that fit; the numbers of the rows for many classes."""
+    if not large:
+        return [str(i + 1) if i % 2 == 0 else "" for i in range(len(short))]
+    most = int((cell - 3) / _LETTER)
+    return [name if len(name) <= most else f"{name[: most - 1]}…" for name in short]
+
+
+def _row_name(text: str, left: float, y: float) -> h.Element:
+    return h.text(".axis", x=n(left - 5), y=n(y), dy=".35em", text_anchor="end")[text]
+
+
+def _cell(
+    shown: HeatMap,
+    names: Sequence[str],
+    place: tuple[int, int],
+    corner: tuple[float, float],
+    side: float,
+) -> h.Node:
+    value = float(shown.values[place])
+    if not np.isfinite(value):
+        return None
+    depth, tone = _depth(shown, place)
+    marked = shown.marked is not None and bool(shown.marked[place])
+    text, (x, y) = _number(value, signed=not shown.tone), corner
+    return h.g[
+        h.rect(
+            {"class": f"heat-cell {tone}{' certain' if marked else ''}"},
+            x=n(x + 0.5),
+            y=n(y + 0.5),
+            width=n(side - 1),
+            height=n(side - 1),
+            fill_opacity=f"{depth:.3f}",
+        )[h.title[f"{one_line(names[place[0]])} as {one_line(names[place[1]])}: {text} %"]],
+        h.text(
+            ".heat-number.inverted" if depth > _INVERTED else ".heat-number",
+            x=n(x + side / 2),
+            y=n(y + side / 2),
+            dy=".35em",
+            text_anchor="middle",
+        )[text]
+        if side >= _CELL and abs(value) >= _LEAST_SHOWN
+        else None,
+    ]
+
+
+def _depth(shown: HeatMap, place: tuple[int, int]) -> tuple[float, str]:
+    """Return how deep the colour of a cell is, in [0, 1], and which.
+
+    The root makes confusions of some per cent visible beside what is right. Differences have
+    none, so that those by chance stay faint.
+    """
+    value = float(shown.values[place])
+    if shown.tone:
+        return float(np.sqrt(value)), shown.tone
+    most = max(float(np.nanmax(np.abs(shown.values))), _LEAST_RANGE)
+    worse = (value < 0) == (place[0] == place[1])
+    return abs(value) / most, "worse" if worse else "better"
+
+
+def _number(value: float, *, signed: bool) -> str:
+    """Return a share in per cent."""
+    text = f"{100 * value:+.1f}" if signed else f"{100 * value:.1f}"
+    if abs(value) >= 0.0995:  # noqa: PLR2004  # three digits are enough
+        text = f"{100 * value:+.0f}" if signed else f"{100 * value:.0f}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _short(name: str) -> str:
+    name = one_line(name)
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -1,0 +1,118 @@
+"""What is found on a model of many classes, in sentences: accuracy, and which class is worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from monitor.drift import Status
+from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
+from monitor.events.columns import Int64Array
+from monitor.metrics.class_matrix import class_accuracy
+from monitor.report.points import points_text
+from monitor.report.printable import one_line
+from monitor.report.rate_changes import short
+from monitor.snapshot import ModelState
+from monitor.verdicts import ClassesWatched, WindowVerdict
+
+_NAMED = 3
+Worse = Literal["yes", "no", "not_shown", "unknown"]
+
+
+class ClassFindings(NamedTuple):
+    """What was found on a window of all classes, without full stops.
+
+    Attributes:
+        moved: what moved accuracy, which is precision over all classes.
+        worse: answer to "Is the model worse?".
+        why: that answer in words.
+    """
+
+    moved: str
+    worse: Worse
+    why: str
+
+
+def class_findings(model: ModelState, window: str) -> ClassFindings | None:
+    """Return what was found on a window; None where it is not compared with a reference.
+
+    Args:
+        model: of many classes.
+        window: its name.
+    """
+    classes, report = model.watched.classes, model.classes.get(window)
+    found = model.watched.verdicts.get(window)
+    if classes is None or report is None or found is None:
+        return None
+    if found.because is Because.NO_REFERENCE:
+        return None
+    if found.label_fault:
+        return ClassFindings("Not known", "unknown", "Cannot be known: labels cannot be trusted")
+    moved = _accuracy(classes.reference, report.matrix)
+    return ClassFindings(moved, *_worse(classes, window, found))
+
+
+def _accuracy(before: Int64Array, after: Int64Array) -> str:
+    """Return the accuracy of both sides, and what the shares of the classes have of its change."""
+    old, new = float(class_accuracy(before)), float(class_accuracy(after))
+    if not np.isfinite(new):
+        return "Not known: the window has no labelled case"
+    cases = [one.sum(axis=0) for one in (before, after)]
+    shares = [one / one.sum() for one in cases]
+    right = [np.diagonal(one) / np.maximum(one.sum(axis=0), 1) for one in (before, after)]
+    recall = [np.where(cases[side] > 0, right[side], right[1 - side]) for side in range(len(cases))]
+    mix = float(((shares[1] - shares[0]) * (recall[0] + recall[1]) / 2).sum())
+    return (
+        f"Accuracy {short(old, 3)} → {short(new, 3)}: the classes' shares {points_text(mix)} "
+        f"points, their recall {points_text(new - old - mix)}"
+    )
+
+
+def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[Worse, str]:
+    """Return whether the model is worse, and why."""
+    own = {name: one.verdicts[window] for name, one in classes.by_class.items()}
+    pages = [name for name, one in classes.by_class.items() if one.degradation_detected]
+    worse = [name for name, one in own.items() if one.verdict in DEGRADED or name in pages]
+    if worse:
+        return "yes", f"Yes, {_counted(worse, len(own), 'degraded')}{_pairs(classes, window)}"
+    better = [name for name, one in own.items() if one.verdict in IMPROVED]
+    if better:
+        return "no", f"No, {_counted(better, len(own), 'improved')}{_pairs(classes, window)}"
+    moved = [name for name, one in own.items() if _is_moved(one)]
+    if moved:
+        return "not_shown", f"Not shown: {_counted(moved, len(own), 'moved')}" + _pairs(
+            classes, window
+        )
+    if found.verdict not in NOT_OF_THE_MODEL:
+        return "not_shown", "Nothing points to it: no class certainly changed"
+    shifted = [name for name, one in own.items() if _is_shifted(one)]
+    shares = f"; shares changed of {_listed(shifted)}" if shifted else ""
+    return "no", f"No: accuracy within the actual classes is as before{shares}"
+
+
+def _is_moved(found: WindowVerdict) -> bool:
+    return found.judgement is not None and found.judgement.operating_point_moved
+
+
+def _is_shifted(found: WindowVerdict) -> bool:
+    judgement = found.judgement
+    return judgement is not None and judgement.status["class_ratio"] is Status.CHANGED
+
+
+def _counted(names: Sequence[str], size: int, verb: str) -> str:
+    return f"{len(names)} of {size} classes {verb} ({_listed(names)})"
+
+
+def _pairs(classes: ClassesWatched, window: str) -> str:
+    found = classes.confusions.get(window, ())
+    texts = [one_line(one.text) for one in found[:_NAMED]]
+    return f": {'; '.join(texts)}" if texts else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(one_line, names[:_NAMED]))
+    more = len(names) - _NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,105 @@
+"""What the verdicts on the classes of a model say of the whole, and which confusions changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from monitor.drift import Status, Verdict
+from monitor.drift.class_attribution import Confusion, confusion_changes
+from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED, IMPROVED, MOVED_RATES
+from monitor.events.columns import Int64Array
+from monitor.verdicts import Watched, WindowVerdict
+
+_MOVED = (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
+_KNOWN = MOVED_RATES | {Verdict.THRESHOLD_MOVED}
+
+
+def verdict_on_whole(found: Sequence[WindowVerdict], cases: int, *, held: bool) -> WindowVerdict:
+    """Return the verdict on a window of all classes.
+
+    A class that certainly degraded makes it degraded, else one that improved makes it improved,
+    else one whose operating point moved. Else, where the accuracy within the actual classes held,
+    the shares of the classes shifted if that of one certainly changed, or nothing changed.
+
+    Args:
+        found: verdicts of the classes on the window; the errors behind them allow for their
+            number.
+        cases: labelled cases in it.
+        held: the accuracy within the actual classes certainly stayed, see `accuracy_held`.
+
+    Returns:
+        A verdict without a judgement of its own.
+    """
+    verdicts = [one.verdict for one in found]
+    if all(one.label_fault for one in found):
+        return replace(found[0], judgement=None)
+    shifted = any(
+        one.judgement is not None and one.judgement.status["class_ratio"] is Status.CHANGED
+        for one in found
+    )
+    for of_model, alone, both in (
+        (DEGRADED, Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
+        (IMPROVED, Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED),
+    ):
+        if of_model.intersection(verdicts):
+            return WindowVerdict(verdict=both if shifted else alone, rests_on=cases)
+    if moved := [verdict for verdict in _MOVED if verdict in verdicts]:
+        return WindowVerdict(verdict=moved[0], rests_on=cases)
+    if held and any(one.judgement is not None for one in found):
+        verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
+        return WindowVerdict(verdict=verdict, rests_on=cases)
+    return WindowVerdict(
+        verdict=Verdict.INSUFFICIENT_EVIDENCE, because=_because(found), rests_on=cases
+    )
+
+
+def has_moved(watched: Watched, window: str) -> bool:
+    """Return whether the rates of a class certainly moved, or it pages.
+
+    Args:
+        watched: the class against the others.
+        window: name of a window.
+    """
+    return watched.degradation_detected or watched.verdicts[window].verdict in _KNOWN
+
+
+def changed_confusions(
+    before: Int64Array, after: Int64Array, moved: Mapping[str, bool]
+) -> tuple[Confusion, ...]:
+    """Return the confusions that certainly changed, of classes whose rates did.
+
+    Args:
+        before: matrices of the reference by blocks of time, (blocks, classes, classes).
+        after: those of a window.
+        moved: whether the rates of a class did, by its name.
+
+    Returns:
+        The largest change first.
+    """
+    names, own = tuple(moved), np.array(list(moved.values()))
+    if not own.any() or not after.any():
+        return ()
+    changes = confusion_changes(before, after)
+    wanted = (changes.rose | changes.fell) & (own[:, None] | own)
+    wanted &= ~np.eye(len(names), dtype=np.bool_)
+    size = np.where(wanted, np.abs(changes.after - changes.before), -1.0)
+    order = np.argsort(-size, axis=None, kind="stable")[: int(wanted.sum())]
+    return tuple(
+        Confusion(
+            names[actual],
+            names[predicted],
+            float(changes.before[predicted, actual]),
+            float(changes.after[predicted, actual]),
+        )
+        for predicted, actual in zip(*np.unravel_index(order, wanted.shape), strict=True)
+    )
+
+
+def _because(found: Sequence[WindowVerdict]) -> Because:
+    """Return the reason of most of the classes without a verdict."""
+    reasons = [one.because for one in found if one.because is not None]
+    return max(reasons, key=reasons.count, default=Because.TOO_FEW)

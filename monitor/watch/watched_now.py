@@ -1,0 +1,67 @@
+"""What is published of one watch: verdicts of windows, evidence, detections."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from monitor.drift.live_class_ratio import UNKNOWN_RATIO
+from monitor.drift.verdict import DEGRADED
+from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
+from monitor.labels.pace import Pace
+from monitor.verdicts import Watched
+from monitor.watch.cuts import Cuts
+from monitor.watch.stepping import ModelWatch, Stepper
+
+
+class Moment(NamedTuple):
+    """When a model is looked at.
+
+    Attributes:
+        now: current event time, epoch milliseconds; windows end maturity before it.
+        age: the model's maturity, milliseconds.
+        paces: at which negatives and positives have got their labels lately; None if unknown.
+    """
+
+    now: int
+    age: int
+    paces: tuple[Pace, Pace] | None
+
+
+def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) -> Watched:
+    """Return the verdicts, evidence and detections of one watch.
+
+    Args:
+        watching: detectors, judge and detections.
+        stepper: steps them.
+        cuts: series by segment key.
+        at: the moment.
+    """
+    now, age, paces = at
+    fault = None if paces is None else pace_fault(paces)
+    doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
+    detection = watching.detection
+    verdicts = watching.judge.all(now, age, cuts, fault, doubt=doubt)
+    if watching.level is not watching.judge:
+        first = watching.level.all(now, age, cuts, fault, doubt=doubt)
+        worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
+        behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
+        verdicts |= {name: worse[name] for name in behind if name in worse}
+    if watching.nowcasts is not None:
+        verdicts = watching.nowcasts.added_to(verdicts)
+    faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
+    return Watched(
+        reference=watching.judge.reference.outcomes,
+        verdicts=verdicts,
+        evidence=watching.evidence,
+        warming_up=detection is not None and detection.warming_up,
+        degradation_detected=watching.page.active,
+        prevalence_shift_detected=None
+        if detection is None
+        else stepper.is_active(watching.shifted_at, now),
+        detections=tuple(watching.detections),
+        trend=watching.trend,
+        judged_age_ms=age,
+        live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
+        expected_class_ratio=watching.ratio.expected,
+        day_scatter=watching.judge.learned.scatter,
+    )

@@ -1,0 +1,75 @@
+"""What judges and detectors read: outcomes in windows and in coarse panes."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from monitor.events.columns import Int64Array
+from monitor.windows.running import PaneRange
+from monitor.windows.windows import Edition
+
+
+class OutcomeReader(Protocol):
+    """Outcomes of models by series: those of `Windows`, or those of a class against the others.
+
+    `Windows` has the arguments and shapes of each method.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the windows of every model."""
+        ...
+
+    @property
+    def longer(self) -> tuple[str, ...]:
+        """Names of the windows of models of few outcomes."""
+        ...
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest window, milliseconds."""
+        ...
+
+    @property
+    def shortest(self) -> int:
+        """Length of the shortest window, milliseconds."""
+        ...
+
+    @property
+    def step_ms(self) -> int:
+        """Width of a coarse pane, milliseconds."""
+        ...
+
+    def length(self, name: str) -> int:
+        """Return the length of a window, milliseconds."""
+        ...
+
+    def first_pane(self, model: int) -> int | None:
+        """Return the first coarse pane with a prediction of the model; None without any."""
+        ...
+
+    def edition(self, name: str, model: int, now: int, age: int) -> Edition | None:
+        """Return the version of a model's counts in a window; None where it is not known."""
+        ...
+
+    def width(self, panes: PaneRange) -> int:
+        """Return the width of these panes, milliseconds."""
+        ...
+
+    def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Return the counts of coarse panes, (panes, series, 6)."""
+        ...
+
+    def pane_weights(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """Return the weights of labels in coarse panes, (panes, series, 8)."""
+        ...
+
+    def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:
+        """Return a window's counts in blocks of time, (blocks, series, 6)."""
+        ...
+
+    def weight_blocks(
+        self, name: str, rows: Int64Array, now: int, age: int, block_ms: int
+    ) -> Int64Array:
+        """Return the weights of labels in the same blocks, (blocks, series, 8)."""
+        ...

@@ -1,0 +1,139 @@
+"""What the verdicts on classes say of the whole, and the law behind them: shares move no rate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.clock import DAY_MS
+from monitor.config import ReferenceCounts
+from monitor.counts import ConfusionCounts
+from monitor.drift import Status, Verdict, judge, judge_within_segments
+from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import OF_THE_MODEL
+from monitor.drift.within_segments import accuracy_held
+from monitor.labels.faults import LabelFault
+from monitor.labels.regime import LabelRegime
+from monitor.verdicts import NOT_COMPARED, WindowVerdict
+from monitor.watch.class_verdicts import changed_confusions, verdict_on_whole
+from monitor.watch.cuts import Cuts
+from monitor.watch.judging_counts import Counts, CountsJudge
+from monitor.watch.model_days import LearnedScatter
+from monitor.watch.reference import MatureReference
+
+BEFORE = np.array([[900, 40, 20, 5], [50, 800, 30, 10], [30, 100, 700, 5], [20, 60, 250, 480]]) * 20
+OPEN = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
+COUNTS = ConfusionCounts(tp=8_000, fp=4_500, fn=2_000, tn=85_500)
+
+
+def against_rest(matrix: np.ndarray, number: int) -> ConfusionCounts:
+    """The actual classes as segments of a binary model, (classes,)."""
+    own = np.arange(len(matrix)) == number
+    hits, misses = matrix[number], matrix.sum(axis=0) - matrix[number]
+    return ConfusionCounts(
+        tp=np.where(own, hits, 0),
+        fn=np.where(own, misses, 0),
+        fp=np.where(own, 0, hits),
+        tn=np.where(own, 0, misses),
+    )
+
+
+@given(st.lists(st.sampled_from([0.05, 0.2, 1, 3, 20]), min_size=4, max_size=4))
+def test_where_only_the_shares_move_no_class_is_better_or_worse(factors: list[float]) -> None:
+    after = BEFORE * np.array(factors)
+    for number in range(4):
+        sides = against_rest(BEFORE, number), against_rest(after, number)
+        assert judge_within_segments(*sides).verdict not in OF_THE_MODEL
+    days = ConfusionCounts(tp=np.full(28, 2_000), fn=np.full(28, 500), fp=0, tn=0)
+    assert accuracy_held(BEFORE, after, days, 28)
+
+
+def test_one_against_the_rest_alone_would_blame_the_model() -> None:
+    after = BEFORE * [1, 1, 20, 1]
+    sides = (against_rest(one, 3).sum(axis=0) for one in (BEFORE, after))
+    assert judge(*sides).verdict in OF_THE_MODEL
+
+
+def found_at(verdict: Verdict, shifted: Status = Status.CLEAN) -> WindowVerdict:
+    judgement = replace(judge(COUNTS, COUNTS), verdict=verdict)
+    return WindowVerdict(
+        verdict=verdict,
+        judgement=replace(judgement, status={**judgement.status, "class_ratio": shifted}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("classes", "held", "whole"),
+    [
+        ([Verdict.NO_CHANGE, Verdict.MODEL_DEGRADED], True, Verdict.MODEL_DEGRADED),
+        ([Verdict.MODEL_IMPROVED, Verdict.MODEL_DEGRADED], False, Verdict.MODEL_DEGRADED),
+        ([Verdict.MODEL_IMPROVED, Verdict.NO_CHANGE], False, Verdict.MODEL_IMPROVED),
+        ([Verdict.OPERATING_POINT_MOVED, Verdict.NO_CHANGE], True, Verdict.OPERATING_POINT_MOVED),
+        ([Verdict.NO_CHANGE, Verdict.INSUFFICIENT_EVIDENCE], True, Verdict.NO_CHANGE),
+        ([Verdict.NO_CHANGE, Verdict.NO_CHANGE], False, Verdict.INSUFFICIENT_EVIDENCE),
+    ],
+)
+def test_the_whole_is_as_bad_as_its_worst_class(
+    classes: list[Verdict], held: object, whole: Verdict
+) -> None:
+    found = verdict_on_whole([found_at(v) for v in classes], 100, held=bool(held))
+    assert found.verdict is whole
+    assert found.rests_on == 100
+    assert (found.because is not None) is (whole is Verdict.INSUFFICIENT_EVIDENCE)
+
+
+def test_the_share_of_one_class_that_changed_is_a_shift_of_the_whole() -> None:
+    shifted = found_at(Verdict.INSUFFICIENT_EVIDENCE, Status.CHANGED)
+    steady = found_at(Verdict.NO_CHANGE)
+    assert verdict_on_whole([shifted, steady], 9, held=True).verdict is Verdict.PREVALENCE_SHIFT
+    worse = found_at(Verdict.MODEL_DEGRADED)
+    both = verdict_on_whole([shifted, worse], 9, held=False).verdict
+    assert both is Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
+
+
+def test_without_a_judgement_of_any_class_nothing_is_said_of_the_whole() -> None:
+    assert verdict_on_whole([NOT_COMPARED] * 3, 50, held=True).because is Because.NO_REFERENCE
+    fault = WindowVerdict(
+        verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(LabelFault.LABELS_MISSING)
+    )
+    assert verdict_on_whole([fault] * 2, 50, held=True) == fault
+    assert verdict_on_whole([fault, OPEN], 50, held=True).because is Because.TOO_FEW
+
+
+def test_confusions_are_named_only_of_classes_whose_rates_moved() -> None:
+    after = BEFORE + np.array([[-3_000, 0, 0, 0], [3_000, 0, 0, 0], [0] * 4, [0] * 4])
+    names = dict.fromkeys("abcd", False)
+    assert not changed_confusions(BEFORE[None], after[None], names)
+    (found,) = changed_confusions(BEFORE[None], after[None], {**names, "b": True})
+    assert (found.actual, found.predicted, found.before) == ("a", "b", 0.05)
+    assert found.text == "a -> b confusions rose from 5.0 to 20.0 %"
+    back = changed_confusions(after[None], BEFORE[None], {**names, "a": True})
+    assert [one.text for one in back] == ["a -> b confusions fell from 20.0 to 5.0 %"]
+    assert not changed_confusions(BEFORE[None], np.zeros((1, 4, 4), np.int64), {**names, "a": True})
+
+
+def test_twenty_judges_of_one_model_call_less_than_one_alone() -> None:
+    given = ReferenceCounts(tp=8_000, fp=4_500, fn=2_000, tn=85_500)
+    reference = MatureReference.given(given)
+    labels = SimpleNamespace(fault_behind=lambda *_: None)
+    regime = LabelRegime()
+
+    def verdict(missed: int, alike: int) -> Verdict:
+        cells = np.array([[[2_000 - missed, 1_125, 500 + missed, 21_375, 3_125, 21_875]]])
+        counts = Counts(np.repeat(cells, 2, axis=1), np.zeros((1, 2, 8), np.int64), DAY_MS)
+        learned = LearnedScatter(reference, regime)
+        judge = CountsJudge(reference, regime, learned, labels, alike)  # type: ignore[arg-type]
+        tested = judge.tested(counts, Cuts(0, ()))
+        assert tested is not None
+        return tested.judgement.verdict
+
+    first = {
+        alike: next(n for n in range(0, 2_000, 10) if verdict(n, alike) is Verdict.MODEL_DEGRADED)
+        for alike in (1, 20)
+    }
+    assert first[1] < first[20] < 2 * first[1]

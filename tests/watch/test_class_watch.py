@@ -1,0 +1,127 @@
+"""Models of many classes: verdicts within the actual classes, detectors, pages and their state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from class_streams import CHANGED, DAY, ClassStream
+
+from monitor.drift import judge
+from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
+from monitor.metrics.class_matrix import one_against_rest
+from monitor.report.class_findings import class_findings
+from monitor.report.replay_json import replay_json
+from monitor.snapshot import ModelState
+from monitor.verdicts import ClassesWatched
+
+
+def only_model(monitor: Monitor) -> ModelState:
+    (model,) = monitor.snapshot().models
+    return model
+
+
+def classes_of(model: ModelState) -> ClassesWatched:
+    assert model.watched.classes is not None
+    return model.watched.classes
+
+
+@pytest.fixture(scope="module")
+def confused() -> Monitor:
+    return ClassStream(change="confusion").applied()
+
+
+def test_shares_that_shift_are_never_called_a_worse_model() -> None:
+    stream = ClassStream(change="shares")
+    monitor, naive = Monitor(stream.config()), set()
+    for day, batch in enumerate(stream.batches(stream.config())):
+        monitor.apply(batch)
+        if day < CHANGED or day % 3:
+            continue
+        model = only_model(monitor)
+        found = classes_of(model)
+        for window in ("1d", "7d", "28d"):
+            assert model.watched.verdicts[window].verdict not in DEGRADED
+            assert not any(w.verdicts[window].verdict in DEGRADED for w in found.by_class.values())
+            assert not found.confusions[window]
+        sides = one_against_rest(found.reference), model.classes["7d"].counts
+        naive |= {c for c in range(4) if judge(sides[0][c], sides[1][c]).verdict in DEGRADED}
+    assert naive, "one against the rest alone would have called a class worse"
+    assert not model.watched.degradation_detected
+    assert {kind for _, kind in model.watched.detections} == {"prevalence_shift"}
+    judgement = found.by_class["class-0"].verdicts["7d"].judgement
+    assert judgement is not None
+    assert "class_ratio" in judgement.rose
+
+
+def test_a_confusion_pages_and_is_named(confused: Monitor) -> None:
+    model = only_model(confused)
+    found = classes_of(model)
+    (pair, *others) = found.confusions["7d"]
+    assert (pair.actual, pair.predicted) == ("class-0", "class-1")
+    assert not others
+    share = model.classes["7d"].matrix[1, 0] / model.classes["7d"].matrix[:, 0].sum()
+    assert pair.after == share
+    assert pair.before == found.reference[1, 0] / found.reference[:, 0].sum()
+    assert f"from {100 * pair.before:.1f} to {100 * pair.after:.1f} %" in pair.text
+    worse = {n for n, w in found.by_class.items() if w.verdicts["7d"].verdict in DEGRADED}
+    assert worse
+    assert worse <= {"class-0", "class-1"}
+    assert model.watched.degradation_detected
+    pages = [one.at for one in model.watched.detections if one.kind == "model_degraded"]
+    assert pages
+    assert CHANGED * DAY <= min(pages) / 1000 < (CHANGED + 10) * DAY
+    answer = class_findings(model, "7d")
+    assert answer is not None
+    assert answer.worse == "yes"
+    assert "class-0 -> class-1 confusions rose" in answer.why
+
+
+def test_an_unchanged_model_has_no_page_and_no_confusion() -> None:
+    model = only_model(ClassStream(seed=2).applied())
+    assert not model.watched.detections
+    assert model.watched.verdicts["28d"].verdict in ("no_change", "insufficient_evidence")
+    assert not any(classes_of(model).confusions.values())
+
+
+def test_the_parts_of_each_class_add_up_to_the_change_of_its_precision(confused: Monitor) -> None:
+    model = only_model(confused)
+    found, after = classes_of(model), model.classes["7d"].counts
+    causes = found.causes["7d"]
+    before = one_against_rest(found.reference)
+    logits = [np.log(side.tp) - np.log(side.fp) for side in (before, after)]
+    parts = causes.prevalence.logit + causes.recall.logit + causes.leaked.logit
+    np.testing.assert_allclose(parts, logits[1] - logits[0], atol=1e-12)
+    np.testing.assert_allclose(causes.leaked.logit, causes.leaks.logit.sum(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("stop", [20, 45])
+def test_a_restored_monitor_judges_the_classes_as_one_that_never_stopped(
+    confused: Monitor, stop: int
+) -> None:
+    stream = ClassStream(change="confusion")
+    monitor = Monitor(stream.config())
+    for day, batch in enumerate(stream.batches(stream.config())):
+        if day == stop:
+            monitor = Monitor(stream.config(), monitor.state())
+        monitor.apply(batch)
+    assert replay_json(monitor.snapshot()) == replay_json(confused.snapshot())
+    assert monitor.state()["watch"]["classes"].keys() == {"0"}
+
+
+def test_a_trailing_reference_moves_on_with_the_classes() -> None:
+    stream = ClassStream(a_day=200)
+    model = only_model(stream.applied(reference={"trailing": "7d"}))
+    assert model.watched.reference is not None
+    assert model.watched.reference.version > 1
+    versions = {
+        one.reference.version for one in classes_of(model).by_class.values() if one.reference
+    }
+    assert versions == {model.watched.reference.version}
+
+
+def test_before_its_reference_a_model_has_no_class_to_compare() -> None:
+    model = only_model(ClassStream(days=5, a_day=100).applied())
+    assert model.watched.classes is None
+    assert model.watched.awaited is not None
+    assert class_findings(model, "1d") is None
