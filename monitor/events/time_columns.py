@@ -146,7 +146,8 @@ class TimeColumns(NamedTuple):
         """
         if ((heard != NO_TIME) & ~(self.settled & (self.near == NEVER))).any():
             return None
-        return np.maximum(np.maximum(self.time, heard), self.tops[:, :, 0].max(axis=1))
+        above: Int64Array = self.tops[:, :, 0].max(axis=1)
+        return np.maximum(np.maximum(self.time, heard), above)
 
     def after(
         self, model: Int64Array, time: Int64Array, earliest: int | None, naming: Naming

@@ -116,7 +116,8 @@ class CompiledRules:
             return None
         books, count = self._books, len(labels)
         changes = [np.empty(2 * count, dtype=np.int64) for _ in Deltas.names()]
-        met = [np.empty(count, dtype=kind) for kind in (np.int64, np.int64, np.uint64)]
+        model, time = (np.empty(count, dtype=np.int64) for _ in range(2))
+        their_key = np.empty(count, dtype=np.uint64)
         key = np.ascontiguousarray(labels.key)
         found = self._compiled.meet(
             self._memory.table.all_rows(),
@@ -126,7 +127,7 @@ class CompiledRules:
             self._terms.earliest_kept(over),
             (books.applied, books.matched, books.labels, books.transitions),
             tuple(changes),
-            tuple(met),
+            (model, time, their_key),
         )
         if found is None:
             return None
@@ -135,7 +136,7 @@ class CompiledRules:
         books.late += late
         columns = (column[:rows] for column in changes)
         deltas = Deltas(**dict(zip(_CHANGES, columns, strict=True)))
-        return Met(deltas, MetLabels(*(column[:together] for column in met)))
+        return Met(deltas, MetLabels(model[:together], time[:together], their_key[:together]))
 
 
 _CHANGES = ("time", "label_time", "group", "cell", "score_bin", "stratum", "count")

@@ -26,13 +26,13 @@ class PaneChanges(NamedTuple):
         pane: pane of each.
         row: row of the table.
         cell: column of the table.
-        count: what to add; may be negative.
+        amount: what to add to the count; may be negative.
     """
 
     pane: Int64Array
     row: Int64Array
     cell: Int64Array
-    count: Int64Array
+    amount: Int64Array
 
 
 class PaneSlots:
