@@ -167,9 +167,9 @@ def killed(kills: int, seed: int, folder: Path, say: Callable[[str], None]) -> R
         fed = shards.snapshot()
     finally:
         shards.close()
-    counted, cells = Recount(events).counts(), fed.lifetime.counts.cells.sum(axis=0)
+    counted = Recount(events).counts()
     expected = {cell: counted[cell] for cell in CELLS}
-    found = dict(zip(CELLS, cells.tolist(), strict=True))
+    found = lifetime_of(fed)
     whole = counted_by_one(shards.config, events + ends())
     verdict = str(fed.models[0].watched.verdicts["7d"].judgement.verdict)
     return Result(Counter(order), len(events), expected, found, verdict, [*differing(fed, whole)])
@@ -187,6 +187,13 @@ def ends() -> list[dict]:
     """Records of one time for each shard, so that the time of each comes equally far."""
     last = {"type": "prediction", "ts": ENDS_AT, "prediction": 0}
     return [last | {"id": f"end-{n}"} for n in range(4 * SHARDS)]
+
+
+def lifetime_of(snapshot: Snapshot) -> dict[str, int]:
+    """Outcomes of all models and all times, by cell."""
+    totals = [row for row, series in enumerate(snapshot.series) if series.segment is None]
+    sums = snapshot.lifetime.counts.cells[totals].sum(axis=0)
+    return dict(zip(CELLS, sums.tolist(), strict=True))
 
 
 def counted_by_one(config: Config, events: list[dict]) -> Snapshot:
