@@ -17,6 +17,7 @@ from monitor.config import (
     Reference,
     WindowClock,
 )
+from monitor.config.labelling import LearnedLabelErrors
 from monitor.config.quantities import parse_duration
 
 HOUR = 3_600_000
@@ -245,3 +246,13 @@ def test_models_that_are_configured_or_remembered_without_end_are_never_forgotte
     assert Config.without_file().forget_after_ms is None
     with pytest.raises(ValidationError, match="needs a label_timeout"):
         Config(defaults={"label_timeout": "none"}, forget_after="90d")
+
+
+def test_rates_of_wrong_labels_may_be_learned_from_audits() -> None:
+    config = Config(models={"m": {"label_errors": "audit"}})
+    assert isinstance(config.models["m"].label_errors, LearnedLabelErrors)
+    assert config.models["m"].label_errors.any
+    dumped = config.model_dump(mode="json")
+    assert dumped["models"]["m"]["label_errors"] == "audit"
+    again = Config.model_validate(dumped)
+    assert isinstance(again.models["m"].label_errors, LearnedLabelErrors)
