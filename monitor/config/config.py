@@ -101,6 +101,11 @@ def _to_another(forward: ForwardConfig | None, info: ValidationInfo) -> ForwardC
             "sends the counts of two classes, and a model names more than two",
             "leave it out, or send each class as a binary model of its own",
         )
+    if any(one is not None and one.shadow_versions for one in settings):
+        raise q.unfit(
+            "sends no counts of pairs, and a model has shadow_versions",
+            "leave it out, or leave out shadow_versions and compare recorded events with compare",
+        )
     own = {feed.listen for feed in info.data.get("feeds", ()) if isinstance(feed, HttpFeed)}
     if urlsplit(forward.url).netloc.rpartition("@")[2] in own:
         error = q.unfit("must not be a feed of this monitor", "give that of another monitor")

@@ -94,7 +94,8 @@ class ModelConfig(Section):
         (),
         "Versions that score the ids of others and decide nothing, by name or pattern, such as "
         '"*-shadow". Their predictions are no duplicates and count in no window; '
-        "they are compared pair by pair with the version that decided. Needs segments: [version].",
+        "they are compared pair by pair with the version that decided, and with each other. "
+        "Needs segments: [version]; cannot be forwarded.",
         json_schema_extra={"default": [], "uniqueItems": True},
     )
     labelling: Labelling = setting(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array, KeyArray, Predictions
+from monitor.events.columns import Int64Array, Predictions
 from monitor.events.keys import keys_of
 from monitor.join.forgetting import BEFORE_ALL, Over
 from monitor.join.terms import ModelTerms
@@ -52,9 +52,13 @@ class ShadowVersions:
         """Return the versions, by number."""
         return tuple(self._last)
 
-    def mixes(self) -> KeyArray:
-        """Return what the keys of each version are mixed with, by number."""
-        return np.array([one.mix for one in self._last], dtype=np.uint64)
+    def beside(self, version: ShadowVersion) -> list[ShadowVersion]:
+        """Return the other versions of the same model.
+
+        Args:
+            version: one of `all`.
+        """
+        return [one for one in self._last if one.model == version.model and one != version]
 
     def note(self, predictions: Predictions) -> Int64Array:
         """Take predictions into account; return the number of the version of each.

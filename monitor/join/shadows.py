@@ -3,15 +3,18 @@
 A shadow version scores ids that another version decides on. Its predictions are stored here, 24
 bytes each and their index, and not in the table of the join. A shadow prediction and the deciding
 prediction of the same id and model are a pair, while neither is past its horizon, whichever comes
-first. A pair counts at the time and in the group of the deciding prediction, and has its label:
-whatever label comes, is revised or retracted there, moves the pair as well. Of several
-predictions of one id by one shadow version the earliest counts.
+first. Two shadow predictions that are each in a pair with the same deciding one are a pair too. A
+pair counts at the time and in the group of the deciding prediction, and has its label: whatever
+label comes, is revised or retracted there, moves the pair as well. Of several predictions of one id
+by one shadow version the earliest counts.
 
 Of shadow predictions holds: received = matched + pending + expired + evicted + duplicates.
 Matched have a pair with a label in force.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +24,29 @@ from monitor.events.renumbering import Numbers, State
 from monitor.join import packing as words
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
-from monitor.join.pairs import pair_deltas
+from monitor.join.pairs import ShadowSide, pair_deltas
 from monitor.join.shadow_store import FLAGGED, LABELLED, PAIRED, Book, ShadowStore
-from monitor.join.shadow_versions import NOT_TAKEN, ShadowVersions
+from monitor.join.shadow_versions import NOT_TAKEN, ShadowVersion, ShadowVersions
 from monitor.join.table import PredictionTable
 from monitor.join.terms import ModelTerms
+
+
+class _Found(NamedTuple):
+    """The remembered predictions of a shadow version for some rows.
+
+    Attributes:
+        version: which.
+        rows: those that it has a prediction for.
+        slots: of the predictions.
+    """
+
+    version: ShadowVersion
+    rows: Int64Array
+    slots: Int64Array
+
+    def where(self, chosen: BoolArray) -> _Found:
+        """Return some of them."""
+        return _Found(self.version, self.rows[chosen], self.slots[chosen])
 
 
 class Shadows:
@@ -79,12 +100,14 @@ class Shadows:
             what: second word of each.
         """
         young = ~self._terms.may_end(when, self.store.over)
-        for rows, slots in self._shadows_of(keys, when):
-            paired = self.store.has(slots, PAIRED)
+        waiting = []
+        for found in self._shadows_of(keys, when):
+            paired = self.store.has(found.slots, PAIRED)
             # of an earlier prediction of the id, which is forgotten
-            self.store.forget(slots[paired], Book.EXPIRED)
-            fresh = ~paired & young[rows]
-            self._count(slots[fresh], when[rows[fresh]], what[rows[fresh]], +1)
+            self.store.forget(found.slots[paired], Book.EXPIRED)
+            waiting.append(found.where(~paired & young[found.rows]))
+        for found in waiting:
+            self._count_found(found, keys, (when, what), +1)
 
     def move(
         self,
@@ -100,11 +123,12 @@ class Shadows:
             new: both words of each as it counts now.
         """
         model, left = self._terms.model_of(new[0]), self._terms.model_of(old[0])
-        for rows, slots in self._shadows_of(keys, old[0]):
-            paired = self.store.has(slots, PAIRED)
-            stays = paired & (model[rows] == left[rows])
-            self._count(slots[paired], old[0][rows[paired]], old[1][rows[paired]], -1)
-            self._count(slots[stays], new[0][rows[stays]], new[1][rows[stays]], +1)
+        paired = self._paired(keys, old[0])
+        for found in paired:
+            self._count_found(found, keys, old, -1)
+        for found in paired:
+            stays = found.where(model[found.rows] == left[found.rows])
+            self._count_found(stays, keys, new, +1)
         others = np.flatnonzero(model != left)
         if len(others):
             self.appear(keys[others], new[0][others], new[1][others])
@@ -117,9 +141,8 @@ class Shadows:
             when: first word of each, see `packing`.
             what: second word of each.
         """
-        for rows, slots in self._shadows_of(keys, when):
-            paired = self.store.has(slots, PAIRED)
-            self._count(slots[paired], when[rows[paired]], what[rows[paired]], -1)
+        for found in self._paired(keys, when):
+            self._count_found(found, keys, (when, what), -1)
 
     def apply(self, predictions: Predictions) -> None:
         """Store shadow predictions, after the other events of their batch.
@@ -134,9 +157,9 @@ class Shadows:
         self.store.enter(model[past], Book.EXPIRED)
         taken = (version != NOT_TAKEN) & ~past
         self.store.enter(model[~taken & ~past], Book.EVICTED)
-        rows = np.flatnonzero(taken)
-        if len(rows):
-            self._enter(predictions.take(rows), self._versions.mixes()[version[rows]])
+        for number in np.unique(version[taken]).tolist():
+            rows = np.flatnonzero(taken & (version == number))
+            self._enter(self._versions.all()[number], predictions.take(rows))
 
     def advance(self) -> None:
         """Free the places of shadow versions of which nothing is remembered any more."""
@@ -156,27 +179,33 @@ class Shadows:
         self.store.restore(state, left)
         self._versions.restore(state["versions"], left.models)
 
-    def _shadows_of(self, keys: KeyArray, when: KeyArray) -> list[tuple[Int64Array, Int64Array]]:
-        """Return rows and slots of the remembered shadow predictions of ids, by version."""
+    def _shadows_of(self, keys: KeyArray, when: KeyArray) -> list[_Found]:
+        """Return the remembered shadow predictions of ids, by version."""
         model, found = self._terms.model_of(when), []
         for version in self._versions.all():
             rows = np.flatnonzero(model == version.model)
             slots = self.store.find(keys[rows] ^ version.mix)
-            found.append((rows[slots >= 0], slots[slots >= 0]))
-        return [(rows, slots) for rows, slots in found if len(rows)]
+            found.append(_Found(version, rows, slots).where(slots >= 0))
+        return [one for one in found if len(one.rows)]
 
-    def _enter(self, predictions: Predictions, mix: KeyArray) -> None:
-        """Remember predictions by the earliest of each id and version; pair them."""
+    def _paired(self, keys: KeyArray, when: KeyArray) -> list[_Found]:
+        """Return those of `_shadows_of` that have a pair."""
+        found = self._shadows_of(keys, when)
+        return [one.where(self.store.has(one.slots, PAIRED)) for one in found]
+
+    def _enter(self, version: ShadowVersion, predictions: Predictions) -> None:
+        """Remember predictions of a version by the earliest of each id; pair them."""
         rank = self._catalogue.names_rank()
         order = np.lexsort(
             (
                 rank[predictions.group],
                 predictions.predicted_positive,
                 predictions.time,
-                predictions.key ^ mix,
+                predictions.key ^ version.mix,
             )
         )
-        predictions, keys = predictions.take(order), (predictions.key ^ mix)[order]
+        predictions = predictions.take(order)
+        keys = predictions.key ^ version.mix
         again = np.zeros(len(keys), dtype=np.bool_)
         again[1:] = keys[1:] == keys[:-1]
         self._repeated(predictions.group[again])
@@ -188,9 +217,9 @@ class Shadows:
         self._repeated(predictions.group[~fresh])
         known = np.flatnonzero(~fresh)
         rows = known[self._precedes(when[known], what[known], slots[known], rank)]
-        self._replace(predictions.key[rows], slots[rows], when[rows], what[rows])
+        self._replace(version, predictions.key[rows], slots[rows], (when[rows], what[rows]))
         entered = self.store.table.append(keys[fresh], when[fresh], what[fresh])
-        self._pair(predictions.key[fresh], entered)
+        self._pair(version, predictions.key[fresh], entered)
 
     def _repeated(self, group: Int64Array) -> None:
         self.store.enter(self._catalogue.model_of_group[group], Book.DUPLICATE)
@@ -205,21 +234,26 @@ class Shadows:
         tied = (what < theirs) | ((what == theirs) & named)
         return np.asarray((time < other_time) | ((time == other_time) & tied))
 
-    def _replace(self, ids: KeyArray, slots: Int64Array, when: KeyArray, what: KeyArray) -> None:
+    def _replace(
+        self,
+        version: ShadowVersion,
+        ids: KeyArray,
+        slots: Int64Array,
+        new: tuple[KeyArray, KeyArray],
+    ) -> None:
         """Replace remembered predictions, unless they have a pair that is final."""
         deciding, there = self._deciding_of(ids, slots)
         paired = self.store.has(slots, PAIRED)
         counted = paired & there
-        self._count(slots[counted], *self._words(deciding[counted]), -1)
+        self._count(version, ids[counted], slots[counted], self._words(deciding[counted]), -1)
         free = there | ~paired
-        slots, when, what, ids = slots[free], when[free], what[free], ids[free]
-        self.store.table.rewrite(slots, when, what)
-        self._pair(ids, slots)
+        self.store.table.rewrite(slots[free], new[0][free], new[1][free])
+        self._pair(version, ids[free], slots[free])
 
-    def _pair(self, ids: KeyArray, slots: Int64Array) -> None:
+    def _pair(self, version: ShadowVersion, ids: KeyArray, slots: Int64Array) -> None:
         """Pair shadow predictions with the deciding ones that are remembered."""
         deciding, there = self._deciding_of(ids, slots)
-        self._count(slots[there], *self._words(deciding[there]), +1)
+        self._count(version, ids[there], slots[there], self._words(deciding[there]), +1)
 
     def _deciding_of(self, ids: KeyArray, slots: Int64Array) -> tuple[Int64Array, BoolArray]:
         """Slots of the deciding predictions, and which of them can have a pair."""
@@ -232,24 +266,52 @@ class Shadows:
         there[rows] = fits
         return deciding, there
 
+    def _side(self, slots: Int64Array) -> ShadowSide:
+        group = words.groups_of(self.store.table.when(slots))
+        return ShadowSide(group, self.store.has(slots, FLAGGED))
+
     def _words(self, deciding: Int64Array) -> tuple[KeyArray, KeyArray]:
         return self._deciding.when(deciding), self._deciding.what(deciding)
 
-    def _count(self, slots: Int64Array, when: KeyArray, what: KeyArray, sign: int) -> None:
-        """Count pairs, or take them out.
+    def _count_found(
+        self, found: _Found, keys: KeyArray, deciding: tuple[KeyArray, KeyArray], sign: int
+    ) -> None:
+        """Count pairs of some ids, or take them out; arguments as of `_count`, for all ids."""
+        rows = found.rows
+        both = deciding[0][rows], deciding[1][rows]
+        self._count(found.version, keys[rows], found.slots, both, sign)
+
+    def _count(
+        self,
+        version: ShadowVersion,
+        ids: KeyArray,
+        slots: Int64Array,
+        deciding: tuple[KeyArray, KeyArray],
+        sign: int,
+    ) -> None:
+        """Count pairs, or take them out: with the deciding prediction, and with other shadows.
 
         Args:
+            version: of the shadow predictions.
+            ids: keys of their ids.
             slots: of the shadow predictions.
-            when: first word of the deciding prediction of each.
-            what: second word of each.
+            deciding: both words of the deciding prediction of each.
             sign: 1, or -1 to take them out.
         """
         if not len(slots):
             return
+        when, what = deciding
         own_when, own = self.store.table.when(slots), self.store.table.what(slots)
-        shadow = words.groups_of(own_when), (own & FLAGGED) != 0
-        deltas, known = pair_deltas(when, what, shadow, sign)
+        mine = self._side(slots)
+        deltas, known = pair_deltas(when, what, None, mine, sign)
         self._changes.append(deltas)
+        for other in self._versions.beside(version):
+            found = self.store.find(ids ^ other.mix)
+            rows = np.flatnonzero(found >= 0)
+            rows = rows[self.store.has(found[rows], PAIRED)]
+            both = (mine.take(rows), self._side(found[rows]))
+            first, second = both if version.name < other.name else both[::-1]
+            self._changes.append(pair_deltas(when[rows], what[rows], first, second, sign)[0])
         flags = np.where(known, PAIRED | LABELLED, PAIRED) if sign > 0 else np.uint64(0)
         self.store.table.rewrite(slots, own_when, (own & FLAGGED) | flags)
         model = self._terms.model_of(own_when)[known]

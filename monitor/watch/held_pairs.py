@@ -1,4 +1,4 @@
-"""Ids that a shadow version scored as well, as a running monitor holds them."""
+"""Ids that several versions scored, as a running monitor holds them: all but one are shadows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SWAPPED = [Joint.BOTH, Joint.ONLY_B, Joint.ONLY_A, Joint.NEITHER]
 
 
 class HeldPairs:
-    """Pairs of a model by hour, deciding version, shadow version and stratum.
+    """Pairs of a model by hour, both versions and the stratum of the deciding prediction.
 
     Args:
         catalogue: of models and groups.
@@ -35,10 +35,13 @@ class HeldPairs:
     def __init__(self, catalogue: Catalogue, model: int, hours: HeldHours) -> None:
         place = list(catalogue.settings[model].segments).index(VERSION_KEY)
         values = catalogue.group_values()
-        deciding, shadow = groups_of_pairs(hours.group)
+        deciding, first, second = groups_of_pairs(hours.group)
         of_deciding = [values[group] for group in deciding.tolist()]
-        self._deciding = np.array([one[place] for one in of_deciding], dtype=object)
-        self._shadow = np.array([values[group][place] for group in shadow.tolist()], dtype=object)
+        self._first, self._second = (
+            np.array([values[group][place] for group in groups.tolist()], dtype=object)
+            for groups in (first, second)
+        )
+        self._decided = first == deciding
         self._strata = [one[:place] + one[place + 1 :] for one in of_deciding]
         self._hour = hours.hour
         self._cells = hours.cells.reshape(-1, len((_ALL, _POSITIVE, _NEGATIVE)), WAYS)
@@ -46,7 +49,7 @@ class HeldPairs:
     @property
     def names(self) -> tuple[str, ...]:
         """The shadow versions."""
-        return tuple(sorted(set(self._shadow.tolist())))
+        return tuple(sorted(set(self._second.tolist())))
 
     @property
     def strata(self) -> set[Stratum]:
@@ -54,14 +57,14 @@ class HeldPairs:
         return set(self._strata)
 
     def mature_hours(self, name: str, until: int) -> tuple[Int64Array, int]:
-        """Return the hours of a shadow version, and its pairs in them.
+        """Return the hours of a shadow version, and its pairs with deciding predictions in them.
 
         Args:
             name: of the version.
             until: count hours that begin before this moment, epoch milliseconds.
         """
         made = self._cells[:, _ALL].sum(axis=1)
-        rows = (self._shadow == name) & (made > 0) & (self._hour * HOUR_MS < until)
+        rows = self._of_shadow(name) & (made > 0) & (self._hour * HOUR_MS < until)
         return self._hour[rows], int(made[rows].sum())
 
     def cells(self, name: str, places: Mapping[Stratum, int], within: VersionStretch) -> Int64Array:
@@ -72,7 +75,7 @@ class HeldPairs:
             places: of the strata.
             within: whole hours.
         """
-        rows = np.flatnonzero((self._shadow == name) & self._inside(within))
+        rows = np.flatnonzero(self._of_shadow(name) & self._inside(within))
         first, end = _days(within)
         cells = np.zeros((end - first, len(places), CELLS), dtype=np.int64)
         stratum = np.array([places[self._strata[row]] for row in rows.tolist()], dtype=np.int64)
@@ -85,7 +88,7 @@ class HeldPairs:
         """Return the outcomes of ids that both versions scored, by which flagged them.
 
         Args:
-            names: of A and of B, of which one is the shadow and the other decided.
+            names: of A and of B, of which at least one is a shadow.
             within: whole hours.
             silent: True where a pair without a label is an actual negative.
 
@@ -94,12 +97,16 @@ class HeldPairs:
         """
         first, end = _days(within)
         found = np.zeros((end - first, *self._cells.shape[1:]), dtype=np.int64)
-        for (deciding, shadow), order in ((names, [*Joint]), (names[::-1], _SWAPPED)):
-            mine = (self._deciding == deciding) & (self._shadow == shadow)
+        for (one, other), order in ((names, [*Joint]), (names[::-1], _SWAPPED)):
+            mine = (self._first == one) & (self._second == other)
             rows = np.flatnonzero(mine & self._inside(within))
             np.add.at(found, self._day(rows) - first, self._cells[rows][..., order])
         positive, negative = found[:, _POSITIVE], found[:, _NEGATIVE]
         return positive, found[:, _ALL] - positive if silent else negative
+
+    def _of_shadow(self, name: str) -> BoolArray:
+        """Return the pairs of a shadow version with deciding predictions, a pair each case."""
+        return np.asarray(self._decided & (self._second == name))
 
     def _inside(self, within: VersionStretch) -> BoolArray:
         time = self._hour * HOUR_MS

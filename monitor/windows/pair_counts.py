@@ -1,4 +1,4 @@
-"""Counts of pairs by hour and by the groups of both predictions, to compare shadow versions."""
+"""Counts of pairs by hour and the groups of their predictions, to compare shadow versions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ class PairCounts(VersionCounts):
         return groups_of_pairs(groups)[0]
 
     def _numbered(self, groups: Int64Array, left: Numbers) -> Int64Array:
-        deciding, shadow = (renumbered(one, left.groups) for one in groups_of_pairs(groups))
-        gone = (deciding == GONE) | (shadow == GONE)
-        return np.where(gone, GONE, pairs_of_groups(deciding, shadow))
+        numbers = [renumbered(one, left.groups) for one in groups_of_pairs(groups)]
+        gone = np.any([one == GONE for one in numbers], axis=0)
+        return np.where(gone, GONE, pairs_of_groups(*numbers))

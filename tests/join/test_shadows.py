@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -30,14 +31,17 @@ def unruly(seed):
     return sorted(events, key=lambda event: event["ts"])
 
 
-def recounted(events):
-    """Pairs by hour, region, label and who flagged them, in plain Python."""
-    shadow = [e for e in events if e.get("version") == SHADOW]
-    truth = Recount([e for e in events if e.get("version") != SHADOW], TIMEOUT)
+def recounted(events, names=("6", SHADOW)):
+    """Pairs of two versions by hour, region, label and who flagged them, in plain Python."""
+    truth = Recount([e for e in events if e.get("version", "6") == "6"], TIMEOUT)
+    scored = [
+        truth if name == "6" else Recount([e for e in events if e.get("version") == name])
+        for name in names
+    ]
     found = Counter()
-    for identity, other in Recount(shadow).predictions.items():
+    for identity in scored[0].predictions.keys() & scored[1].predictions.keys():
         decided = truth.predictions[identity]
-        way = WAYS[int(decided["prediction"]), int(other["prediction"])]
+        way = WAYS[tuple(int(one.predictions[identity]["prediction"]) for one in scored)]
         place = int(decided["ts"] // HOUR), decided["segment"]["region"]
         found[(*place, "all", way)] += 1
         label = truth.label_of(identity)
@@ -46,20 +50,39 @@ def recounted(events):
     return found
 
 
-def paired(monitor):
+def paired(monitor, names=("6", SHADOW)):
     """The same of a monitor."""
     held, found = monitor.state().get("pair_counts", {}).get("0"), Counter()
     if held is None:
         return found
     values = monitor._catalogue.group_values()  # the names of its groups
-    deciding, _ = pairs.groups_of_pairs(held["group"])
-    for hour, group, cells in zip(held["hour"], deciding, held["cells"], strict=True):
-        for index, n in enumerate(cells.tolist()):
+    groups = (one.tolist() for one in pairs.groups_of_pairs(held["group"]))
+    rows = zip(held["hour"].tolist(), *groups, held["cells"].tolist(), strict=True)
+    for hour, deciding, first, second, cells in rows:
+        if (values[first][1], values[second][1]) != names:
+            continue
+        for index, n in enumerate(cells):
             kind = ("all", "positive", "negative")[index // 4]
             if n:
                 way = list(WAYS.values())[index % 4]
-                found[(int(hour), values[group][0], kind, way)] += n
+                found[(hour, values[deciding][0], kind, way)] += n
     return found
+
+
+SHADOWS = ("7-shadow", "8-shadow", "9-shadow")
+
+
+def several(seed):
+    """The events of `unruly`, and those of two more shadow versions, as unruly."""
+    events, rng = unruly(seed), random.Random(seed)
+    for name in SHADOWS[1:]:
+        found = []
+        for event in events:
+            if event.get("version") == SHADOW and rng.random() < 0.8:
+                moved = {"ts": event["ts"] + 0.001, "prediction": rng.choice([0, 1])}
+                found.append(event | {"version": name} | moved)
+        events = sorted([*events, *found], key=lambda event: event["ts"])
+    return events
 
 
 def without():
@@ -84,6 +107,29 @@ def test_pairs_equal_a_recount_in_any_order(seed, size, shuffled):
     assert sum(states(monitor).values()) == snapshot.events["shadow"] == received
     matched = sum(n for key, n in recounted(events).items() if key[2] != "all")
     assert states(monitor)["matched"] == matched
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 999), st.sampled_from([1, 17, 5_000]), st.booleans())
+def test_pairs_of_shadows_with_each_other_equal_a_recount_in_any_order(seed, size, shuffled):
+    events = several(seed)
+    if shuffled:
+        random.Random(seed).shuffle(events)
+    monitor = fed(events, shadow_config(), size)
+    for names in combinations(("6", *SHADOWS), 2):
+        expected = recounted(events, names)
+        assert paired(monitor, names) == expected
+        assert sum(expected.values()) > 20
+
+
+def test_pairs_of_shadows_go_on_after_a_restart_as_if_there_had_been_none():
+    events = several(4)
+    half = len(events) // 2
+    again = Monitor(shadow_config(), through_disk(fed(events[:half], shadow_config()).state()))
+    for batch in batches(events[half:], shadow_config()):
+        again.apply(batch)
+    for names in combinations(("6", *SHADOWS), 2):
+        assert paired(again, names) == recounted(events, names)
 
 
 def test_the_size_of_batches_leaves_no_trace_in_the_state():

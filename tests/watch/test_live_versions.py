@@ -174,6 +174,22 @@ def test_of_several_shadows_the_one_that_began_last_is_compared_with_what_decide
     found = model_of(monitor).versions_now.compared
     assert [one.name for one in found.versions] == ["6", "8-shadow"]
     assert found.comparison.by_pairs
-    shadows = monitor.versions.compare("m", model_of(monitor).mature_until, (SHADOW, "8-shadow"))
-    assert shadows.compared.comparison.pairs is None
-    assert shadows.compared.comparison.outcomes > 0
+
+
+@pytest.mark.parametrize("names", [(SHADOW, "8-shadow"), ("8-shadow", SHADOW)])
+def test_two_shadows_are_compared_pair_by_pair_as_the_recorded_events_are(names):
+    first = shadowed(stream(), late=0)
+    second = shadowed(stream(), seed=8, late=0, share=0.95, name="8-shadow")
+    later = [e for e in second if e.get("version") == "8-shadow"]
+    events = sorted([*first, *later], key=lambda event: event["ts"])
+    monitor = fed(events, shadow_config())
+    until = model_of(monitor).mature_until // 3_600_000 * 3_600_000
+    found = monitor.versions.compare("m", until, names).compared.comparison
+    other = recorded(events, shadow_config(), until, versions=names).comparison
+    assert found.by_pairs
+    assert other.by_pairs
+    assert found.pairs.positive.tolist() == other.pairs.positive.tolist()
+    assert found.pairs.negative.tolist() == other.pairs.negative.tolist()
+    assert found.pairs.p_values == other.pairs.p_values
+    assert found.counts[1].cells.tolist() == other.counts[1].cells.tolist()
+    assert found.decided_by.found == other.decided_by.found
