@@ -30,7 +30,7 @@ def _short(name: str, most: int) -> str:
     return f'reReplaceAll "^(.{{{most - 1}}}).{{2,}}$" "${{1}}…" {name}'
 
 
-_OF_CLASSES = 'classifier_degradation_detected{model=%q,class!=""}'
+_OF_CLASSES = 'classifier_degradation_detected{model=%[1]q,class!=""}'
 MODEL = f"{{{{ {_short('$labels.model', _MODEL_LETTERS)} }}}}"
 INSTANCE = f"{{{{ {_short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
 AT_INSTANCE = (
@@ -44,6 +44,8 @@ def in_windows(
 ) -> str:
     """Return a text that repeats for each window in which one of these verdicts holds.
 
+    Models of more than two classes have none: their rates are by class.
+
     Args:
         verdicts: their names; none for a series without the label `verdict`.
         text: what follows the window's name; may use `at_window`.
@@ -54,6 +56,7 @@ def in_windows(
     query = f"{_by_window(series, chosen)} == 1"
     if always:
         query += f" or {_by_window(series, f',window={quoted(always)}')}"
+    query = f"({query}) unless on () {_OF_CLASSES}"
     return (
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
         f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
@@ -82,7 +85,7 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
         more: further labels to match.
     """
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
-    query = f'{series}{{model=%q,window=%q,segment=""{matchers}}}'
+    query = f'{series}{{model=%q,window=%q,segment="",class=""{matchers}}}'
     return _number_or_dash(f"printf `{query}` $labels.model .Labels.window", digits)
 
 
@@ -143,7 +146,7 @@ def was_before(before: str, digits: int = 3, word: str = "was") -> str:
     return f"{{{{ with {_model_query(before)} | query }}}}, {word} {_number(digits)}{{{{ end }}}}"
 
 
-NOW, BEFORE = '{model=%[1]q,window=%[2]q,segment=""}', "{model=%[1]q}"
+NOW, BEFORE = '{model=%[1]q,window=%[2]q,segment="",class=""}', "{model=%[1]q}"
 """Matchers for `of_window` and `of_reference`."""
 
 
