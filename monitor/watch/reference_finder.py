@@ -15,8 +15,10 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.deltas import CELLS
 from monitor.labels.learned_errors import LearnedErrors
+from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.label_errors import NO_ERRORS
 from monitor.verdicts import AwaitedReference
 from monitor.watch.awaited_reference import awaited_reference
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
@@ -205,7 +207,7 @@ class ReferenceFinder:
         weights = np.add.reduceat(self._windows.pane_weights(start, end, rows), firsts, axis=0)
         own = int(np.flatnonzero(rows == self._totals_row(model))[0])
         order = np.concatenate([[own], np.arange(len(rows))])
-        regime = self._errors.of(model)
+        regime = self._rates(model)
         blocks, dispersion = expected(regime, cells[:, order], weights[:, order])
         panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
         scores = self._scores.histogram(model, opens, closes)
@@ -231,7 +233,12 @@ class ReferenceFinder:
     def _as_labelled(self, model: int, cells: Int64Array) -> AsLabelled | None:
         if not isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors):
             return None
-        return AsLabelled(self._errors.of(model).errors, cells)
+        return AsLabelled(self._rates(model).errors, cells)
+
+    def _rates(self, model: int) -> LabelRegime:
+        """Return how a reference is corrected: as labelled while rates are undefined."""
+        regime = self._errors.of(model)
+        return regime if regime.errors.known else regime._replace(errors=NO_ERRORS)
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         if not self._errors.of(model).is_plain:

@@ -114,14 +114,12 @@ class Watch:
             age = age_at(model, now)
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
-            if not self._errors.of(model).errors.known:
-                continue
             mature = now - age
             known = self._models.get(model)
             moved = known is not None and known.page.is_open(mature + age)
             since = self._news.restarts(model, mature)
             reference = self._references.of(model, mature, moved=moved, since=since)
-            if reference is not None:
+            if reference is not None and self._errors.of(model).errors.known:
                 watch = self._watched(model, reference, since)
                 yield from self._stepper.steps(model, watch, self._cuts.of(model), mature, age)
                 self._accept_rate(model, watch)
@@ -171,8 +169,11 @@ class Watch:
                 detections=() if watching is None else tuple(watching.detections),
                 predictions=predictions,
             )
+        reference = self._references.at_rates(model)
         if watching is not None:
-            self._follow_rates(model, watching, self._references.at_rates(model))
+            self._follow_rates(model, watching, reference)
+        elif reference is not None and reference.as_labelled is not None:
+            watching = self._builder.started(model, reference, self._cuts.of(model))
         since = None if age is None else self._news.restarts(model, now - age)
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from monitor.cli.replay_text import replay_text
 from monitor.config import Config
 from monitor.diagnosis.comparison import compared_live
 from monitor.drift import Verdict
@@ -136,6 +137,9 @@ def test_too_few_audits_leave_metrics_undefined_and_say_so(each):
     status = status_answer(snapshot, limit=1).models[0]
     assert status.label_errors == {}
     assert "at least 30 audits of cases labelled 0" in status.windows["7d"].refused_because
+    told = replay_text(snapshot)
+    assert "audits too few" in told
+    assert "nan" not in told
 
 
 @pytest.mark.slow
@@ -144,11 +148,13 @@ def test_rarer_positives_are_no_worse_model_and_audits_may_come_late():
     cases = Cases(66, 3_000, 4, halved)
     monitor = fed(cases, 125, range(66))
     found = monitor.snapshot().models[0].watched
-    assert found.reference is None
-    monitor = fed(Cases(70, 3_000, 4, halved), 0, range(66, 68), monitor)
-    found = monitor.snapshot().models[0].watched
     recall = found.reference.counts.tp / found.reference.counts.actual_positive
     assert abs(recall - RECALL) < 0.06
+    assert found.verdicts["28d"].judgement is not None
+    again = monitor_of(state=monitor.state()).snapshot().models[0].watched
+    assert again.verdicts["28d"].verdict is found.verdicts["28d"].verdict
+    monitor = fed(Cases(70, 3_000, 4, halved), 0, range(66, 68), monitor)
+    found = monitor.snapshot().models[0].watched
     assert not {one.verdict for one in found.verdicts.values()} & DEGRADED
     raw = fed(cases, 0, range(66), monitor_of({})).snapshot().models[0].watched
     assert raw.verdicts["28d"].verdict in DEGRADED
