@@ -99,8 +99,8 @@ def halved(day):
 
 
 def test_metrics_are_corrected_for_what_audits_show():
-    cases = Cases(40, 5_000, 1, steady(0.02))
-    monitor = fed(cases, 125, range(40))
+    cases = Cases(30, 4_000, 1, steady(0.02))
+    monitor = fed(cases, 125, range(30))
     snapshot = monitor.snapshot()
     errors = snapshot.models[0].label_errors
     for name, (low, high) in errors.ranges.items():
@@ -110,11 +110,12 @@ def test_metrics_are_corrected_for_what_audits_show():
     for metric, truth in truths.items():
         found = window.metrics[metric]
         assert found.lower[0] <= truth <= found.upper[0], metric
-    raw = fed(cases, 0, range(40), monitor_of({})).snapshot().windows[2]
+    raw = fed(cases, 0, range(30), monitor_of({})).snapshot().windows[2]
     assert raw.metrics["recall"].upper[0] < 0.7
     np.testing.assert_array_equal(raw.counts.cells, window.counts.cells)
 
 
+@pytest.mark.slow
 def test_more_audits_narrow_the_interval():
     widths = []
     for each in (30, 300):
@@ -180,6 +181,7 @@ def test_later_audits_correct_the_reference_again_and_keep_its_evidence():
     assert evidence_by_day(monitor) == evidence
 
 
+@pytest.mark.slow
 def test_a_restored_monitor_judges_as_one_that_ran_on():
     cases = Cases(66, 3_000, 4, halved)
     whole = fed(cases, 100, range(40))
@@ -235,6 +237,7 @@ def test_without_audits_the_page_names_the_test():
     assert "audits of flagged and of other cases test it" in page
 
 
+@pytest.mark.slow
 def test_a_diagnosis_says_what_audits_show():
     cases = Cases(66, 2_000, 4, steady(0.04))
     monitor = fed(cases, 100, range(66), monitor_of({}))
