@@ -66,7 +66,7 @@ def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
 
 def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
     """Yield that labels have errors, and where the correction for them ends at 0."""
-    if not any(model.label_errors):
+    if not model.label_errors.rates:
         return
     yield from _told(f"{wrong_labels(model.label_errors)}; outcomes are as labelled")
     for window in windows:

@@ -12,7 +12,9 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.deltas import CELLS
 from monitor.labels.learned_errors import LearnedErrors
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.label_errors import NO_ERRORS
 from monitor.verdicts import AwaitedReference
 from monitor.watch.awaited_reference import awaited_reference
 from monitor.watch.cuts import CutsByModel
@@ -202,13 +204,18 @@ class ReferenceFinder:
             self._windows,
             stretch,
             self._cuts.of(model),
-            self._errors.of(model),
+            self._rates(model),
             StretchScores(whole, self._scores_by_day(model, opens, closes)),
             learned=self._learns_errors(model),
         )
 
     def _learns_errors(self, model: int) -> bool:
         return isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors)
+
+    def _rates(self, model: int) -> LabelRegime:
+        """Return how a reference is corrected: as labelled while rates are undefined."""
+        regime = self._errors.of(model)
+        return regime if regime.errors.known else regime._replace(errors=NO_ERRORS)
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         if not self._errors.of(model).is_plain:

@@ -118,14 +118,12 @@ class Watch:
             age = age_at(model, now)
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
-            if not self._errors.of(model).errors.known:
-                continue
             mature = now - age
             since, moved = self._news.restarts(model, mature), self._moved(model, mature + age)
             reference = self._references.of(model, mature, moved=moved, since=since)
             if reference is not None and many[model]:
                 yield from self._classes.steps(model, reference, since, mature, age)
-            elif reference is not None:
+            elif reference is not None and self._errors.of(model).errors.known:
                 known, cuts = self._models.get(model), self._cuts.of(model)
                 watch = self._builder.following(known, model, reference, cuts, since)
                 self._models[model] = watch
@@ -184,9 +182,11 @@ class Watch:
                 detections=() if watching is None else tuple(watching.detections),
                 predictions=predictions,
             )
+        reference = self._references.at_rates(model)
         if watching is not None:
-            latest = self._references.at_rates(model)
-            self._builder.follows(watching, model, latest, self._cuts.of(model))
+            self._builder.follows(watching, model, reference, self._cuts.of(model))
+        elif reference is not None and reference.as_labelled is not None:
+            watching = self._builder.started(model, reference, self._cuts.of(model))
         since = None if age is None else self._news.restarts(model, now - age)
         by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
         if by_class is not None:

@@ -88,15 +88,15 @@ def test_a_stratum_with_too_few_cases_is_filled_up_from_the_other(command, path)
 
 def test_each_case_of_a_stratum_is_as_likely_as_the_others(command, tmp_path):
     path, drawn = ndjson(ROWS, tmp_path / "a.ndjson"), dict.fromkeys(STRATA[0, 1], 0)
-    for seed in range(60):
+    for seed in range(30):
         out = command("audit", path, "--sample", "20", "--seed", seed, "--json").out
         for one in json.loads(out)["strata"]:
             if (one["predicted"], one["label"]) == (0, 1):
                 for name in one["ids"]:
                     drawn[name] += 1
     counts = np.array([*drawn.values()])
-    assert counts.sum() == 600
-    assert ((counts - 15) ** 2 / 15).sum() < 80  # 39 degrees of freedom; p = 1e-4
+    assert counts.sum() == 300
+    assert ((counts - 7.5) ** 2 / 7.5).sum() < 80  # 39 degrees of freedom; p = 1e-4
 
 
 def test_revised_labels_ranges_and_audits_decide_what_is_drawn_from(command, tmp_path):

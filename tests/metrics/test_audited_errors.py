@@ -86,6 +86,7 @@ def test_rates_and_limits_are_those_of_the_likelihood(seed):
 
 
 @pytest.mark.parametrize("flips", [(0.01, 0.05), (0.005, 0.005), (0.05, 0.0)])
+@pytest.mark.slow
 def test_limits_cover_the_true_rates(flips):
     rng, covered = np.random.default_rng(5), []
     for _ in range(40):
