@@ -1,174 +1,23 @@
 """Monitors that forward to another one, through real requests, with crashes of all of them."""
 
-import asyncio
 import json
 from contextlib import ExitStack
 
-import httpx
 import pytest
 from engine.test_forwarding import counted, divided, receiving
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from service.forwarding import NOW, Cluster, config_of
 from shards import assert_same, lines_of, stream
 from simulator.process import Process
 
 from monitor.clock import ManualClock
-from monitor.config import Config
-from monitor.feeds.http import create_feed_app
-from monitor.feeds.http.app import STATE_HEADER
 from monitor.prometheus.forward_series import (
     FORWARD_FAILURES,
     FORWARD_LAST_SUCCESS,
-    FORWARD_REJECTED,
     FORWARD_UNSENT,
 )
-from monitor.service.forward_requests import ReceiverAnswer, ReceiverAwayError
 from monitor.state import StateError
-
-NOW = 1_700_000_000
-EVERY = 10
-
-
-def config_of(folder, **more):
-    """One configuration for shards and receiver, apart from what each has of its own."""
-    model = {"label_timeout": "2h", "horizon": "1d", "segments": ["region"]}
-    return Config(
-        models={"a": model, "b": model},
-        windows=["1h"],
-        feeds=[{"type": "http", "listen": "127.0.0.1:0"}],
-        state={"directory": folder, "checkpoint_every": "30s"},
-        **more,
-    )
-
-
-class Written:
-    """The feeds of a process, whose journal is written as soon as a request comes."""
-
-    def __init__(self, process):
-        self._process = process
-        self.ready, self.fault = True, ""
-
-    def store(self, posted):
-        done = self._process.posted.store(posted)
-        self._process.write()
-        return done
-
-
-class Cluster:
-    """Shards and a receiver in one thread, each with a state directory of its own."""
-
-    def __init__(self, folder, shards=3):
-        self.folder, self.clock = folder, ManualClock(NOW)
-        self.asked = []
-        self.receiver = None
-        self.generation = 0
-        self.start_receiver()
-        self.shards = [self._shard(i) for i in range(shards)]
-
-    def start_receiver(self):
-        self.receiver = Process(self.receiver_config, self.clock)
-        self.receiver.turn()
-
-    @property
-    def receiver_config(self):
-        return config_of(self.folder / f"receiver-{self.generation}")
-
-    def kill_receiver(self):
-        if self.receiver is not None:
-            self.receiver.close()
-        self.receiver = None
-
-    def lose_receiver(self):
-        """Its state is gone, and it starts anew."""
-        self.kill_receiver()
-        self.generation += 1
-        self.start_receiver()
-
-    def _shard(self, i):
-        config = config_of(
-            self.folder / f"shard-{i}", forward={"to": "http://receiver:9109", "every": f"{EVERY}s"}
-        )
-        shard = Process(config, self.clock, self.post)
-        while not shard.posted.restored:
-            shard.turn()
-        return shard
-
-    def kill_shard(self, i):
-        self.shards[i].close()
-        self.shards[i] = self._shard(i)
-
-    def give(self, i, events):
-        """Events posted to a shard, acknowledged and counted."""
-        if not events:
-            return
-        done = self.shards[i].post(lines_of(events) + b"\n")
-        self.shards[i].write()
-        assert done.result(0) is None
-        self.shards[i].turn()
-
-    def wait(self, i):
-        """Time for a checkpoint."""
-        self.clock.sleep(EVERY / 2)
-        self.shards[i].turn()
-        self.shards[i].turn()
-
-    def deliver(self, i):
-        return self.shards[i].forwarder.deliver()
-
-    def step(self, i, step):
-        """A step of a law, for a shard or the receiver."""
-        if step in ("wait", "deliver"):
-            getattr(self, step)(i)
-        elif step == "kill":
-            self.kill_shard(i)
-        elif step == "away":
-            self.kill_receiver()
-        elif self.receiver is None:
-            self.start_receiver()
-        else:
-            self.clock.sleep(31)  # a checkpoint
-            self.receiver.turn()
-
-    def post(self, lines, state):
-        """A request to the receiver, by its own app."""
-        self.asked.append(lines)
-        if self.receiver is None:
-            raise ReceiverAwayError("cannot be reached: refused")
-        posted = self.receiver.posted
-        settings_of_feed = posted._settings[0]
-        app = create_feed_app(
-            Written(self.receiver), self.receiver._decoder, settings_of_feed, self.clock
-        )
-
-        async def ask():
-            transport = httpx.ASGITransport(app=app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://r") as client:
-                headers = {STATE_HEADER: state} if state else {}
-                return await client.post("/v1/events", content=lines, headers=headers)
-
-        answer = asyncio.run(ask())
-        self.receiver.turn()
-        return ReceiverAnswer(
-            answer.status_code, answer.headers.get(STATE_HEADER, ""), answer.content
-        )
-
-    def settle(self):
-        """Forward all that is left."""
-        if self.receiver is None:
-            self.start_receiver()
-        for _ in range(8):
-            for i in range(len(self.shards)):
-                self.wait(i)
-                self.deliver(i)
-        self.receiver.settle()
-
-    def received(self, now=None):
-        return self.receiver.service._monitor.snapshot(now)
-
-    def close(self):
-        for process in (*self.shards, self.receiver):
-            if process is not None:
-                process.close()
 
 
 @pytest.fixture
@@ -341,116 +190,6 @@ def test_while_the_receiver_is_away_counts_add_up_and_one_line_says_so(cluster):
         f"{to}: counts are taken again",
     ]
     assert readings[FORWARD_LAST_SUCCESS]()[()] > NOW
-
-
-class Answering:
-    """A receiver that gives these answers, then takes everything."""
-
-    def __init__(self, *answers):
-        self.left, self.asked = list(answers), []
-
-    def __call__(self, lines, state):
-        self.asked.append((len(lines.splitlines()), state))
-        return self.left.pop(0) if self.left else ReceiverAnswer(200, "x", b'{"rejected": {}}')
-
-
-@pytest.fixture
-def shard(tmp_path):
-    """A shard with a batch that may be sent."""
-    with ExitStack() as opened:
-
-        def start(post, events=50):
-            clock = ManualClock(NOW)
-            forward = {"to": "http://u:p@r:1/v1/events", "every": "10s"}
-            made = Process(config_of(tmp_path / "shard", forward=forward), clock, post)
-            opened.callback(made.close)
-            while not made.posted.restored:
-                made.turn()
-            made.post(lines_of(stream(events, seed=1)) + b"\n")
-            made.write()
-            made.turn()
-            for _ in range(4):
-                clock.sleep(5)
-                made.turn()
-                made.turn()
-            return made
-
-        yield start
-
-
-@pytest.mark.parametrize(
-    ("status", "reason"), [(503, "busy"), (429, "busy"), (401, "refused"), (302, "refused")]
-)
-def test_a_receiver_that_does_not_take_a_batch_is_asked_again(shard, status, reason):
-    answering = Answering(*[ReceiverAnswer(status, body=b'{"error": "no"}')] * 2)
-    made = shard(answering)
-    assert [made.forwarder.deliver() for _ in range(3)] == [10.0, 10.0, None]
-    assert len({size for size, _ in answering.asked}) == 1
-    assert made.forwarder.readings[FORWARD_FAILURES]()[reason,] == 2
-    to = "forward http://r:1/v1/events"
-    assert [line for line in made.said if line.startswith("forward ")] == [
-        f'{to}: answered {status} {{"error": "no"}}; counts wait, retrying every 10 s',
-        f"{to}: counts are taken again",
-    ]
-
-
-def test_a_receiver_that_asks_for_less_time_gets_it(shard):
-    made = shard(Answering(ReceiverAnswer(503, retry_after=2.0), ReceiverAnswer(503, "", b"", 99)))
-    assert [made.forwarder.deliver(), made.forwarder.deliver()] == [2.0, 10.0]
-
-
-def test_a_request_that_is_too_large_is_divided_and_the_rest_goes_on(shard):
-    answering = Answering(ReceiverAnswer(413), ReceiverAnswer(413))
-    made = shard(answering)
-    assert made.forwarder.deliver() is None
-    sizes = [size for size, _ in answering.asked]
-    assert (sizes[1], sizes[2]) == (sizes[0] // 2, sizes[0] // 4)
-    assert sum(sizes[2:]) == sizes[0]
-
-
-def test_a_batch_goes_on_where_it_stopped_and_names_the_state_that_has_its_beginning(shard):
-    took = ReceiverAnswer(200, "x", b'{"rejected": {}}')
-    answering = Answering(ReceiverAnswer(413), took, ReceiverAnswer(503))
-    made = shard(answering)
-    assert [made.forwarder.deliver(), made.forwarder.deliver()] == [10.0, None]
-    sizes = [size for size, _ in answering.asked]
-    assert sizes[1] + sum(sizes[3:]) == sizes[0]
-    assert answering.asked[2][1] == "x"
-
-
-def test_records_that_the_receiver_cannot_use_are_counted_and_told_once(shard):
-    body = b'{"accepted": 0, "rejected": {"unknown_model": 3}, "faults": [{"line": 1}]}'
-    answering = Answering(ReceiverAnswer(200, "x", body))
-    made = shard(answering)
-    assert made.forwarder.deliver() is None
-    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): 3}
-    (told,) = [line for line in made.said if line.startswith("forward ")]
-    assert told.endswith("the receiver rejected 3 records of batch 1, such as: [{'line': 1}]")
-
-
-class Refusing(Answering):
-    """A receiver that can use no record."""
-
-    def __call__(self, lines, state):
-        super().__call__(lines, state)
-        count = len(lines.splitlines())
-        body = json.dumps({"accepted": 0, "rejected": {"unknown_model": count}, "faults": []})
-        return ReceiverAnswer(200, "x", body.encode())
-
-
-def test_records_that_only_say_how_far_a_model_has_come_are_not_counted_as_lost(shard):
-    refusing = Refusing()
-    made = shard(refusing)
-    made.forwarder.deliver()
-    lost = made.forwarder.readings[FORWARD_REJECTED]()[()]
-    assert lost == sum(size for size, _ in refusing.asked)
-    for _ in range(4):  # until a batch without changes may be sent
-        made._clock.sleep(5)
-        made.turn()
-        made.turn()
-    assert made.forwarder.deliver() is None
-    assert len(refusing.asked) > 1, "a model that has not changed still says how far it has come"
-    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): lost}
 
 
 def test_a_state_counted_without_forwarding_meanwhile_is_refused(tmp_path):

@@ -1,0 +1,123 @@
+"""What a shard does about the answers of its receiver."""
+
+import json
+from contextlib import ExitStack
+
+import pytest
+from service.forwarding import NOW, config_of
+from shards import lines_of, stream
+from simulator.process import Process
+
+from monitor.clock import ManualClock
+from monitor.prometheus.forward_series import FORWARD_FAILURES, FORWARD_REJECTED
+from monitor.service.forward_requests import ReceiverAnswer
+
+
+class Answering:
+    """A receiver that gives these answers, then takes everything."""
+
+    def __init__(self, *answers):
+        self.left, self.asked = list(answers), []
+
+    def __call__(self, lines, state):
+        self.asked.append((len(lines.splitlines()), state))
+        return self.left.pop(0) if self.left else ReceiverAnswer(200, "x", b'{"rejected": {}}')
+
+
+@pytest.fixture
+def shard(tmp_path):
+    """A shard with a batch that may be sent."""
+    with ExitStack() as opened:
+
+        def start(post, events=50):
+            clock = ManualClock(NOW)
+            forward = {"to": "http://u:p@r:1/v1/events", "every": "10s"}
+            made = Process(config_of(tmp_path / "shard", forward=forward), clock, post)
+            opened.callback(made.close)
+            while not made.posted.restored:
+                made.turn()
+            made.post(lines_of(stream(events, seed=1)) + b"\n")
+            made.write()
+            made.turn()
+            for _ in range(4):
+                clock.sleep(5)
+                made.turn()
+                made.turn()
+            return made
+
+        yield start
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [(503, "busy"), (429, "busy"), (401, "refused"), (302, "refused")]
+)
+def test_a_receiver_that_does_not_take_a_batch_is_asked_again(shard, status, reason):
+    answering = Answering(*[ReceiverAnswer(status, body=b'{"error": "no"}')] * 2)
+    made = shard(answering)
+    assert [made.forwarder.deliver() for _ in range(3)] == [10.0, 10.0, None]
+    assert len({size for size, _ in answering.asked}) == 1
+    assert made.forwarder.readings[FORWARD_FAILURES]()[reason,] == 2
+    to = "forward http://r:1/v1/events"
+    assert [line for line in made.said if line.startswith("forward ")] == [
+        f'{to}: answered {status} {{"error": "no"}}; counts wait, retrying every 10 s',
+        f"{to}: counts are taken again",
+    ]
+
+
+def test_a_receiver_that_asks_for_less_time_gets_it(shard):
+    made = shard(Answering(ReceiverAnswer(503, retry_after=2.0), ReceiverAnswer(503, "", b"", 99)))
+    assert [made.forwarder.deliver(), made.forwarder.deliver()] == [2.0, 10.0]
+
+
+def test_a_request_that_is_too_large_is_divided_and_the_rest_goes_on(shard):
+    answering = Answering(ReceiverAnswer(413), ReceiverAnswer(413))
+    made = shard(answering)
+    assert made.forwarder.deliver() is None
+    sizes = [size for size, _ in answering.asked]
+    assert (sizes[1], sizes[2]) == (sizes[0] // 2, sizes[0] // 4)
+    assert sum(sizes[2:]) == sizes[0]
+
+
+def test_a_batch_goes_on_where_it_stopped_and_names_the_state_that_has_its_beginning(shard):
+    took = ReceiverAnswer(200, "x", b'{"rejected": {}}')
+    answering = Answering(ReceiverAnswer(413), took, ReceiverAnswer(503))
+    made = shard(answering)
+    assert [made.forwarder.deliver(), made.forwarder.deliver()] == [10.0, None]
+    sizes = [size for size, _ in answering.asked]
+    assert sizes[1] + sum(sizes[3:]) == sizes[0]
+    assert answering.asked[2][1] == "x"
+
+
+def test_records_that_the_receiver_cannot_use_are_counted_and_told_once(shard):
+    body = b'{"accepted": 0, "rejected": {"unknown_model": 3}, "faults": [{"line": 1}]}'
+    answering = Answering(ReceiverAnswer(200, "x", body))
+    made = shard(answering)
+    assert made.forwarder.deliver() is None
+    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): 3}
+    (told,) = [line for line in made.said if line.startswith("forward ")]
+    assert told.endswith("the receiver rejected 3 records of batch 1, such as: [{'line': 1}]")
+
+
+class Refusing(Answering):
+    """A receiver that can use no record."""
+
+    def __call__(self, lines, state):
+        super().__call__(lines, state)
+        count = len(lines.splitlines())
+        body = json.dumps({"accepted": 0, "rejected": {"unknown_model": count}, "faults": []})
+        return ReceiverAnswer(200, "x", body.encode())
+
+
+def test_records_that_only_say_how_far_a_model_has_come_are_not_counted_as_lost(shard):
+    refusing = Refusing()
+    made = shard(refusing)
+    made.forwarder.deliver()
+    lost = made.forwarder.readings[FORWARD_REJECTED]()[()]
+    assert lost == sum(size for size, _ in refusing.asked)
+    for _ in range(4):  # until a batch without changes may be sent
+        made._clock.sleep(5)
+        made.turn()
+        made.turn()
+    assert made.forwarder.deliver() is None
+    assert len(refusing.asked) > 1, "a model that has not changed still says how far it has come"
+    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): lost}
