@@ -15,7 +15,7 @@ from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
-from monitor.watch.detection import Limits
+from monitor.watch.detection import AlarmLimits
 from monitor.watch.model_days import RecentDays
 from monitor.watch.reference import MatureReference
 
@@ -34,7 +34,7 @@ class DayDetection:
     """
 
     def __init__(
-        self, reference: MatureReference, regime: LabelRegime, cuts: Cuts, limits: Limits
+        self, reference: MatureReference, regime: LabelRegime, cuts: Cuts, limits: AlarmLimits
     ) -> None:
         self._reference = reference
         self._regime = regime

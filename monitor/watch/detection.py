@@ -32,7 +32,7 @@ class Alarms(NamedTuple):
     shifted: bool
 
 
-class Limits(NamedTuple):
+class AlarmLimits(NamedTuple):
     """What bounds the false alarms of a detector.
 
     Attributes:
@@ -66,7 +66,7 @@ class Detection:
         self,
         reference: MatureReference,
         cuts: Sequence[Int64Array],
-        limits: Limits,
+        limits: AlarmLimits,
         scatter: DayScatter,
     ) -> None:
         self.reference = reference

@@ -18,7 +18,7 @@ from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import Detected
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
-from monitor.watch.detection import Detection, Limits, RiverDetection
+from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
@@ -235,7 +235,7 @@ class WatchBuilder:
         seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
         series = self._alike(model)
         threshold = page_threshold(pages / _DETECTORS, series=series, pane_seconds=seconds)
-        limits = Limits(threshold, margin_of(series))
+        limits = AlarmLimits(threshold, margin_of(series))
         return Detection(reference, cuts, limits, judge.learned.scatter)
 
     def _day_detection(
@@ -247,7 +247,7 @@ class WatchBuilder:
             return None
         alike = self._alike(model)
         threshold = day_threshold(settings.false_pages_per_year / alike / _DETECTORS)
-        return DayDetection(reference, regime, cuts, Limits(threshold, margin_of(alike)))
+        return DayDetection(reference, regime, cuts, AlarmLimits(threshold, margin_of(alike)))
 
     def _alike(self, model: int) -> int:
         """Return how many watches share a model's budget of false pages: one for each class."""
