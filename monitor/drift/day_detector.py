@@ -59,8 +59,8 @@ class DayDetector:
 
     A Shiryaev-Roberts statistic over falls of .15, .3, .6 and 1.2 beyond a baseline, which is
     the reference's log odds ratio less a tolerance of .1 and one standard error of the
-    reference. With segments, the deviations of all values are summed, each from its own
-    rates in the reference, so that a change of their mix is no evidence.
+    reference, or `margin` of them. With segments, the deviations of all values are summed, each
+    from its own rates in the reference, so that a change of their mix is no evidence.
 
     Args:
         reference: normal outcomes, (segment values,); a scalar without segments.
@@ -68,6 +68,7 @@ class DayDetector:
         threshold: mean statistic at which it alarms, above 0; see `day_threshold`.
         sampling: variance of the reference's rows over that of independent ones, where
             labels are a sample.
+        margin: standard errors of the reference, at least 0.
 
     Source:
         Shiryaev 1963, Roberts 1966; Hampel et al. 1986, §2.1 (influence function).
@@ -90,11 +91,13 @@ class DayDetector:
         days: float,
         threshold: float,
         sampling: Dispersion | ArrayLike = 1.0,
+        margin: float = 1.0,
     ) -> None:
         if reference.shape == ():
             reference = reference[None]
         self._days = days
         self._threshold = threshold
+        self._margin = margin
         self._sampling = Dispersion.of(sampling)
         self._recall = _Baseline(reference.tp, reference.fn)
         self._false = _Baseline(reference.fp, reference.tn)
@@ -153,7 +156,7 @@ class DayDetector:
         own = self._recall.variance * self._sampling.recall
         own += self._false.variance * self._sampling.false_positive_rate
         own += scatter.of_days(self._days)[_ODDS_RATIO]
-        baseline = -TOLERANCE - np.sqrt(own)
+        baseline = -TOLERANCE - self._margin * np.sqrt(own)
         step = np.array(STEPS)
         return np.asarray(
             (step * (baseline - deviation) - step**2 / 2) / variance, dtype=np.float64

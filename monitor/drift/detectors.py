@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.dispersion import Dispersion
@@ -130,6 +131,8 @@ class ShiryaevRoberts:
         dispersion: variance over that of independent rows, at least 1; the log likelihood
             ratios are divided by it. Broadcasts to the reference.
         tolerance: change of log-odds that never pages, at least 0.
+        margin: standard errors of the reference by which the baselines are moved at the
+            least, at least 0.
         segments: True where the last axis of reference and panes is segments. Their
             evidence is summed in one statistic, so that a change of their mix is no
             evidence.
@@ -158,6 +161,7 @@ class ShiryaevRoberts:
         threshold: float,
         dispersion: Dispersion | ArrayLike = 1.0,
         tolerance: float = TOLERANCE,
+        margin: float = 1.0,
         segments: bool = False,
     ) -> None:
         check_tolerance(tolerance)
@@ -169,7 +173,7 @@ class ShiryaevRoberts:
         self._sides = TwoSidedStatistic(("recall", "false_positive_rate"), threshold)
         whole = reference.sum(axis=-1) if segments else reference
         self._warming_up = ~suffices(whole)
-        z = baseline_margin(whole.actual_positive)
+        z = np.asarray(np.maximum(baseline_margin(whole.actual_positive), margin))
         if segments:
             z = z[..., None]
         factors, steps = Dispersion.of(dispersion), np.array(STEPS)
@@ -269,6 +273,21 @@ def _logit(hits: ArrayLike, misses: ArrayLike) -> FloatArray:
 def _logit_error(hits: ArrayLike, misses: ArrayLike, dispersion: FloatArray) -> FloatArray:
     variance = 1 / (np.asarray(hits) + _HALF) + 1 / (np.asarray(misses) + _HALF)
     return np.sqrt(dispersion * variance)
+
+
+def margin_of(detectors: int) -> float:
+    """Return by how many standard errors each of several detectors moves its baseline.
+
+    A reference that is off by more than its margin by chance alarms sooner or later. For all
+    references together that is as likely as for one alone with a margin of one standard error.
+
+    Args:
+        detectors: how many, each with a reference of its own, at least 1.
+
+    >>> margin_of(1), round(margin_of(20), 2)
+    (1.0, 2.41)
+    """
+    return 1.0 if detectors == 1 else float(-ndtri(ndtr(-1.0) / detectors))
 
 
 def check_tolerance(tolerance: float) -> None:

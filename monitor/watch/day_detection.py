@@ -15,6 +15,7 @@ from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.watch.cuts import Cuts
+from monitor.watch.detection import AlarmLimits
 from monitor.watch.model_days import RecentDays
 from monitor.watch.reference import MatureReference
 
@@ -29,15 +30,15 @@ class DayDetection:
         reference: of the model.
         regime: how labels come, and how often they are wrong.
         cuts: the model's series by segment key.
-        threshold: of a statistic, see `monitor.drift.day_detector.day_threshold`.
+        limits: of the statistics, see `monitor.drift.day_detector.day_threshold`.
     """
 
     def __init__(
-        self, reference: MatureReference, regime: LabelRegime, cuts: Cuts, threshold: float
+        self, reference: MatureReference, regime: LabelRegime, cuts: Cuts, limits: AlarmLimits
     ) -> None:
         self._reference = reference
         self._regime = regime
-        self._threshold = threshold
+        self._limits = limits
         self._cuts: list[Int64Array] = []
         self._detectors: list[DayDetector] = []
         self.follow(cuts)
@@ -116,7 +117,8 @@ class DayDetection:
         return DayDetector(
             reference=ConfusionCounts.from_cells(cells),
             days=self._reference.days_behind,
-            threshold=self._threshold,
+            threshold=self._limits.threshold,
+            margin=self._limits.margin,
             sampling=self._reference.sampling(self._regime),
         )
 

@@ -32,6 +32,19 @@ class Alarms(NamedTuple):
     shifted: bool
 
 
+class AlarmLimits(NamedTuple):
+    """What bounds the false alarms of a detector.
+
+    Attributes:
+        threshold: of a statistic.
+        margin: standard errors of the reference by which baselines are moved, see
+            `monitor.drift.detectors.margin_of`.
+    """
+
+    threshold: float
+    margin: float = 1.0
+
+
 class Detection:
     """The detectors that watch one model against its reference.
 
@@ -45,7 +58,7 @@ class Detection:
         reference: of the model.
         cuts: for each segment key the series of its values; the totals alone
             without segment keys.
-        threshold: of a statistic, see `monitor.drift.detectors.page_threshold`.
+        limits: of a statistic, see `monitor.drift.detectors.page_threshold`.
         scatter: how the days of the reference scatter, which widens the errors of panes.
     """
 
@@ -53,13 +66,13 @@ class Detection:
         self,
         reference: MatureReference,
         cuts: Sequence[Int64Array],
-        threshold: float,
+        limits: AlarmLimits,
         scatter: DayScatter,
     ) -> None:
         self.reference = reference
         a_day = reference.counts.cells / reference.days_behind
         self._dispersion = scatter.of_panes(ConfusionCounts.from_cells(a_day))
-        self._threshold = threshold
+        self._threshold, self._margin = limits
         self._profile = reference.profile
         self._cuts: list[Int64Array] = []
         self._skill: list[ShiryaevRoberts] = []
@@ -144,6 +157,7 @@ class Detection:
             reference=ConfusionCounts.from_cells(cells),
             threshold=self._threshold,
             dispersion=self._dispersion,
+            margin=self._margin,
             segments=True,
         )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.drift.day_detector import day_threshold
-from monitor.drift.detectors import page_threshold
+from monitor.drift.detectors import margin_of, page_threshold
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -19,7 +19,7 @@ from monitor.labels.stopped_reports import Reports
 from monitor.verdicts import Detected
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
-from monitor.watch.detection import Detection, RiverDetection
+from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
@@ -272,7 +272,8 @@ class WatchBuilder:
         seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
         series = self._alike(model)
         threshold = page_threshold(pages / _DETECTORS, series=series, pane_seconds=seconds)
-        return Detection(reference, cuts, threshold, judge.learned.scatter)
+        limits = AlarmLimits(threshold, margin_of(series))
+        return Detection(reference, cuts, limits, judge.learned.scatter)
 
     def _day_detection(
         self, model: int, reference: MatureReference, cuts: Cuts
@@ -281,9 +282,9 @@ class WatchBuilder:
         settings, regime = self._catalogue.settings[model], self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
             return None
-        pages = settings.false_pages_per_year / self._alike(model)
-        threshold = day_threshold(pages / _DETECTORS)
-        return DayDetection(reference, regime, cuts, threshold)
+        alike = self._alike(model)
+        threshold = day_threshold(settings.false_pages_per_year / alike / _DETECTORS)
+        return DayDetection(reference, regime, cuts, AlarmLimits(threshold, margin_of(alike)))
 
     def _alike(self, model: int) -> int:
         """Return how many watches share a model's budget of false pages: one for each class."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from monitor.counts import ConfusionCounts
 from monitor.drift.class_ratio_detector import ClassRatioDetector
 from monitor.drift.components import DAY, HOUR
-from monitor.drift.detectors import ShiryaevRoberts, page_threshold
+from monitor.drift.detectors import ShiryaevRoberts, margin_of, page_threshold
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import SeasonalProfile
 from monitor.drift.river_detector import RiverDetector
@@ -337,3 +337,15 @@ def test_dispersion_by_stream_reaches_its_own_side() -> None:
     detector = ShiryaevRoberts(reference=REFERENCE, threshold=1e5, dispersion=blind)
     assert not alarms(detector, [WORSE] * 50)[-1]
     assert alarms(detector, [ConfusionCounts(tp=80, fp=90, fn=20, tn=810)] * 10)[-1]
+
+
+def test_a_larger_margin_is_silent_where_the_reference_is_off_by_two_errors() -> None:
+    reference = ConfusionCounts(tp=9_000, fn=1_000, fp=600, tn=99_400)
+    usual = ConfusionCounts(tp=21_541, fn=3_059, fp=1_476, tn=244_524)  # .245 below in log-odds
+    found = {
+        margin: any(
+            alarms(ShiryaevRoberts(reference=reference, threshold=1e4, margin=margin), [usual] * 30)
+        )
+        for margin in (1.0, margin_of(20))
+    }
+    assert list(found.values()) == [True, False]

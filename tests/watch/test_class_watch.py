@@ -95,7 +95,7 @@ def test_the_parts_of_each_class_add_up_to_the_change_of_its_precision(confused:
     np.testing.assert_allclose(causes.leaked.logit, causes.leaks.logit.sum(axis=1), atol=1e-12)
 
 
-@pytest.mark.parametrize("stop", [20, 45])
+@pytest.mark.parametrize("stop", [pytest.param(20, marks=pytest.mark.slow), 45])
 def test_a_restored_monitor_judges_the_classes_as_one_that_never_stopped(
     confused: Monitor, stop: int
 ) -> None:
@@ -109,6 +109,7 @@ def test_a_restored_monitor_judges_the_classes_as_one_that_never_stopped(
     assert monitor.state()["watch"]["classes"].keys() == {"0"}
 
 
+@pytest.mark.slow
 def test_a_trailing_reference_moves_on_with_the_classes() -> None:
     stream = ClassStream(a_day=200)
     model = only_model(stream.applied(reference={"trailing": "7d"}))

@@ -1,0 +1,85 @@
+"""Series about verdicts and detectors by class, and the same in JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from class_streams import ClassStream
+
+from monitor.exporter.api.status import status_answer
+from monitor.prometheus.families import FAMILIES
+from monitor.prometheus.family import shape_of
+from monitor.report.answer_parts import json_text
+from monitor.report.replay_json import replay_json
+from monitor.snapshot import Snapshot
+
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+@pytest.fixture(scope="module")
+def snapshot() -> Snapshot:
+    return ClassStream(change="confusion").applied().snapshot()
+
+
+def samples(snapshot: Snapshot) -> Samples:
+    shape = shape_of(snapshot)
+    return {
+        (family.name, frozenset(line.labels.items())): value
+        for family in FAMILIES
+        for line, value in zip(family.lines(shape), family.values(snapshot), strict=True)
+    }
+
+
+def value_of(found: Samples, name: str, **labels: str) -> float:
+    return found[name, frozenset({"model": "mail", **labels}.items())]
+
+
+def test_series_and_json_of_a_class_say_what_the_snapshot_says(snapshot: Snapshot) -> None:
+    found, (model,) = samples(snapshot), snapshot.models
+    classes = model.watched.classes
+    assert classes is not None
+    replayed = json.loads(replay_json(snapshot))["models"]["mail"]["windows"]["7d"]["classes"]
+    status = json.loads(json_text(status_answer(snapshot, limit=1)))["models"][0]
+    assert status["windows"]["7d"]["classes"] == replayed
+    for number, (name, watched) in enumerate(classes.by_class.items()):
+        change: dict[str, Any] = replayed["by_class"][name]["change"]
+        verdict = watched.verdicts["7d"].verdict
+        own = {"window": "7d", "class": name}
+        assert value_of(found, "classifier_verdict", verdict=verdict, **own) == 1
+        assert change["verdict"] == verdict
+        paging = value_of(found, "classifier_degradation_detected", **{"class": name})
+        assert paging == change["paging"] == watched.degradation_detected
+        evidence = value_of(found, "classifier_detector_evidence_ratio", **{"class": name})
+        assert evidence == change["evidence"] == watched.evidence
+        parts = {
+            cause: value_of(found, "classifier_precision_change_ratio", cause=cause, **own)
+            for cause in ("prevalence", "recall", "false_positives")
+        }
+        causes, precision = classes.causes["7d"], change["precision"]
+        assert parts["false_positives"] == causes.leaked.points[number]
+        assert parts["recall"] == precision["recall"]["points"]
+        whole = precision["change"]["points"]
+        assert sum(parts.values()) == pytest.approx(whole, abs=1e-12)
+    assert value_of(found, "classifier_degradation_detected") == 1
+    assert replayed["reference_matrix"] == classes.reference.tolist()
+    assert [one["text"] for one in replayed["confusions"]] == [
+        one.text for one in classes.confusions["7d"]
+    ]
+
+
+def test_each_window_of_each_class_has_one_verdict_before_its_reference_too() -> None:
+    early = ClassStream(days=5, a_day=100).applied().snapshot()
+    found = samples(early)
+    for name in ClassStream().names:
+        for window in ("1d", "7d", "28d"):
+            held = {
+                dict(labels)["verdict"]
+                for (series, labels), value in found.items()
+                if series == "classifier_verdict"
+                and value == 1
+                and {("class", name), ("window", window)} <= labels
+            }
+            assert held == {"insufficient_evidence"}
+    assert "reference_matrix" not in replay_json(early)
