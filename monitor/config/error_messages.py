@@ -55,6 +55,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "model_type": ("must be a mapping", "give it one of the keys {keys}"),
     "model_attributes_type": ("must be a mapping", f"give it a {_TYPES}"),
     "string_type": _TEXT,
+    "string_too_short": ("must not be empty", "write a name"),
     "path_type": _TEXT,
     "string_pattern_mismatch": ("must be a plain name", "write letters, digits and underscores"),
     "unfit": ("{what}", "{allowed}"),
