@@ -70,7 +70,12 @@ def distinct(*keys: KeyArray) -> KeyArray:
 
 
 def is_among(keys: KeyArray, some: KeyArray) -> BoolArray:
-    """Return which of some keys are among others, which are in order."""
+    """Return which of some keys are among others.
+
+    Args:
+        keys: to look for.
+        some: the others, in order.
+    """
     at = np.minimum(np.searchsorted(some, keys), max(len(some) - 1, 0))
     found: BoolArray = some[at] == keys if len(some) else np.zeros(len(keys), dtype=np.bool_)
     return found

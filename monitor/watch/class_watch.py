@@ -54,7 +54,7 @@ class ClassDays:
         self._view = view
 
     def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:  # noqa: ARG002  # of a reader
-        """Return the days [first, end); those without a prediction are left out."""
+        """As `DayReader.days`; days without a prediction are left out."""
         cells = self._view.days(first, end)
         held = np.flatnonzero(cells[:, _WHOLE].any(axis=1))
         weights = np.zeros((len(held), cells.shape[1], SUMS), dtype=np.int64)

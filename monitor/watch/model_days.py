@@ -79,7 +79,7 @@ class SeriesDays:
         self._windows = windows
 
     def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:
-        """Return days; where segment values are not stored by days, their counts are zeros."""
+        """As `DayReader.days`; where segment values are not stored by days, counts are zeros."""
         found = self._windows.past.recall(model, first * DAY_MS, end * DAY_MS, DAY_MS)
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         column = {self._catalogue.series[row]: row for row in rows.tolist()}

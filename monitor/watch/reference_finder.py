@@ -143,7 +143,7 @@ class ReferenceFinder:
             if not self._learns_errors(model):
                 return given
             nothing = np.empty((0, 1, CELLS), dtype=np.int64)
-            return replace(given, as_labelled=AsLabelled(self._errors.of(model).errors, nothing))
+            return replace(given, as_labelled=AsLabelled(self._rates(model).errors, nothing))
         if setting.window is not None:
             opens, closes = setting.window.open, setting.window.end
             return self.cut(model, Stretch("window", opens, closes)) if closes <= mature else None

@@ -68,7 +68,7 @@ class ClassView:
         return self._windows.first_pane(model)
 
     def edition(self, name: str, model: int, now: int, age: int) -> Edition | None:
-        """Return the version of the counts of the whole model in a window."""
+        """As `Windows.edition`, of the counts of the whole model."""
         return self._windows.edition(name, model, now, age)
 
     def width(self, panes: PaneRange) -> int:
@@ -76,16 +76,16 @@ class ClassView:
         return self._windows.width(panes)
 
     def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Return the counts of coarse panes, (panes, series, 6)."""
+        """As `WindowCounts.panes`; series are the whole, then the actual classes."""
         entries = self._windows.classes.entries(self._model, PaneRange(COARSE, start, end))
         return self._cells(entries, entries.at - start, end - start)[:, rows]
 
     def pane_weights(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Return the weights of labels in coarse panes, which are all zero, (panes, series, 8)."""
+        """As `Windows.pane_weights`; all are zero."""
         return np.zeros((end - start, len(rows), SUMS), dtype=np.int64)
 
     def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:
-        """Return a window's counts in blocks of time, (blocks, series, 6)."""
+        """As `Windows.blocks`; series are the whole, then the actual classes."""
         panes, each, blocks = self._divided(name, now, age, block_ms)
         entries = self._windows.classes.entries(self._model, panes)
         return self._cells(entries, (entries.at - panes.start) // each, blocks)[:, rows]
@@ -93,7 +93,7 @@ class ClassView:
     def weight_blocks(
         self, name: str, rows: Int64Array, now: int, age: int, block_ms: int
     ) -> Int64Array:
-        """Return the weights of labels in the same blocks, which are all zero."""
+        """As `Windows.weight_blocks`; all are zero."""
         _, _, blocks = self._divided(name, now, age, block_ms)
         return np.zeros((blocks, len(rows), SUMS), dtype=np.int64)
 

@@ -49,7 +49,7 @@ class OutcomeReader(Protocol):
         ...
 
     def edition(self, name: str, model: int, now: int, age: int) -> Edition | None:
-        """Return the version of a model's counts in a window; None where it is not known."""
+        """As `Windows.edition`: the version of a model's counts in a window."""
         ...
 
     def width(self, panes: PaneRange) -> int:
@@ -57,19 +57,19 @@ class OutcomeReader(Protocol):
         ...
 
     def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Return the counts of coarse panes, (panes, series, 6)."""
+        """As `WindowCounts.panes`: the counts of coarse panes, (panes, series, 6)."""
         ...
 
     def pane_weights(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """Return the weights of labels in coarse panes, (panes, series, 8)."""
+        """As `Windows.pane_weights`: the weights of labels in coarse panes."""
         ...
 
     def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:
-        """Return a window's counts in blocks of time, (blocks, series, 6)."""
+        """As `Windows.blocks`: a window's counts in blocks of time."""
         ...
 
     def weight_blocks(
         self, name: str, rows: Int64Array, now: int, age: int, block_ms: int
     ) -> Int64Array:
-        """Return the weights of labels in the same blocks, (blocks, series, 8)."""
+        """As `Windows.weight_blocks`: the weights of labels in the same blocks."""
         ...

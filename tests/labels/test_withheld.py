@@ -58,6 +58,8 @@ def faulty(kind):
         events = stream(until, 5000, 3, prevalence=0.1, fpr=0.05, delays=(0.5,) * 4, sigma=0.3)
         events.delay[~events.actual] = np.inf
         events.delay[events.time / DAY + events.delay > 27] = np.inf
+    if kind == "never audited":
+        settings = {"label_errors": "audit", "label_timeout": "5d"}
     return events, settings, until
 
 
@@ -88,6 +90,7 @@ FAULTS = {
     "flagged lost in part": LabelFault.POSITIVES_MISSING,
     "slower": LabelFault.DELAYS_CHANGED,
     "reports stop": LabelFault.REPORTS_STOPPED,
+    "never audited": LabelFault.AUDITS_TOO_FEW,
 }
 
 
