@@ -21,6 +21,7 @@ CHOSEN = {"$model": MODEL, "$window": "28d", "$segment": "carrier"}
 WITHOUT_DATA = {
     r"classifier_degradation_detected\{[^}]*\} == 1": "marks a page",
     r"classifier_(prevalence|precision)_estimated_ratio\{[^}]*\}": "may be withheld",
+    r"classifier_\w+\{[^}]*class!=\"\"[^}]*\}( == 1)?": "the flights have two classes",
     r"\(classifier_version_info\{[^}]*\} unless (.|\n)*": "flights name no version",
     r"min by \(model\) \(\s*0 \* \(classifier_verdict_because(.|\n)*": "the verdict may be none",
 }
