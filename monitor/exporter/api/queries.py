@@ -313,6 +313,7 @@ def series_context(model: ModelState) -> SeriesContext:
         detections=model.watched.detections,
         versions=model.versions,
         changed=None if trend is None else trend.since,
+        refused=model.refused,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ class SeriesContext(NamedTuple):
         detections: all there were, in their order.
         versions: each with the time of its first prediction, epoch milliseconds.
         changed: from when on its trend goes, ISO 8601 in UTC; None without one.
+        refused: metrics that its configuration refuses.
     """
 
     model: str
@@ -59,6 +60,7 @@ class SeriesContext(NamedTuple):
     detections: Sequence[Detected] = ()
     versions: Sequence[tuple[str, int]] = ()
     changed: str | None = None
+    refused: Collection[str] = ()
 
 
 def series_answer(
@@ -162,7 +164,8 @@ def _measured(
     found = {}
     for name in names:
         with np.errstate(all="ignore"):
-            found[name] = np.where(known, measure(evidence, name), np.nan)
+            stated = known & (name not in context.refused)
+            found[name] = np.where(stated, measure(evidence, name), np.nan)
     return found
 
 

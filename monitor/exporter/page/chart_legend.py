@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import htpy as h
 
-from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.api.series_answer import IntervalSeries, SeriesAnswer
 
 
 def legend(series: SeriesAnswer) -> Iterator[h.Node]:
@@ -19,7 +19,7 @@ def legend(series: SeriesAnswer) -> Iterator[h.Node]:
         yield _key(h.path(f".line.{kind}", d="M0 4H24"), words, (24, 8))
     for sign, words in _marks(series):
         yield _key(sign, words, (12, 12))
-    if _known(series):
+    if _known(series.metrics.precision):
         yield h.span(".key")["shaded: 95 % intervals"]
     if series.mature_until is not None:
         yield h.span(".key")["grey, at the right: labels still to come"]
@@ -27,19 +27,19 @@ def legend(series: SeriesAnswer) -> Iterator[h.Node]:
         yield h.span(".key")["no deployments: predictions carry no version"]
 
 
-def _known(series: SeriesAnswer) -> bool:
-    return any(value is not None for value in series.metrics.precision.estimate)
+def _known(metric: IntervalSeries) -> bool:
+    return any(value is not None for value in metric.estimate)
 
 
 def _lines(series: SeriesAnswer) -> dict[str, str]:
     """Return the words for each line by its class."""
     lines: dict[str, str] = {}
-    if _known(series):
-        lines |= {
-            "precision": "precision",
-            "balanced_precision": "balanced precision (prevalence cancelled out)",
-            "prevalence": "class ratio, labelled",
-        }
+    if _known(series.metrics.precision):
+        lines["precision"] = "precision"
+    if _known(series.metrics.balanced_precision):
+        lines["balanced_precision"] = "balanced precision (prevalence cancelled out)"
+    if _known(series.metrics.class_ratio):
+        lines["prevalence"] = "class ratio, labelled"
     if any(ratio is not None for ratio in series.class_ratio_from_predictions):
         lines["estimated"] = "class ratio, estimated from predictions if the model is unchanged"
     return lines | {"flagged": "flagged cases"}

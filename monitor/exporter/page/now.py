@@ -11,6 +11,7 @@ from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import DetectorStatus, ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
+from monitor.exporter.page.class_rows import class_rows, has_many_classes
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.expressions import expressions
 from monitor.exporter.page.formats import (
@@ -88,10 +89,7 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
                 ]
             ],
             h.tbody[
-                (_metric(row, model, windows, trend) for row in PAGE_METRICS)
-                if model.without_labels is None
-                else None,
-                prediction_rows(model, windows),
+                _metrics(model, windows, trend),
                 _context("Verdict", "", [_verdict(window) for window in windows]),
                 _context(
                     "Labelled",
@@ -102,6 +100,17 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
             ],
         ]
     ]
+
+
+def _metrics(
+    model: ModelStatus, windows: list[WindowStatus], trend: SeriesAnswer | None
+) -> Iterator[h.Node]:
+    if has_many_classes(windows):
+        yield from class_rows(windows, tuple(model.windows), trend)
+        return
+    if model.without_labels is None:
+        yield from (_metric(row, model, windows, trend) for row in PAGE_METRICS)
+    yield from prediction_rows(model, windows)
 
 
 def _so_far(model: ModelStatus) -> h.Element:
@@ -293,7 +302,8 @@ def _refused(model: ModelStatus) -> list[str]:
         if window.refused_because:
             windows.setdefault(window.refused_because, []).append(name)
     found = [f"Last {', '.join(names)}: {reason}." for reason, names in windows.items()]
-    return [model.refused_because, *found] if model.refused_because else found
+    own = model.refused_because
+    return [f"{titled(own)}.", *found] if own else found
 
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:

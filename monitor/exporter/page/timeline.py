@@ -139,9 +139,15 @@ def _panels(series: SeriesAnswer, size: _Size) -> Iterator[tuple[_Draw, float]]:
     yield _flagged, size.flagged
 
 
+_WITHOUT_RATIOS = 2
+"""Panels where precision alone is known of what needs labels."""
+
+
 def _title(panels: int) -> str:
     if panels == 1:
         return "The share of flagged cases"
+    if panels == _WITHOUT_RATIOS:
+        return "Precision above, the share of flagged cases below"
     return (
         "Precision and balanced precision above, the class ratio and the share of flagged cases "
         "below"

@@ -1,0 +1,93 @@
+"""Rows of the metrics table for a model of many classes: what holds for all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import htpy as h
+from msgspec import UNSET
+
+from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.api.window_answer import WindowStatus
+from monitor.exporter.page.formats import interval, ratio
+from monitor.exporter.page.sparkline import sparkline
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.class_answer import ClassesAnswer
+
+
+class _Row(NamedTuple):
+    title: str
+    meaning: str
+    of: Callable[[ClassesAnswer], MetricInterval]
+
+
+_ACCURACY = _Row(
+    "Accuracy",
+    "Share of cases whose predicted class is the actual one.",
+    lambda classes: classes.accuracy,
+)
+_OTHERS = (
+    _Row(
+        "Macro precision",
+        "Mean over the classes of each one's precision.",
+        lambda classes: classes.averages.macro.precision,
+    ),
+    _Row(
+        "Macro recall",
+        "Mean over the classes of each one's recall: prevalence cancels out.",
+        lambda classes: classes.averages.macro.recall,
+    ),
+    _Row(
+        "Macro F1",
+        "Mean over the classes of each one's F1.",
+        lambda classes: classes.averages.macro.f1,
+    ),
+    _Row(
+        "Cohen's kappa",
+        "Agreement beyond chance, over the largest possible.",
+        lambda classes: classes.cohen_kappa,
+    ),
+)
+
+
+def has_many_classes(windows: Sequence[WindowStatus]) -> bool:
+    """Return whether windows are those of a model of more than two classes."""
+    return any(window.classes is not UNSET for window in windows)
+
+
+def class_rows(
+    windows: Sequence[WindowStatus], names: Sequence[str], trend: SeriesAnswer | None
+) -> Iterator[h.Element]:
+    """Yield the rows of the metrics over all classes.
+
+    Args:
+        windows: of a model of many classes, in the order of the columns.
+        names: of the windows.
+        trend: metrics by days; None where the history cannot be read.
+    """
+    # Over all classes together, each wrong prediction is a false positive of one of them.
+    days = () if trend is None else trend.metrics.metric("precision").estimate
+    yield _row(_ACCURACY, windows, names, sparkline(days, "precision"))
+    for row in _OTHERS:
+        yield _row(row, windows, names, None)
+
+
+def _row(
+    row: _Row, windows: Sequence[WindowStatus], names: Sequence[str], line: h.Element | None
+) -> h.Element:
+    return h.tr[
+        h.th(scope="row")[row.title, h.small[row.meaning]],
+        h.td(".trend")[line],
+        (
+            h.td(".number", {"data-title": f"last {name}"})[_number(row, window)]
+            for name, window in zip(names, windows, strict=True)
+        ),
+    ]
+
+
+def _number(row: _Row, window: WindowStatus) -> list[h.Node]:
+    if window.classes is UNSET:
+        return [h.strong[ratio(None)]]
+    found = row.of(window.classes)
+    return [h.strong[ratio(found.estimate)], h.small[interval(found)]]

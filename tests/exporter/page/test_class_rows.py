@@ -1,0 +1,72 @@
+"""What the page shows of a model of many classes as a whole, against scikit-learn."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from class_streams import ClassStream
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    recall_score,
+)
+
+from monitor.exporter.api.queries import series_context
+from monitor.exporter.api.series import series_answer
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.chart_legend import legend
+from monitor.exporter.page.formats import ratio
+from monitor.exporter.page.now import now_section
+
+STREAM = ClassStream(days=20)
+
+
+def numbers(text: str) -> dict[str, list[str]]:
+    """The first number of each cell, by the title of its row."""
+    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", text, re.DOTALL)
+    return {
+        re.split("<", row)[0]: re.findall("<strong>(.*?)</strong>", row)
+        for row in rows
+        if "<strong>" in row
+    }
+
+
+def test_its_rows_are_those_of_all_classes_and_no_row_of_two_is_there() -> None:
+    status = status_answer(STREAM.applied().snapshot(), limit=1)
+    (model,) = status.models
+    shown = numbers(str(now_section(status, model, None, None)))
+    assert list(shown) == [
+        "Accuracy",
+        "Macro precision",
+        "Macro recall",
+        "Macro F1",
+        "Cohen&#39;s kappa",
+    ]
+    matrix = np.array(model.windows["7d"].classes.matrix)
+    predicted, actual = (np.repeat(one.ravel(), matrix.ravel()) for one in np.indices(matrix.shape))
+    expected = [
+        accuracy_score(actual, predicted),
+        *(
+            score(actual, predicted, average="macro")
+            for score in (precision_score, recall_score, f1_score)
+        ),
+        cohen_kappa_score(actual, predicted),
+    ]
+    place = list(model.windows).index("7d")
+    assert [row[place] for row in shown.values()] == [ratio(one) for one in expected]
+
+
+def test_its_series_have_precision_alone_over_all_classes() -> None:
+    monitor = STREAM.applied()
+    (model,) = monitor.snapshot().models
+    series = series_answer(monitor.history(model.name), series_context(model))
+    assert any(value is not None for value in series.metrics.precision.estimate)
+    for name in ("balanced_precision", "class_ratio", "recall", "prevalence"):
+        assert set(series.metrics.metric(name).estimate) == {None}, name
+    words = " ".join(map(str, legend(series)))
+    assert "precision" in words
+    assert "balanced" not in words
+    assert "class ratio" not in words
