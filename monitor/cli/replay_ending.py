@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
@@ -13,6 +13,7 @@ from monitor.cli.parser.command import PROGRAM
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED
 from monitor.feeds.files import STDIN
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
@@ -23,6 +24,7 @@ from monitor.snapshot import Snapshot
 
 _COLUMNS = 100
 _NAMED = 3
+_DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
 def ending(snapshot: Snapshot, args: Namespace) -> str:
@@ -37,9 +39,10 @@ def ending(snapshot: Snapshot, args: Namespace) -> str:
         model.name: of_model(snapshot, model, deciding_window(model, names))
         for model in snapshot.models
     }
-    lines = wrap(" ".join([_read(snapshot), *_judged(found)]), _COLUMNS)
+    paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
+    lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
     if found:
-        lines.append(f"Next: {_next(snapshot, found, args)}")  # a command stays on its line
+        lines.append(f"Next: {_next(snapshot, found, paging, args)}")  # a command stays on its line
     return "\n".join(lines)
 
 
@@ -50,7 +53,7 @@ def _read(snapshot: Snapshot) -> str:
     return f"{snapshot.records:,} events read, {unused}."
 
 
-def _judged(found: Mapping[str, Compared]) -> Iterator[str]:
+def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[str]:
     """Yield what happened to each model, or how many models have each verdict."""
     words = {
         name: f"nothing yet ({one.obstacle})"
@@ -58,20 +61,32 @@ def _judged(found: Mapping[str, Compared]) -> Iterator[str]:
         else words_of(one.verdict, one.because).title.lower()
         for name, one in found.items()
     }
+    for name in paging:
+        degraded = words[name] if found[name].verdict in DEGRADED else _DEGRADED
+        words[name] = f"{degraded}, pages"
     if len(words) <= _NAMED:
         named = (f"{one_line(name)}: {text}" for name, text in words.items())
     else:
-        tally = Counter("nothing yet" if _is_open(one) else words[n] for n, one in found.items())
+        tally = Counter(
+            "nothing yet" if _is_open(one) and name not in paging else words[name]
+            for name, one in found.items()
+        )
         named = (f"{n:,} models: {text}" for text, n in tally.items())
     if words:
         yield f"Judged: {'; '.join(named)}."
 
 
-def _next(snapshot: Snapshot, found: Mapping[str, Compared], args: Namespace) -> str:
+def _next(
+    snapshot: Snapshot, found: Mapping[str, Compared], paging: Collection[str], args: Namespace
+) -> str:
     """Return the next step: by the evidence that is missing, or by the verdict."""
     if not int(snapshot.lifetime.counts.total.sum()):
         return f"{without_outcomes(snapshot)}."
-    moved = [name for name, one in found.items() if not _is_open(one) and not _is_quiet(one)]
+    moved = [
+        name
+        for name, one in found.items()
+        if name in paging or not (_is_open(one) or _is_quiet(one))
+    ]
     if moved:
         several = ["--model", moved[0]] if len(found) > 1 else []
         return f"{_command('diagnose', args, several)} says why."

@@ -20,7 +20,7 @@ from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.tables import TableRead, TableReader, mapping_of
-from monitor.python.version_tables import VersionsReport
+from monitor.python.version_tables import VersionsReport, two_versions
 from monitor.python.views import ModelView
 from monitor.snapshot import Snapshot
 
@@ -165,7 +165,8 @@ class EmbeddedMonitor(Monitor):
             try:
                 state = find_model(snapshot, model)
                 length = parse_last("last", last)
-                found = self.versions.compare(state.name, state.mature_until, versions, length)
+                pair = two_versions(versions)
+                found = self.versions.compare(state.name, state.mature_until, pair, length)
             except UsageError as error:
                 raise ValueError(str(error)) from error
         if found.compared is None:

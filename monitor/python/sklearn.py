@@ -14,6 +14,8 @@ from sklearn.metrics import make_scorer  # type: ignore[import-untyped]  # has n
 from monitor import metrics
 from monitor.counts import ConfusionCounts
 
+_CLASSES = 2
+
 
 def balanced_precision_score(
     y_true: ArrayLike,
@@ -34,7 +36,7 @@ def balanced_precision_score(
         Ratio in [0, 1]; NaN where it is undefined, see `monitor.metrics.balanced_precision`.
 
     Raises:
-        ValueError: the lengths differ.
+        ValueError: the lengths differ, or there are other classes than `pos_label` and one more.
 
     >>> balanced_precision_score([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
     0.666...
@@ -63,7 +65,8 @@ def precision_at_score(
         Ratio in [0, 1]; NaN where it is undefined, see `monitor.metrics.precision_at`.
 
     Raises:
-        ValueError: the lengths differ, or the class ratio is out of range.
+        ValueError: the lengths differ, the class ratio is out of range, or there are other
+            classes than `pos_label` and one more.
     """
     counts = _counts(y_true, y_pred, sample_weight, pos_label)
     return float(metrics.precision_at(counts, class_ratio=class_ratio))
@@ -86,5 +89,13 @@ def precision_at(class_ratio: float, *, pos_label: Any = 1) -> Any:
 def _counts(
     y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any
 ) -> ConfusionCounts:
-    actual, predicted = (np.asarray(column) == pos_label for column in (y_true, y_pred))
+    columns = [np.asarray(column) for column in (y_true, y_pred)]
+    classes = {pos_label}.union(*(column.ravel().tolist() for column in columns))
+    if len(classes) > _CLASSES:
+        found = ", ".join(sorted(map(repr, classes - {pos_label})))
+        raise ValueError(
+            f"y_true and y_pred: must have two classes, of which pos_label is one; got {found} "
+            f"beside pos_label {pos_label!r}"
+        )
+    actual, predicted = (column == pos_label for column in columns)
     return ConfusionCounts.from_labels(actual, predicted, sample_weight)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from monitor.config.quantities import parse_duration
 from monitor.diagnosis.versions import compare_recorded
@@ -51,6 +53,30 @@ class VersionsReport:
 
     def __repr__(self) -> str:
         return f"verdict    {self.verdict}\n{self.headline}\nprint() shows the whole report"
+
+
+def two_versions(versions: Sequence[Any] | None) -> tuple[str, str] | None:
+    """Return the names of two versions; None where they are left out.
+
+    Args:
+        versions: the version to compare with and the one to judge; an integer counts as its
+            digits, as in tables.
+
+    Raises:
+        ValueError: not two different names.
+
+    >>> two_versions([6, "7"])
+    ('6', '7')
+    """
+    if versions is None:
+        return None
+    given = list(versions) if isinstance(versions, list | tuple) else []
+    names = [str(name) for name in given if isinstance(name, str | int | np.integer)]
+    if len(given) != len(names) or len(set(names)) != 2:  # noqa: PLR2004  # A and B
+        raise ValueError(
+            f'versions: must be two different versions, such as ("6", "7"), got {versions!r}'
+        )
+    return names[0], names[1]
 
 
 def compare_versions(
@@ -105,7 +131,7 @@ def compare_versions(
             model,
             settings,
             mature_until=span_of(batches).closes,
-            versions=versions,
+            versions=two_versions(versions),
             last=None if last is None else parse_duration(last),
         )
     except UsageError as error:

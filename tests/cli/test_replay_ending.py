@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from datetime import datetime
 
 import pytest
 from cli.commands import ran
@@ -31,10 +32,23 @@ def test_a_change_leads_to_diagnose(capsys, tmp_path):
     path = tmp_path / "events.ndjson"
     path.write_text(ran(capsys, "sample", "worse").out)
     *_, judged, following = ran(capsys, "replay", path).out.splitlines()
-    assert judged.endswith("events read, 0 rejected. Judged: default: model degraded.")
+    assert judged.endswith("events read, 0 rejected. Judged: default: model degraded, pages.")
     assert following == f"Next: precision-monitor diagnose {path} says why."
     words = shlex.split(following.removeprefix("Next: ").removesuffix(" says why."))
     assert "model_degraded" in ran(capsys, *words[1:]).out
+
+
+def test_a_page_that_lasts_is_judged_where_the_last_windows_have_too_few_outcomes(capsys, tmp_path):
+    path = tmp_path / "events.ndjson"
+    worse = ran(capsys, "sample", "worse").out
+    last = max(
+        datetime.fromisoformat(json.loads(line)["ts"]).timestamp() for line in worse.splitlines()
+    )
+    later = [outcome(last + 9 * DAY + n) for n in range(5)]
+    path.write_text(worse + "".join(f"{json.dumps(record)}\n" for record in later))
+    *_, judged, following = ran(capsys, "replay", path).out.splitlines()
+    assert judged.endswith("Judged: default: model degraded, pages.")
+    assert following == f"Next: precision-monitor diagnose {path} says why."
 
 
 @pytest.mark.parametrize("configured", [False, True])

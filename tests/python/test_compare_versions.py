@@ -70,6 +70,12 @@ def test_what_cannot_be_compared_is_a_value_error(given, text):
         compare_versions(cases(100, (0.8, 0.8)), **{"ts": "when", **FIELDS, **given})
 
 
+@pytest.mark.parametrize("versions", [("6",), "6,7", ("6", "6"), ("6", 7.5), (6, None), 6])
+def test_versions_that_are_no_pair_are_a_value_error(versions):
+    with pytest.raises(ValueError, match="versions: must be two different versions"):
+        compare_versions(cases(100, (0.8, 0.8)), versions, ts="when", **FIELDS)
+
+
 def test_two_models_are_refused():
     table = cases(100, (0.8, 0.8)) | {"m": ["a", "b"] * 50}
     with pytest.raises(ValueError, match="one at a time is compared, got a, b"):

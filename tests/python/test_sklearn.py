@@ -48,6 +48,16 @@ def test_the_positive_class_may_have_any_name():
     assert balanced_precision_score(actual, predicted, pos_label="deny") == pytest.approx(0.75)
 
 
+@pytest.mark.parametrize("actual", [[0, 1, 2], ["no", "yes"]])
+def test_more_classes_than_two_and_an_unnamed_positive_class_are_refused(actual):
+    with pytest.raises(ValueError, match="must have two classes, of which pos_label is one"):
+        balanced_precision_score(actual, actual)
+
+
+def test_one_class_alone_is_no_fault():
+    assert math.isnan(balanced_precision_score([0, 0], [0, 0]))
+
+
 def test_weights_count():
     weighted = balanced_precision_score([1, 1, 0], [1, 0, 1], sample_weight=[3, 1, 2])
     assert weighted == pytest.approx(0.75 / 1.75)
