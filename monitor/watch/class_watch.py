@@ -53,7 +53,7 @@ class ClassDays:
     def __init__(self, view: ClassView) -> None:
         self._view = view
 
-    def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:  # noqa: ARG002  # of a reader
+    def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:  # noqa: ARG002  # the view is of one model
         """As `DayReader.days`; days without a prediction are left out."""
         cells = self._view.days(first, end)
         held = np.flatnonzero(cells[:, _WHOLE].any(axis=1))

@@ -14,13 +14,11 @@ from monitor.kernel import compiled_module, kernel_in_use
 _MOST_CELLS = 1 << 16
 _READ_AT_ONCE = 64
 _MOST = np.iinfo(np.int32).max
-
-
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class PaneChanges(NamedTuple):
-    """PaneChanges of counts, one for each row of the columns.
+    """Changes of counts, one for each row of the columns.
 
     Attributes:
         pane: pane of each.

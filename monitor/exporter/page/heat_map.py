@@ -141,10 +141,14 @@ def _depth(shown: HeatMap, place: tuple[int, int]) -> tuple[float, str]:
     return abs(value) / most, "worse" if worse else "better"
 
 
+_TEN_PER_CENT = 0.0995
+"""From here on a share rounds to two digits before the point, and has none behind it."""
+
+
 def _number(value: float, *, signed: bool) -> str:
     """Return a share in per cent."""
     text = f"{100 * value:+.1f}" if signed else f"{100 * value:.1f}"
-    if abs(value) >= 0.0995:  # noqa: PLR2004  # three digits are enough
+    if abs(value) >= _TEN_PER_CENT:
         text = f"{100 * value:+.0f}" if signed else f"{100 * value:.0f}"
     return text.replace("-", "\N{MINUS SIGN}")
 
