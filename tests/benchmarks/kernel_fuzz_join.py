@@ -11,9 +11,10 @@ import numpy as np
 
 from monitor.config import Config
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_TIME, Group, Labels, Predictions
+from monitor.events.columns import NO_TIME, Group, Int64Array, Labels, Predictions
 from monitor.join import Join
-from monitor.join.compiled_rules import CompiledRules
+from monitor.join.compiled_rules import CompiledRules, Met
+from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
 from monitor.windows.pane_slots import CompiledSlots
 from monitor.windows.panes import PaneRing
@@ -21,6 +22,17 @@ from tests.same import differences
 
 MODELS = 5
 IDS = 5_000
+
+
+class _CountedRules(CompiledRules):
+    """Rules of the kernel that count the batches of labels that they take."""
+
+    plain = 0
+
+    def met(self, slots: Int64Array, labels: Labels, over: Over) -> Met | None:
+        found = super().met(slots, labels, over)
+        self.plain += found is not None
+        return found
 
 
 class Joined:
@@ -31,13 +43,13 @@ class Joined:
         config: of the join.
 
     Attributes:
-        plain: batches of labels that the kernel took.
+        rules: those of the kernel; None for Python.
     """
 
     def __init__(self, module: Any, config: Config) -> None:
         self.catalogue = Catalogue(config)
         self.catalogue.groups_of([Group(f"m{number}") for number in range(MODELS)])
-        self.plain = 0
+        self.rules: _CountedRules | None = None
         with patch.dict(os.environ, {VARIABLE: "python"}):
             self.join = Join(self.catalogue, 1 << 20)
             self.rings = [PaneRing(width=w, span=50, cells=6) for w in (60_000, 3_600_000)]
@@ -46,16 +58,8 @@ class Joined:
                 ring._slots = CompiledSlots(module, ring.span, ring.cells)
             ring.ensure(np.arange(MODELS))
         if module is not None:
-            rules = CompiledRules(module, self.join._memory)
-            self.join._labels._compiled = self.join._predictions._compiled = rules
-            met = rules.met
-
-            def counted(*given: Any) -> Any:
-                found = met(*given)
-                self.plain += found is not None
-                return found
-
-            rules.met = counted  # type: ignore[method-assign]
+            self.rules = _CountedRules(module, self.join._memory)
+            self.join._labels._compiled = self.join._predictions._compiled = self.rules
 
     def take(self, predictions: Predictions, labels: Labels, now: int) -> None:
         """Join a batch, and count what changes."""
@@ -125,7 +129,7 @@ def join(events: int, seed: int, module: Any) -> int:
             done += 2 * count
         if [*differences(*(one.state() for one in runs))]:
             sys.exit(f"the joins differ: seed {seed}, after {done} events")
-        plain += runs[1].plain
+        plain += 0 if runs[1].rules is None else runs[1].rules.plain
         wild_columns(module, chance)
     return plain
 

@@ -121,7 +121,7 @@ def measured(sizes: list[int], folder: Path, expected: dict[str, int]) -> dict[s
             for shard, size in zip(shards, sizes, strict=True)
         ):
             assert time.monotonic() < deadline, "it took too long"
-            time.sleep(1)
+            time.sleep(1)  # each look is a scrape, and its CPU counts
         spent = {name: one.cpu_seconds() for name, one in running.items()}
         for one in running.values():
             one.stop()

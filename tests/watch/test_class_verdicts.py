@@ -127,7 +127,7 @@ def test_twenty_judges_of_one_model_call_less_than_one_alone() -> None:
         cells = np.array([[[2_000 - missed, 1_125, 500 + missed, 21_375, 3_125, 21_875]]])
         counts = Counts(np.repeat(cells, 2, axis=1), np.zeros((1, 2, 8), np.int64), DAY_MS)
         learned = LearnedScatter(reference, regime)
-        judge = CountsJudge(reference, regime, learned, labels, alike)  # type: ignore[arg-type]
+        judge = CountsJudge(reference, regime, learned, labels, alike)  # type: ignore[arg-type]  # stands for checks of labels
         tested = judge.tested(counts, Cuts(0, ()))
         assert tested is not None
         return tested.judgement.verdict
