@@ -15,6 +15,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift.change_news import ChangeBegan, NewVersion
 from monitor.drift.class_attribution import ClassAttribution, Confusion
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
@@ -184,34 +185,6 @@ class MissingLabels(NamedTuple):
     missing: int
 
 
-class ChangeBegan(NamedTuple):
-    """When recall or the false-positive rate changed, to the hour, epoch milliseconds.
-
-    Attributes:
-        at: the likeliest hour.
-        earliest: lower limit of its 95 % interval.
-        latest: upper limit of its 95 % interval.
-    """
-
-    at: int
-    earliest: int
-    latest: int
-
-
-class NewVersion(NamedTuple):
-    """A version that is not the first of its model.
-
-    Attributes:
-        name: of the version.
-        first: its first prediction, epoch milliseconds.
-        began_change: the change of the model began with it.
-    """
-
-    name: str
-    first: int
-    began_change: bool
-
-
 NAMED_VERSIONS = 8
 """Versions of a model that are listed, at most."""
 
@@ -236,11 +209,14 @@ class VersionsNow(NamedTuple):
             compared.
         not_compared: why they are not; "" where they are.
         shadows: None where the model has no shadow versions configured.
+        shadow_cases: mature cases of each shadow version that the version that decides scored
+            as well, by its name.
     """
 
     compared: VersionsCompared | None = None
     not_compared: str = ""
     shadows: ShadowsNow | None = None
+    shadow_cases: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

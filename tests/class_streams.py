@@ -79,15 +79,21 @@ class ClassStream(NamedTuple):
             times = np.sort(rng.integers(0, DAY, size)) + day * DAY
             yield times, np.minimum(below.sum(axis=0), self.classes - 1), actual
 
-    def batches(self, config: Config) -> Iterator[EventBatch]:
-        """Yield the outcomes, a batch a day."""
-        decoder, names = Decoder(DecodeSettings.from_config(config)), self.names
-        for times, predicted, actual in self.by_day():
+    def lines(self) -> Iterator[str]:
+        """Yield the outcomes, the text of a day each."""
+        names = self.names
+        for columns in self.by_day():
             lines = [
                 json.dumps({"ts": t, "prediction": names[p], "label": names[a], "model": "mail"})
-                for t, p, a in zip(*map(np.ndarray.tolist, (times, predicted, actual)), strict=True)
+                for t, p, a in zip(*map(np.ndarray.tolist, columns), strict=True)
             ]
-            yield decoder.decode_lines(("\n".join(lines) + "\n").encode(), source="events")
+            yield "\n".join(lines) + "\n"
+
+    def batches(self, config: Config) -> Iterator[EventBatch]:
+        """Yield the outcomes, a batch a day."""
+        decoder = Decoder(DecodeSettings.from_config(config))
+        for text in self.lines():
+            yield decoder.decode_lines(text.encode(), source="events")
 
     def applied(self, **settings: Any) -> Monitor:
         """Return a monitor to which the whole stream was applied."""

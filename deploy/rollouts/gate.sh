@@ -5,9 +5,14 @@
 #
 # MONITOR_URL is the exporter's address. PROMOTE and ROLL_BACK are the commands to run. It looks every
 # EVERY seconds (60), LOOKS times at most (4320: three days), and prints what decided.
-# Exit code: 0 promoted, 1 rolled back, 3 held: nothing was shown, or the monitor did not answer.
+# Exit code: 0 promoted, 1 rolled back, 2 wrong arguments, 3 held: nothing was shown, or the monitor
+# did not answer.
 set -u
 
+if [ $# -ne 3 ]; then
+  echo "usage: gate.sh MODEL STABLE CANARY (the model, the version that decides and the new one)" >&2
+  exit 2
+fi
 model=$1 stable=$2 canary=$3
 compare() {
   ${PRECISION_MONITOR:-precision-monitor} compare --url "${MONITOR_URL:-http://127.0.0.1:9108}" \

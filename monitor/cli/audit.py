@@ -59,9 +59,10 @@ def run(args: Namespace) -> int:
         raise UsageError("audit: reads the events twice, got -; write them to a file")
     counting, mapping = _endless(config), mapping_of(args)
     monitor = Monitor(counting)
-    for batch in RecordedFeed(paths, counting, mapping).batches():
+    feed = RecordedFeed(paths, counting, mapping)
+    for batch in feed.batches():
         monitor.apply(batch)
-    check_usable(monitor.snapshot())
+    check_usable(monitor.snapshot(), feed)
     model, cases = _cases(monitor, args)
     rng = np.random.default_rng(args.seed)
     drawn = [*_drawn(cases, args.sample, rng)]

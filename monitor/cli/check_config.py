@@ -7,15 +7,16 @@ from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
 from monitor.config import describe, load_config
 from monitor.exporter.otlp.availability import unavailable_push
+from monitor.service.feed_check import check_feeds
 from monitor.service.listeners import refused_listeners
 from monitor.service.sources import missing_files, unavailable_feeds
 
 
 def run(args: Namespace) -> int:
-    """Print what a configuration means, and what prevents `run`.
+    """Print what a configuration means, and what prevents `run` from reading its feeds.
 
     Returns:
-        The exit code; 2 if `run` would stop.
+        The exit code; 2 if `run` would stop, or miss events of a feed.
 
     Raises:
         ConfigError: the configuration has faults.
@@ -25,10 +26,18 @@ def run(args: Namespace) -> int:
     faults = (*feeds, *unavailable_push(config), *refused_listeners(config))
     for fault in faults:
         tell(f"`run` would stop: {fault}")
+    found = check_feeds(config)
+    for finding in found:
+        if finding.is_fault:
+            tell(f"`run` would miss events of {finding.text}")
     show(describe(config))
-    if not faults:
+    is_ok = not (faults or any(finding.is_fault for finding in found))
+    if is_ok:
         show("ok")
     warn(config)
+    for finding in found:
+        if not finding.is_fault:
+            tell(finding.text)
     if not config.feeds:
         tell(f"`run` needs a feed: {unavailable_feeds(config)[0]}")
-    return USAGE if faults else 0
+    return 0 if is_ok else USAGE

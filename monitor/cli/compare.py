@@ -16,10 +16,10 @@ from monitor.cli.recorded_input import (
 )
 from monitor.cli.remote import remote_of
 from monitor.config import Config
+from monitor.config.versions_asked import parse_last, parse_versions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
-from monitor.drift.versions_compared import parse_last, parse_versions
 from monitor.engine import Monitor
 from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.report.answer_parts import json_text
@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
         monitor.apply(batch)
         batches.append(batch)
     snapshot = monitor.snapshot()
-    check_usable(snapshot)
+    check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)
     model = recorded.model()
     found = compare_recorded(

@@ -9,12 +9,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monitor.cli.diagnose_classes import model_of_many_classes, run_classes
+from monitor.cli.diagnose_classes import (
+    model_of_many_classes,
+    run_classes,
+    show_remote_classes,
+)
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
 from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
+from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.comparison import with_audits
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
@@ -52,7 +57,7 @@ def run(args: Namespace) -> int:
     for batch in feed.batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
-    check_usable(snapshot)
+    check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)
     diagnosis = _diagnosis(monitor, compared)
     if data is not None:
@@ -75,10 +80,12 @@ def _report_data(monitor: Monitor, after: str | None) -> ReportData:
 
 
 def _ask(args: Namespace) -> str:
-    """Print the diagnosis of a running monitor; return its verdict."""
+    """Print the diagnosis of a running monitor; return its verdict, "" for none."""
     remote = remote_of(args)
     query = {"model": args.model, "before": args.before, "after": args.after}
     found = remote.json("diagnosis", query)
+    if "verdict" not in found:
+        return show_remote_classes(args, found, lambda: remote.text("diagnosis", query))
     if args.html is not None:
         from monitor.cli.report_data import remote_report  # noqa: PLC0415  # only a report needs it
 
@@ -120,4 +127,5 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
         scatter=compared.day_scatter(model),
         objective=setting.objective.precision,
     )
+    found = with_news(found, monitor, compared.now(model))
     return with_audits(found, monitor.label_errors.findings(monitor.models.index(model)))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from monitor.cli.mapped_files import RecordedFeed
 from monitor.cli.output import show
 from monitor.cli.recorded_input import check_usable
 from monitor.config import Config
-from monitor.diagnosis.class_comparison import compare_classes, whole_days
+from monitor.diagnosis.class_comparison import compare_classes, counted_days
+from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.diagnosis.comparison import JUDGED_MS
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.report.class_comparison_json import class_comparison_json
+from monitor.report.class_comparison_json import class_comparison_json, class_diagnosis
 from monitor.report.class_comparison_text import class_comparison_text
 
 _FINE, _FINDING = 0, 1
@@ -54,15 +59,43 @@ def run_classes(
     Raises:
         MonitorError: an option or a file cannot be used.
     """
-    if args.html is not None:
-        raise UsageError("--html: shows models of two classes only; leave it out")
-    before, after = whole_days("--before", args.before), whole_days("--after", args.after)
+    _check_output(args)
     for batch in feed.batches():
         monitor.apply(batch)
-    check_usable(monitor.snapshot())
-    found = compare_classes(monitor, model, before, after)
+    snapshot = monitor.snapshot()
+    check_usable(snapshot, feed)
+    state = next(one for one in snapshot.models if one.name == model)
+    asked = ClassRanges.asked(state, args.before, args.after, JUDGED_MS, prefix="--")
+    found = compare_classes(state, asked, counted_days(monitor, model, asked))
     show(class_comparison_json(found) if args.json else class_comparison_text(found))
     if feed.torn is not None:
         raise feed.torn
-    worse = found.changes.is_worse and not found.changes.is_better
-    return _FINDING if worse and Verdict.MODEL_DEGRADED in failing else _FINE
+    return _FINDING if _verdict(class_diagnosis(found).model_worse) in failing else _FINE
+
+
+def show_remote_classes(args: Namespace, found: Mapping[str, Any], text: Callable[[], str]) -> str:
+    """Print the answer of a running monitor on a model of many classes.
+
+    Args:
+        args: as parsed.
+        found: the answer.
+        text: returns the same in words.
+
+    Returns:
+        `model_degraded` where the model is worse, and in nothing better; else "".
+
+    Raises:
+        UsageError: an option does not go with many classes.
+    """
+    _check_output(args)
+    show(json.dumps(found, indent=2) if args.json else text().rstrip())
+    return _verdict(found["model_worse"])
+
+
+def _verdict(worse: str) -> str:
+    return Verdict.MODEL_DEGRADED if worse == "yes" else ""
+
+
+def _check_output(args: Namespace) -> None:
+    if args.html is not None:
+        raise UsageError("--html: shows models of two classes only; leave it out")

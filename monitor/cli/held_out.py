@@ -78,7 +78,7 @@ def read_held_out(
     if feed.torn is not None:
         raise feed.torn
     snapshot = monitor.snapshot()
-    if text := rejected_text(snapshot):
+    if text := rejected_text(snapshot, feed.faults):
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(f"{path}: {text}")
         tell(f"{path}: {text}")

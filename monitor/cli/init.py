@@ -62,7 +62,7 @@ def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[S
     for batch in feed.batches():
         surveyor.monitor.apply(batch)
     snapshot = surveyor.monitor.snapshot()
-    if text := rejected_text(snapshot):
+    if text := rejected_text(snapshot, feed.faults):
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(f"{looked.name}: {text}")
         tell(text)

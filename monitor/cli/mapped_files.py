@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import fspath
 
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
 from monitor.cli.recorded_tables import is_table, tables
+from monitor.cli.rejection_hints import Faults
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
@@ -21,6 +24,7 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
+from monitor.feeds.mapping.guessing import mapping_for_table
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import segment_keys
 from monitor.feeds.stores import matching_objects
@@ -45,6 +49,7 @@ class RecordedFeed:
 
     Attributes:
         records: records read so far.
+        faults: rejected records so far.
         torn: the error of a file that ends in a damaged part; None without one.
     """
 
@@ -57,6 +62,7 @@ class RecordedFeed:
         id_texts: IdTexts | None = None,
     ) -> None:
         self.records = 0
+        self.faults: Faults = Counter()
         self.torn: FeedError | None = None
         self._config = config
         settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
@@ -79,6 +85,7 @@ class RecordedFeed:
         try:
             for batch in self._merged(progress):
                 self.records += batch.records
+                self.faults.update((one.reason, one.field) for one in batch.rejected)
                 yield batch
         except FeedError as error:
             if not self.records:
@@ -106,10 +113,15 @@ class RecordedFeed:
 
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""
-        recorded = [path for path in self._paths if not is_table(path)]
-        heads = [files.first_rows(path) for path in recorded if path != files.STDIN]
-        found = [key for head in heads for key in segment_keys(head.rows, tabular=head.tabular)]
+        recorded = [path for path in self._paths if not is_table(path) and path != files.STDIN]
+        found = [key for path in recorded for key in self._segment_keys(path)]
         return tuple(dict.fromkeys(found))
+
+    def _segment_keys(self, path: str) -> tuple[str, ...]:
+        head, mapping = files.first_rows(path), self._mappings.get(path)
+        with suppress(FeedError):
+            mapping = mapping_for_table(path, files.columns_of(head), mapping, lambda _: None)
+        return segment_keys(head.rows, mapping, tabular=head.tabular)
 
 
 def mappings_of(

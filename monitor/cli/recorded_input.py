@@ -61,18 +61,19 @@ def paths_of(args: Namespace, config: Config) -> list[str]:
     return paths
 
 
-def check_usable(snapshot: Snapshot) -> None:
+def check_usable(snapshot: Snapshot, feed: RecordedFeed) -> None:
     """Print how many records were rejected.
 
     Args:
         snapshot: after all records.
+        feed: what was read.
 
     Raises:
         FeedError: all were, or there is none.
     """
     if not snapshot.records:
         raise FeedError(NO_RECORDS)
-    if text := rejected_text(snapshot):
+    if text := rejected_text(snapshot, feed.faults):
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(text)
         tell(text)

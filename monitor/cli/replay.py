@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
     show(_printed(snapshot, args))
     if feed.torn is not None:
         raise feed.torn
-    return usable(snapshot)
+    return usable(snapshot, feed.faults)
 
 
 def _printed(snapshot: Snapshot, args: Namespace) -> str:

@@ -13,7 +13,7 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, because, wrong_labels
 from monitor.metrics.label_errors import too_few_positive
 from monitor.report.class_text import classes_text
-from monitor.report.deciding_window import deciding_window
+from monitor.report.deciding_window import deciding_window, window_opens
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
@@ -24,6 +24,7 @@ from monitor.report.reference_text import far_text, mixed_text, reference_text, 
 from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unused_windows import unused_windows_text
+from monitor.report.version_news_words import news_sentences
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
@@ -132,7 +133,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
     if watched.reference is not None:
-        yield from _told(f"compared with the reference: {reference_text(watched.reference)}")
+        yield from _told(f"compared with {reference_text(watched.reference)}")
         yield from _told(warming_up_text(watched) or "")
         yield from _told(mixed_text(watched.reference))
     yield from _answers(snapshot, model)
@@ -174,6 +175,9 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield "  pages: the model certainly degraded, and has not recovered"
     yield from _told(f"What moved precision? {what_moved_precision(seen).text}.")
     yield from _told(f"Is the model worse? {is_model_worse(seen).text}.")
+    opens = window_opens(snapshot, model, deciding)
+    for sentence in news_sentences(model.watched.began, model.watched.new_version, opens):
+        yield from _told(sentence)
 
 
 def _estimated(model: ModelState) -> Iterator[str]:

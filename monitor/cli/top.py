@@ -8,18 +8,26 @@ from argparse import Namespace
 from collections.abc import Iterator
 from textwrap import wrap
 
+from msgspec import UNSET
+
 from monitor.cli.output import show
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
 from monitor.errors import FeedError
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
+from monitor.report.metric_words import MetricValues
 from monitor.report.printable import one_line
+from monitor.report.verdict_words import words_of
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _UNDEFINED = "—"
 _MOST_MODELS = 1_000
 _LONGEST_NAME = 40
+_MOST_CLASSES = 8
+"""Classes of a model that have a row."""
 _FEWEST_LINES = 4
 """Minimum number of lines for each model."""
 _RATIO_WIDE = 4
@@ -103,6 +111,9 @@ def _head(status: StatusAnswer, width: int) -> Iterator[str]:
 
 def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
     yield _row(model, model.windows[name], _name_width(width))
+    classes = model.windows[model.verdict_window].classes
+    if classes is not UNSET:
+        yield from _classes(classes, model.verdict_window, width)
     for text in _answers(model) if model.without_labels is None else _unlabelled(model):
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
 
@@ -129,17 +140,46 @@ def _unlabelled(model: ModelStatus) -> Iterator[str]:
 
 
 def _row(model: ModelStatus, window: WindowStatus, width: int) -> str:
-    name = one_line(model.name)
-    if len(name) > width - 1:
-        name = f"{name[: width - 2]}…"
-    numbers = "".join(
-        f"{_ratio(window.metrics.metric(m.name).estimate):>{_wide(m)}}" for m in PAGE_METRICS
-    )
     share = window.outcomes.total / window.predictions if window.predictions else None
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
     seen = map(_age, (model.last_prediction_age_seconds, model.last_label_age_seconds))
     ends = "".join(f"{t:>{n}}" for t, n in zip((labelled, *seen), _AGES.values(), strict=True))
-    return f"{name:<{width}}{numbers}{ends}"
+    return f"{_cut(one_line(model.name), width):<{width}}{_numbers(window.metrics)}{ends}"
+
+
+def _numbers(metrics: MetricValues[MetricInterval]) -> str:
+    found = ((_ratio(metrics.metric(m.name).estimate), _wide(m)) for m in PAGE_METRICS)
+    return "".join(f"{text:>{wide}}" for text, wide in found)
+
+
+def _cut(text: str, width: int) -> str:
+    """Return what fits into a column, with a space behind it."""
+    return text if len(text) < width else f"{text[: width - 2]}…"
+
+
+def _classes(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:
+    """Yield a row for each class against the others, those first that need a look."""
+    names, wide = ranked_classes(classes), _name_width(width)
+    yield f"  each class against the others, last {window}"
+    for name in names[:_MOST_CLASSES]:
+        one = classes.by_class[name]
+        row = f"{_cut('  ' + one_line(name), wide):<{wide}}{_numbers(one.metrics)} "
+        yield row + _end(_state(one), width - len(row))
+    if len(names) > _MOST_CLASSES:
+        yield f"  and {len(names) - _MOST_CLASSES} more classes"
+
+
+def _state(one: OneClass) -> str:
+    if one.change is UNSET:
+        return _UNDEFINED
+    if one.change.paging:
+        return "pages"
+    return words_of(one.change.verdict, one.change.verdict_because).title
+
+
+def _end(text: str, width: int) -> str:
+    """Return the end of a text that is too long: of two things that moved, the model's is last."""
+    return text if len(text) <= width else f"…{text[len(text) - width + 1 :]}"
 
 
 def _name_width(width: int) -> int:

@@ -21,9 +21,10 @@ def unknown_segments(snapshot: Snapshot, feed: RecordedFeed) -> dict[tuple[str, 
         if series.segment is not None and series.value is not None:
             values.setdefault((series.model, series.segment), set()).add(series.value)
     unknown = [place for place, those in values.items() if those <= {MISSING_VALUE}]
-    known = (", ".join(feed.segment_keys()) or "none") if unknown else ""
+    known = ", ".join(feed.segment_keys()) if unknown else ""
     return {
-        (model, key): f"no prediction has the key {key!r}; there are {known}"
+        (model, key): f"no prediction has the key {key!r}; there are "
+        + (known or f"none; say which column holds it: --field segment.{key}=COLUMN")
         for model, key in unknown
     }
 

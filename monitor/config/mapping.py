@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ValidationError,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails
@@ -19,8 +20,10 @@ from pydantic_core import ErrorDetails
 from monitor.config import quantities as q
 from monitor.config.fields import Name, Section, setting
 
+NAMES = ("id", "model", "version", "source", "batch")
+"""Fields whose value is a text, or an integer that stands for its digits."""
 FIELDS = (
-    *("type", "id", "model", "version", "source", "batch"),
+    *("type", *NAMES),
     *("ts", "label_ts", "watermark"),
     *("prediction", "label", "audit"),
     *("score", "sampling_probability"),
@@ -208,6 +211,22 @@ class MappedRecords(Section):
         {}, "Values of prediction and label, where these are not 0 and 1."
     )
     time: TimeForm = setting({}, "How times are written.")
+
+    @field_validator("fields")
+    @classmethod
+    def _names_are_text(cls, fields: Mapping[str, Source]) -> Mapping[str, Source]:
+        for field, source in fields.items():
+            if not isinstance(source, FixedValue):
+                continue
+            if field == "segment":
+                raise q.unfit("has one value for each segment key", "write segment.K: {value: V}")
+            named = field in ("type", *NAMES) or field.startswith(SEGMENT)
+            if named and isinstance(source.value, float | bool):
+                text = f'"{source.value}"'
+                raise q.unfit(
+                    f"{field} must be text or an integer", f"write {field}: {{value: {text}}}"
+                )
+        return fields
 
     @property
     def is_mapped(self) -> bool:

@@ -101,6 +101,19 @@ def format_duration(milliseconds: int) -> str:
     return text or "0s"
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun in the singular or the plural.
+
+    Args:
+        number: 0 or more.
+        noun: in the singular; its plural ends in s.
+
+    >>> count_of(1, "event"), count_of(2_000, "event"), count_of(0, "event")
+    ('1 event', '2,000 events', '0 events')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def parse_size(text: str) -> int:
     """Convert a size like `64MiB` to bytes.
 

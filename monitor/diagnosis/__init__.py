@@ -9,6 +9,8 @@
     caveats        limits of the result, in words
     diagnosing     `diagnose(before, after)`, which combines these into a `Diagnosis`
     result         `Diagnosis` and its parts
+    estimated      a number with its interval
+    beginning      when its change began, and with which version
     version_events events of one model by version, and their outcomes
     versions       two versions over the same stretch of recorded events
 
@@ -16,8 +18,9 @@
 """
 
 from monitor.diagnosis.diagnosing import diagnose
+from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.periods import Period, block_ms_of
-from monitor.diagnosis.result import CausePart, Diagnosis, Estimated, Side
+from monitor.diagnosis.result import CausePart, Diagnosis, Side
 from monitor.diagnosis.segments import SegmentPart
 
 __all__ = [

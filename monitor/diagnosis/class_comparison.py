@@ -1,4 +1,4 @@
-"""Two stretches of recorded events of a model of many classes, compared class by class."""
+"""Two stretches of time of a model of many classes, compared class by class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.class_attribution import (
     ClassAttribution,
     ConfusionChanges,
@@ -17,7 +18,8 @@ from monitor.drift.class_attribution import (
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.metrics.class_report import ClassReport, class_report
-from monitor.windows.class_counts import DAYS
+from monitor.snapshot import ModelState
+from monitor.windows.class_counts import ClassTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,59 +48,51 @@ class ClassComparison:
         return self.sides[0].names
 
 
-def whole_days(option: str, text: str | None) -> TimeRange:
-    """Return a range of whole days (UTC).
+def counted_days(monitor: Monitor, model: str, asked: ClassRanges) -> tuple[ClassTable, ClassTable]:
+    """Read the counts of two stretches of time by day; only for the thread that feeds the monitor.
 
     Args:
-        option: where it was written, for the error.
-        text: what was written; None for nothing.
-
-    Raises:
-        UsageError: there is none, or it is not one of whole days.
+        monitor: the engine.
+        model: name of a model of many classes.
+        asked: the stretches.
     """
-    if text is None:
-        raise UsageError(f"{option}: must be given for a model of more than two classes")
-    found = parse_time_range(option, text)
-    if found.opens % DAY_MS or found.closes % DAY_MS:
-        raise UsageError(
-            f"{option}: must be whole days (UTC) for a model of more than two classes, got {text!r}"
-        )
-    return found
+    number = monitor.models.index(model)
+    before, after = (
+        monitor.classes.days(number, stretch.opens // DAY_MS, stretch.closes // DAY_MS)
+        for stretch in (asked.before, asked.after)
+    )
+    return before, after
 
 
 def compare_classes(
-    monitor: Monitor, model: str, before: TimeRange, after: TimeRange
+    model: ModelState, asked: ClassRanges, counted: tuple[ClassTable, ClassTable]
 ) -> ClassComparison:
     """Compare the classes of a model in two stretches of time.
 
     Args:
-        monitor: to which all events were applied.
-        model: name of a model of many classes.
-        before: what to compare with, whole days.
-        after: what to judge, whole days.
+        model: the state of a model of many classes.
+        asked: the stretches.
+        counted: their counts by day.
 
     Raises:
-        UsageError: they overlap; or one is older than the stored days, or has no outcome.
+        UsageError: one of them has no outcome.
     """
-    check_apart(before, after)
-    state = next(state for state in monitor.snapshot().models if state.name == model)
-    names, number = state.classes["all"].names, monitor.models.index(model)
-    until, days, sides = state.now_ms, [], []
-    for option, asked in (("--before", before), ("--after", after)):
-        if until is not None and asked.opens < (until // DAY_MS - DAYS + 1) * DAY_MS:
-            raise UsageError(f"{option}: days are stored for {DAYS - 1} days, got {asked}")
-        table = monitor.classes.days(number, asked.opens // DAY_MS, asked.closes // DAY_MS)
+    names, ranges = model.classes["all"].names, (asked.before, asked.after)
+    for option, stretch, table in zip(asked.options, ranges, counted, strict=True):
         if not table.matrix.any():
-            raise UsageError(f"{option}: no outcome of {model!r} lies in {asked}")
-        days.append(table.matrix[table.matrix.any(axis=(1, 2))])
-        sides.append(class_report(names, table.matrix.sum(axis=0), table.predictions.sum(axis=0)))
+            raise UsageError(f"{option}: no outcome of {model.name!r} lies in {stretch}")
+    days = [table.matrix[table.matrix.any(axis=(1, 2))] for table in counted]
+    before, after = (
+        class_report(names, table.matrix.sum(axis=0), table.predictions.sum(axis=0))
+        for table in counted
+    )
     return ClassComparison(
-        model=model,
-        ranges=(before, after),
-        sides=(sides[0], sides[1]),
+        model=model.name,
+        ranges=ranges,
+        sides=(before, after),
         attribution=attribute_classes(*days),
         changes=confusion_changes(*days),
-        mature_until=state.mature_until,
+        mature_until=model.mature_until,
     )
 
 

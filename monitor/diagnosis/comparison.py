@@ -138,8 +138,8 @@ def check_two_classes(model: str, classes: Sequence[str]) -> None:
     """
     if len(classes) >= MANY:
         raise UsageError(
-            f"model {model!r} has {len(classes)} classes, and two periods are compared for models "
-            "of two only; `replay --json` shows each class and the matrix of all of them by window"
+            f"model {model!r} has {len(classes)} classes, and this is known of models of two only; "
+            "`diagnose` and /api/v1/diagnosis compare its classes between two periods"
         )
 
 

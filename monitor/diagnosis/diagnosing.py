@@ -12,10 +12,11 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.compared_scores import compare_scores
+from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.label_faults import distrust
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
-from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Estimated, Side
+from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Side
 from monitor.diagnosis.segments import both_by_key, segment_parts, within_key
 from monitor.drift import (
     CAUSES,

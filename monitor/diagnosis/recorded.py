@@ -35,6 +35,7 @@ from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.join.deltas import known, unlabelled_as_negative
 from monitor.labels.regime import LabelRegime
+from monitor.snapshot import ModelState
 from monitor.watch.first_days import FIRST_MS, PROVISIONAL_MS, end_of_first_days
 from monitor.windows.range_counts import RangeCounts
 
@@ -112,16 +113,18 @@ class RecordedComparison:
 
     def mature_until(self, model: str) -> int | None:
         """Return the moment up to which outcomes are mature; None if unknown."""
-        models = self._monitor.snapshot().models
-        found = next(state for state in models if state.name == model)
+        found = self._state(model)
         if found.watermark_ms is None or found.maturity_ms is None:
             return None
         return found.watermark_ms - found.maturity_ms
 
     def day_scatter(self, model: str) -> DayScatter | None:
         """Return how the days of the model scatter; None where it has no reference."""
-        models = self._monitor.snapshot().models
-        return next(state.watched.day_scatter for state in models if state.name == model)
+        return self._state(model).watched.day_scatter
+
+    def now(self, model: str) -> int | None:
+        """Return the event time of the model, epoch milliseconds; None before any."""
+        return self._state(model).now_ms
 
     def after(self, model: str) -> Period:
         """Return the period to judge.
@@ -160,6 +163,10 @@ class RecordedComparison:
         self._check_apart(asked, later)
         option = f"the reference, {self._source}" if self._source else "--before"
         return self._counted(option, model, asked, self._source)
+
+    def _state(self, model: str) -> ModelState:
+        models = self._monitor.snapshot().models
+        return next(state for state in models if state.name == model)
 
     def _span(self) -> TimeRange:
         """Return a range that holds both periods."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,38 +9,16 @@ from monitor import snapshot
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.compared_scores import ComparedScores
+from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.drift import Judgement, MainDriver, Status, Verdict
+from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.metrics.label_sensitivity import LabelSensitivity
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Estimated:
-    """A number with its 95 % interval; NaN where it is undefined or refused.
-
-    >>> Estimated(estimate=0.5749, lower=0.534, upper=0.615)
-    Estimate(.575, .534 to .615)
-    """
-
-    estimate: float
-    lower: float
-    upper: float
-
-    def __float__(self) -> float:
-        return self.estimate
-
-    def __repr__(self) -> str:
-        if not math.isfinite(self.estimate):
-            return "Estimate(undefined)"
-        shown = _three_digits(self.estimate)
-        if math.isfinite(self.lower) and math.isfinite(self.upper):
-            shown += f", {_three_digits(self.lower)} to {_three_digits(self.upper)}"
-        return f"Estimate({shown})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +118,7 @@ class Diagnosis:
         notes: limits of the result, in words.
         scores: metrics of the scores of both periods; None without labelled scores, and
             where labels are refused.
+        news: when its rates changed, and the version that is new.
     """
 
     model: str
@@ -167,9 +145,4 @@ class Diagnosis:
     refusal: Refusal | None
     notes: tuple[str, ...]
     scores: ComparedScores | None = None
-
-
-def _three_digits(value: float) -> str:
-    """A number without the zero before its point."""
-    text = f"{value:.3f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-")[0] == "0" else text
+    news: ChangeNews = NO_NEWS

@@ -186,7 +186,9 @@ def skill(
     return np.where(worse, Skill.DEGRADED, verdict).astype(np.int8)
 
 
-def is_dead(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -> NDArray[np.bool_]:
+def is_dead(
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes, widening: float = 1.0
+) -> NDArray[np.bool_]:
     """Test for a model that does not tell the classes apart any more.
 
     It flags nothing, or everything, or at random. Youden's J = TPR - FPR is then 0, and
@@ -198,6 +200,8 @@ def is_dead(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -> 
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
+        widening: factor on the variance of J, above 1 where several series of one model are
+            tested.
 
     Returns:
         Bool array in the shape of the series; False where a class is missing.
@@ -213,7 +217,7 @@ def is_dead(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -> 
     """
     old, new = SmoothedRates.of(before), SmoothedRates.of(after)
     usual, now = old.recall - old.false_positive_rate, new.recall - new.false_positive_rate
-    variance = new.recall_variance + new.false_positive_rate_variance
+    variance = (new.recall_variance + new.false_positive_rate_variance) * widening
     bound = np.maximum(now, 0) + Z_ONE_SIDED * np.sqrt(variance)
     both_classes = (after.actual_positive > 0) & (after.actual_negative > 0)
     tested = [Component.RECALL, Component.FALSE_POSITIVE_RATE, Component.ODDS_RATIO]

@@ -33,7 +33,8 @@ from monitor.drift.skill import EQUIVALENCE
 from monitor.metrics.ratio import FloatArray
 
 _COMPARABLE = 0.25
-_FEWEST_CASES = 10.0
+FEWEST_CASES = 10.0
+"""Positives, and negatives, of either version, below which nothing is judged or projected."""
 _DEAD_SHARE = 0.25
 _LOGITS = 5.0  # a difference of rates in units of about a log-odd
 
@@ -67,7 +68,9 @@ class SequentialVerdict:
         lower: lower end of the confidence sequence; -∞ where nothing is known.
         upper: upper end; ∞ where nothing is known.
         times_the_outcomes: how many times as many outcomes would settle it, if the change
-            stays as it is; 1 where it is settled, infinite where no number would.
+            stays as it is; 1 where it is settled, infinite where no number would, or none can
+            be named. Where `is_projected` is false, at least so many are needed.
+        is_projected: false where a version has fewer than 10 positives or negatives.
     """
 
     verdict: VersionVerdict
@@ -77,6 +80,7 @@ class SequentialVerdict:
     lower: float
     upper: float
     times_the_outcomes: float
+    is_projected: bool
 
 
 def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
@@ -98,6 +102,7 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
             lower=-math.inf,
             upper=math.inf,
             times_the_outcomes=math.inf,
+            is_projected=False,
         )
     change, error = rates.changes()
     found = _Sequences(change, error)
@@ -106,9 +111,10 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
         verdict = VersionVerdict.WORSE
     elif _hardly_separates(rates, of_b=False):
         verdict = VersionVerdict.BETTER
-    missing = _FEWEST_CASES / float(rates.cases.min())
-    if missing > 1:
-        verdict = VersionVerdict.NOT_SHOWN
+    missing = FEWEST_CASES / float(rates.cases.min())
+    projected, more = missing <= 1, found.times_the_outcomes
+    if not projected:
+        verdict, more = VersionVerdict.NOT_SHOWN, missing
     settled = verdict is not VersionVerdict.NOT_SHOWN
     middle, half = float(change[Change.ODDS_RATIO]), float(found.half_width[Change.ODDS_RATIO])
     return SequentialVerdict(
@@ -118,7 +124,8 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
         standard_error=float(error[Change.ODDS_RATIO]),
         lower=middle - half,
         upper=middle + half,
-        times_the_outcomes=1.0 if settled else max(found.times_the_outcomes, missing),
+        times_the_outcomes=1.0 if settled else more,
+        is_projected=projected,
     )
 
 

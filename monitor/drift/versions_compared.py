@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,13 +9,11 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
-from monitor.config.quantities import format_time, parse_duration
+from monitor.config.quantities import format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
 
-_NAME = r"((?:\\[,\\]|[^,\\]|\\(?![,\\]))+)"
-_NAMES = re.compile(f"{_NAME},{_NAME}", re.DOTALL)
-_ESCAPED = re.compile(r"\\([,\\])")
+_LISTED = 8
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 
@@ -85,52 +82,6 @@ class VersionsCompared:
         return self.within.closes - self.within.opens == 1
 
 
-def parse_versions(option: str, text: str | None) -> tuple[str, str] | None:
-    r"""Return the names of A and of B; None where they are left out.
-
-    Args:
-        option: where they were written, for the error.
-        text: what was written, A,B; `\,` is a comma of a name, and `\\` a backslash.
-
-    Raises:
-        UsageError: not two different names.
-
-    >>> parse_versions("--versions", "6,7"), parse_versions("--versions", r"a\,1,a\\2")
-    (('6', '7'), ('a,1', 'a\\2'))
-    """
-    if text is None:
-        return None
-    found = _NAMES.fullmatch(text)
-    a, b = ("", "") if found is None else (_ESCAPED.sub(r"\1", name) for name in found.groups())
-    if a == b:
-        raise UsageError(
-            f"{option}: must be two different versions, got {text!r}; write A,B, and \\, for a "
-            "comma of a name"
-        )
-    return a, b
-
-
-def parse_last(option: str, text: str | None) -> int | None:
-    """Return a length of time, milliseconds; None where it is left out.
-
-    Args:
-        option: where it was written, for the error.
-        text: what was written, such as 7d.
-
-    Raises:
-        UsageError: no length of time, or none above 0.
-    """
-    if text is None:
-        return None
-    try:
-        length = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}, got {text!r}") from error
-    if not length:
-        raise UsageError(f"{option}: must be above 0, got {text!r}")
-    return length
-
-
 def check_labelling(model: str, setting: ModelConfig) -> None:
     """Refuse a model whose labels do not allow a comparison of versions.
 
@@ -178,10 +129,8 @@ def chosen_versions(
     for name in asked:
         if name not in by_name:
             near = get_close_matches(name, by_name, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(
-                f"{option}: no such version, got {name!r}; {hint}There is {_listed(there)}"
-            )
+            known = f"did you mean {near[0]!r}? Known are" if near else "known are"
+            raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
     return by_name[asked[0]], by_name[asked[1]]
 
 
@@ -220,12 +169,11 @@ def common_stretch(
 
 
 def _listed(there: Sequence[VersionTraffic]) -> str:
-    """Return the versions, each with its predictions and their time, for an error."""
-    return (
-        "; ".join(
-            f"{one.name!r} ({one.predictions:,} predictions, {format_time(one.first)} to "
-            f"{format_time(one.last)})"
-            for one in there
-        )
-        or "none"
-    )
+    """Return the versions that began last, with their predictions and times, for an error."""
+    named = [
+        f"{one.name!r} ({one.predictions:,} predictions, {format_time(one.first)} to "
+        f"{format_time(one.last)})"
+        for one in there[-_LISTED:]
+    ]
+    more = [f"{len(there) - _LISTED} that began earlier"] if len(there) > _LISTED else []
+    return "; ".join([*named, *more]) or "none"

@@ -61,7 +61,7 @@ class Measurements:
     def _of(self, evidence: Evidence) -> dict[str | float, Estimate]:
         changed = evidence.differs(self._evidence)
         some = evidence.take(changed)
-        for name, known in self._values.items():
+        for name, known in self._values.items() if len(changed) else ():
             values = np.full((3, len(evidence)), np.nan)
             values[:, : known.shape[1]] = known
             values[:, changed] = _measured(some, name)

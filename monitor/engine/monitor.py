@@ -121,9 +121,9 @@ class Monitor:
         prediction: bool | str | None = None,
         score: float | None = None,
         scores: Mapping[str, float] | Sequence[float] | None = None,
-        model: str | None = None,
-        version: str | None = None,
-        segment: Mapping[str, str] | None = None,
+        model: str | int | None = None,
+        version: str | int | None = None,
+        segment: Mapping[str, str | int] | None = None,
     ) -> None:
         """Record one prediction; fields and rules are those of a `prediction` event.
 
@@ -138,8 +138,8 @@ class Monitor:
             prediction: the class predicted; may be left out where the score, or scores, decide.
             score: in [0, 1].
             scores: of each class of a model of many, by name or in their order.
-            model: name of the model; the default model if left out.
-            version: of the model.
+            model: name of the model; the default model if left out. An integer is its text.
+            version: of the model, likewise.
             segment: segment values by key.
 
         Raises:
@@ -217,6 +217,7 @@ class Monitor:
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
+        self.news = stages.watch.news
         self.classes, self.label_errors = stages.windows.classes, stages.label_errors
         self.versions = LiveVersions(
             self._catalogue, stages.versions, stages.pairs, stages.received

@@ -33,7 +33,7 @@ class Rejection(NamedTuple):
     Attributes:
         reason: why it was rejected.
         position: its position as `source:line` (line or row, from 1).
-        detail: readable description of the error.
+        detail: readable description of the error, behind the field and a colon.
         record: first bytes of the record, at most 1 KiB.
     """
 
@@ -41,3 +41,8 @@ class Rejection(NamedTuple):
     position: str
     detail: str
     record: bytes
+
+    @property
+    def field(self) -> str:
+        """The field at fault; "record" or "row" where it is the record as a whole."""
+        return self.detail.partition(":")[0]

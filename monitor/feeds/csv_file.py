@@ -23,8 +23,8 @@ from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.scanning import RowLayout
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
-from monitor.feeds.mapping.guessing import Say, mapping_for_table, to_stderr
-from monitor.feeds.mapping.values import mapped_readers, readers_of_text
+from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
+from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
 
 
 def read_csv(
@@ -104,7 +104,7 @@ class _Rows:
             self._columns = [column.strip() for column in self._cells(header)]
         except (UnicodeDecodeError, csv.Error) as error:
             raise FeedError(f"{name}: line 1 is not a header: {error}") from error
-        mapping = mapping_for_table(name, self._columns, mapping, say)
+        mapping = mapping_for_file(name, self._columns, mapping, say)
         keys = decoder.settings.segment_keys
         sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
         readers = (
@@ -118,11 +118,7 @@ class _Rows:
         self._common: dict[str, Any] = {"type": table_fields.type_of_rows(sources.fields)}
         if "label" in sources.fields:
             self._common["label"] = None
-        fixed = sources.constants.items()
-        self._common |= {f: value for f, value in fixed if not f.startswith(SEGMENT)}
-        segment = {f.removeprefix(SEGMENT): v for f, v in fixed if f.startswith(SEGMENT)}
-        if segment:
-            self._common["segment"] = segment
+        self._common |= constant_fields(sources.constants, readers)
         self._layout = self._layout_of(sources) if _is_plain(mapping) else None
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:

@@ -95,6 +95,10 @@ def read(
     return streams[0] if len(streams) == 1 else merged(streams)
 
 
+FIRST_ROWS = 2_000
+"""Records of a file to look at."""
+
+
 class FirstRows(NamedTuple):
     """The first records of a file, as they are written.
 
@@ -107,7 +111,7 @@ class FirstRows(NamedTuple):
     tabular: bool
 
 
-def first_rows(path: str | PathLike[str], most: int = 2_000) -> FirstRows:
+def first_rows(path: str | PathLike[str], most: int = FIRST_ROWS) -> FirstRows:
     """Return the first records of a file, for looking at them.
 
     Args:

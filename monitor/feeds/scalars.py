@@ -9,6 +9,8 @@ from uuid import UUID
 
 import numpy as np
 
+from monitor.config.mapping import NAMES
+
 Id = str | int | UUID
 """Id of an event; an integer or a UUID stands for its text."""
 PredictedClass = bool | str
@@ -36,11 +38,15 @@ def plain_class(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value in (0.0, 1.0) else value
 
 
-def plain_id(value: Any) -> Any:
-    """Return an id as text where it is an integer or a UUID, and anything else as it is.
+def plain_name(value: Any) -> Any:
+    """Return a name as text where it is an integer or a UUID, and anything else as it is.
 
-    >>> plain_id(17), plain_id(np.uint8(17)), plain_id(UUID(int=17)), plain_id(True)
+    Names are ids, models, versions and segment values. A float is none: 1.10 is 1.1.
+
+    >>> plain_name(17), plain_name(np.uint8(17)), plain_name(UUID(int=17)), plain_name(True)
     ('17', '17', '00000000-0000-0000-0000-000000000011', True)
+    >>> plain_name(7.0)
+    7.0
     """
     if isinstance(value, str):
         return value
@@ -54,7 +60,7 @@ def prediction_fields(
     ts: Moment,
     prediction: PredictedClass | None = None,
     *,
-    segment: Mapping[str, str] | None = None,
+    segment: Mapping[str, str | int] | None = None,
     **others: Any,
 ) -> dict[str, Any]:
     """Return the fields of a `prediction` event; those that are None are left out.
@@ -66,16 +72,16 @@ def prediction_fields(
         segment: segment values by key.
         others: values of other fields, as score and model, by their names.
 
-    >>> prediction_fields(7, 0, True, score=None, model=None)
-    {'type': 'prediction', 'id': '7', 'ts': 0, 'prediction': True}
+    >>> prediction_fields(7, 0, True, score=None, version=3)
+    {'type': 'prediction', 'id': '7', 'ts': 0, 'prediction': True, 'version': '3'}
     """
     fields = {
         "prediction": None if prediction is None else plain_class(prediction),
-        **{field: plain(value) for field, value in others.items()},
+        **{field: _plain_field(field, value) for field, value in others.items()},
         "segment": None if segment is None else plain_segment(segment),
     }
     given = {field: value for field, value in fields.items() if value is not None}
-    return {"type": "prediction", "id": plain_id(identity), "ts": plain_time(ts), **given}
+    return {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts), **given}
 
 
 def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[str, Any]:
@@ -91,19 +97,23 @@ def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[st
     {'type': 'label', 'id': '7', 'ts': 60, 'label': True}
     """
     given = {field: plain(value) for field, value in others.items() if value is not None}
-    fields = {"type": "label", "id": plain_id(identity), "ts": plain_time(ts)}
+    fields = {"type": "label", "id": plain_name(identity), "ts": plain_time(ts)}
     return {**fields, "label": plain_class(label), **given}
 
 
 def plain_segment(segment: Any) -> Any:
-    """Return segment values as ids are, and what is no mapping as it is.
+    """Return segment values as `plain_name` does, and what is no mapping as it is.
 
     >>> plain_segment({"shop": 7}), plain_segment(["shop"])
     ({'shop': '7'}, ['shop'])
     """
     if not isinstance(segment, Mapping):
         return segment
-    return {key: plain_id(value) for key, value in segment.items()}
+    return {key: plain_name(value) for key, value in segment.items()}
+
+
+def _plain_field(field: str, value: Any) -> Any:
+    return plain_name(value) if field in NAMES else plain(value)
 
 
 def plain_time(value: Any) -> Any:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from monitor.config.mapping import FIELDS
+from monitor.config.mapping import FIELDS, NAMES
 from monitor.errors import FeedError
 
 CLASSES = ("prediction", "label", "audit")
 TIMES = ("ts", "label_ts", "watermark")
 NUMBERS = ("score", "sampling_probability")
 COUNTS = ("tp", "fp", "fn", "tn", "predicted_positive", "predicted_negative", "late")
-TEXTS = ("type", "id", "model", "version", "source", "batch")
+TEXTS = ("type", *NAMES)
 
 
 def type_of_rows(columns: Collection[str]) -> str:

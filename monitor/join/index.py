@@ -145,7 +145,7 @@ class _Places:
 
     def __init__(self, size: int, slots: int) -> None:
         groups = -(-size // _GROUP)
-        self._places = np.zeros((groups, _GROUP), dtype=np.uint32)
+        self._places = _aligned(groups)
         self._groups = np.uint64(groups)
         self.slots = 1 << max(slots, size).bit_length()  # exceeds the rows that fit
         self._slot = np.uint32(self.slots - 1)
@@ -242,6 +242,13 @@ class _CompiledPlaces(_Places):
         self.taken += len(keys)
         keys, slots = np.ascontiguousarray(keys), np.ascontiguousarray(slots)
         self._kernel.enter(self._places, self.slots, int(_MULTIPLIER), keys, slots)
+
+
+def _aligned(groups: int) -> NDArray[np.uint32]:
+    """Return free places, (groups, 8); no group crosses a cache line."""
+    memory = np.zeros(groups * _GROUP + _GROUP - 1, dtype=np.uint32)
+    first = -memory.ctypes.data % (4 * _GROUP) // 4
+    return memory[first : first + groups * _GROUP].reshape(groups, _GROUP)
 
 
 def _words(flags: BoolArray) -> KeyArray:

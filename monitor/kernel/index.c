@@ -7,7 +7,8 @@ The docstring of that module describes it. */
 enum {
     GROUP = 8,   /* places that are searched together */
     JUMPS = 32,  /* groups that are searched in ever wider jumps; then one after the other */
-    AHEAD = 32,  /* keys whose memory is fetched before the first of them is looked for */
+    AHEAD = 16,  /* keys between the one whose memory is fetched and the one that needs it */
+    UNSURE = -2, /* a slot that the first group does not show */
     RELEASE_FROM = 512 /* keys from which other threads may run meanwhile */
 };
 
@@ -40,25 +41,19 @@ static u32 mark_of(const Places *index, u64 key)
     return mark > index->slots ? mark : (u32)index->slots;
 }
 
-static void fetch_groups(const Places *index, size_t from, size_t to)
+static void fetch_group(const Places *index, u64 key)
 {
-    for (size_t i = from; i < to; i++)
-        __builtin_prefetch(index->places + GROUP * first_group(index, index->keys[i]));
+    __builtin_prefetch(index->places + GROUP * first_group(index, key));
 }
 
-/* Fetches the rows that the keys may be found in, so that reading them does not wait in turn. */
-static void fetch_rows(const Places *index, size_t from, size_t to, const u64 *rows, size_t row_count,
-                       size_t words)
+/* The places of a group with this value in these bits, a bit each. Without a branch, so that the
+   compiler compares several at once. */
+static u32 places_with(const u32 *places, u32 bits, u32 value)
 {
-    for (size_t i = from; i < to; i++) {
-        const u32 *places = index->places + GROUP * first_group(index, index->keys[i]);
-        u32 mark = mark_of(index, index->keys[i]), slots = (u32)index->slots - 1;
-        for (int place = 0; place < GROUP; place++)
-            if ((places[place] & ~slots) == mark && (places[place] & slots) < row_count) {
-                __builtin_prefetch(rows + words * (places[place] & slots));
-                break;
-            }
-    }
+    u32 found = 0;
+    for (int place = 0; place < GROUP; place++)
+        found |= (u32)((places[place] & bits) == value) << place;
+    return found;
 }
 
 /* The slot of a key; -1 if it has no place. */
@@ -68,16 +63,49 @@ static i64 slot_of(const Places *index, u64 key, const u64 *rows, size_t row_cou
     u32 mark = mark_of(index, key), slots = (u32)index->slots - 1;
     for (u64 step = 1; step <= index->groups + JUMPS; step++) {
         const u32 *places = index->places + GROUP * group;
-        for (int place = 0; place < GROUP; place++) {
-            if (!places[place])
-                return -1;
-            u32 slot = places[place] & slots;
-            if ((places[place] & ~slots) == mark && slot < row_count && rows[words * slot] == key)
+        for (u32 alike = places_with(places, ~slots, mark); alike; alike &= alike - 1) {
+            u32 slot = places[__builtin_ctz(alike)] & slots;
+            if (slot < row_count && rows[words * slot] == key)
                 return slot;
         }
+        if (!places[GROUP - 1])
+            return -1; /* the lowest places are taken first */
         group = next_group(index, group, step);
     }
     return -1;
+}
+
+/* The slot of a key as far as its first group shows it without a look at the row: the slot of the
+   first place with its mark, `UNSURE` if there is none in a full group, -1 if it has no place. */
+static i64 likely_slot(const Places *index, u64 key, size_t row_count)
+{
+    u32 slots = (u32)index->slots - 1;
+    const u32 *places = index->places + GROUP * first_group(index, key);
+    u32 alike = places_with(places, ~slots, mark_of(index, key));
+    if (!alike)
+        return places[GROUP - 1] ? UNSURE : -1;
+    u32 slot = places[__builtin_ctz(alike)] & slots;
+    return slot < row_count ? (i64)slot : UNSURE;
+}
+
+/* Finds the slot of each key. While one is looked for, the row that the key some places on is
+   likely in, and the group of the one as far behind that, come into the caches. */
+static void find_slots(const Places *index, const u64 *rows, size_t row_count, size_t words, i64 *found)
+{
+    const u64 *keys = index->keys;
+    for (size_t next = 0; next < index->count + 2 * AHEAD; next++) {
+        if (next < index->count)
+            fetch_group(index, keys[next]);
+        size_t i = next - AHEAD; /* wraps around at the start: then it is not below the count */
+        if (i < index->count) {
+            found[i] = likely_slot(index, keys[i], row_count);
+            __builtin_prefetch(rows + words * (size_t)(found[i] < 0 ? 0 : found[i]));
+        }
+        i -= AHEAD;
+        if (i < index->count && found[i] != -1 &&
+            (found[i] == UNSURE || rows[words * (size_t)found[i]] != keys[i]))
+            found[i] = slot_of(index, keys[i], rows, row_count, words);
+    }
 }
 
 /* Gives a key the first free place; false if all are taken. */
@@ -86,11 +114,11 @@ static bool take_place(const Places *index, u64 key, u32 slot)
     u64 group = first_group(index, key);
     for (u64 step = 1; step <= index->groups + JUMPS; step++) {
         u32 *places = index->places + GROUP * group;
-        for (int place = 0; place < GROUP; place++)
-            if (!places[place]) {
-                places[place] = mark_of(index, key) | slot;
-                return true;
-            }
+        u32 unused = places_with(places, ~(u32)0, 0);
+        if (unused) {
+            places[__builtin_ctz(unused)] = mark_of(index, key) | slot;
+            return true;
+        }
         group = next_group(index, group, step);
     }
     return false;
@@ -152,13 +180,7 @@ PyObject *find(PyObject *Py_UNUSED(module), PyObject *arguments)
     }
     size_t row_count = (size_t)of_rows->shape[0], words = (size_t)of_rows->shape[1];
     PyThreadState *state = index.count >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
-    for (size_t from = 0; from < index.count; from += AHEAD) {
-        size_t stop = index.count - from < AHEAD ? index.count : from + AHEAD;
-        fetch_groups(&index, from, stop);
-        fetch_rows(&index, from, stop, of_rows->buf, row_count, words);
-        for (size_t i = from; i < stop; i++)
-            to[i] = slot_of(&index, index.keys[i], of_rows->buf, row_count, words);
-    }
+    find_slots(&index, of_rows->buf, row_count, words, to);
     if (state)
         PyEval_RestoreThread(state);
     done = true;
@@ -198,10 +220,11 @@ PyObject *enter(PyObject *Py_UNUSED(module), PyObject *arguments)
     const i64 *slot = of_slots->buf;
     done = (size_t)of_slots->len / 8 >= index.count;
     PyThreadState *state = index.count >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
-    for (size_t from = 0; done && from < index.count; from += AHEAD) {
-        size_t stop = index.count - from < AHEAD ? index.count : from + AHEAD;
-        fetch_groups(&index, from, stop);
-        for (size_t i = from; done && i < stop; i++)
+    for (size_t next = 0; done && next < index.count + AHEAD; next++) {
+        if (next < index.count)
+            fetch_group(&index, index.keys[next]);
+        size_t i = next - AHEAD; /* wraps around at the start: then it is not below the count */
+        if (i < index.count)
             done = slot[i] >= 0 && (u64)slot[i] < index.slots &&
                    take_place(&index, index.keys[i], (u32)slot[i]);
     }

@@ -197,7 +197,8 @@ static bool read_segment(Scan *scan, Cursor *cursor)
         Value *value = &scan->segment[i];
         if (value->kind != ABSENT || !read_scalar(cursor, value))
             return false;
-        if (value->kind != NONE && !(value->kind == TEXT && value->text.length > 0))
+        if (value->kind != NONE && value->kind != NUMBER &&
+            !(value->kind == TEXT && value->text.length > 0))
             return false;
     } while (skip(cursor, ','));
     return skip(cursor, '}');
@@ -329,28 +330,36 @@ static bool read_row(Scan *scan, const u8 *at, const u8 *end, Value *fields)
     return true;
 }
 
-/* The key of an id that is an integer: that of its digits. */
-static bool read_integer_key(const Scan *scan, const Number *number, u64 *key)
+enum { MAX_DIGITS = 20 /* of an integer, and its sign */ };
+
+/* Writes the digits of a name that is an integer; returns their number, -1 if it is none. */
+static int write_integer(const Number *number, u8 *out)
 {
-    u8 digits[20], *first = digits + sizeof digits;
+    u8 digits[MAX_DIGITS], *first = digits + MAX_DIGITS;
     if (!number->integer || (number->negative && number->digits == 0))
-        return false;
+        return -1;
     u64 left = number->digits;
     do
         *--first = (u8)('0' + left % 10);
     while (left /= 10);
     if (number->negative)
         *--first = '-';
-    *key = xxh3(first, (size_t)(digits + sizeof digits - first), scan->seed);
-    return true;
+    int length = (int)(digits + MAX_DIGITS - first);
+    memcpy(out, first, (size_t)length);
+    return length;
 }
 
 /* Reads an id as its key. */
 static bool read_key(const Scan *scan, const Value *id, u64 *key)
 {
     u8 plain[MAX_ID + 4];
-    if (id->kind == NUMBER)
-        return read_integer_key(scan, &id->number, key);
+    if (id->kind == NUMBER) {
+        int length = write_integer(&id->number, plain);
+        if (length < 0)
+            return false;
+        *key = xxh3(plain, (size_t)length, scan->seed);
+        return true;
+    }
     if (id->kind != TEXT || id->text.length == 0)
         return false;
     if (!id->text.escaped) {
@@ -374,6 +383,10 @@ static bool add_name(Scan *scan, const Value *name, size_t *used)
     if (name->kind == TEXT) {
         length = write_text(&name->text, length_at + 2, MAX_NAME + 4);
         if (length < 0 || length > MAX_NAME)
+            return false;
+    } else if (name->kind == NUMBER) {
+        length = write_integer(&name->number, length_at + 2);
+        if (length < 0)
             return false;
     } else if (name->kind != ABSENT && name->kind != NONE)
         return false;

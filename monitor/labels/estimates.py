@@ -63,11 +63,10 @@ def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -
     wrong = evidence.errors.any(axis=1)
     undefined = np.isnan(evidence.errors).any(axis=1)
     for methods, chosen in ((_METHODS, ~wrong), (_METHODS | _WITH_ERRORS, wrong & ~undefined)):
-        for kind, method in methods.items():
+        for kind in np.unique(evidence.kind[chosen]):
             rows = np.flatnonzero((evidence.kind == kind) & chosen)
-            if len(rows):
-                some = evidence if len(rows) == len(evidence) else evidence.take(rows)
-                values[:, rows] = method(some, metric, class_ratio)
+            some = evidence if len(rows) == len(evidence) else evidence.take(rows)
+            values[:, rows] = methods[Kind(kind)](some, metric, class_ratio)
     return values
 
 

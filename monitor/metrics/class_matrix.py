@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
-from monitor.counts import ConfusionCounts
+from monitor.counts import ConfusionCounts, CountArray
 from monitor.metrics.proportions import wilson
 from monitor.metrics.ratio import FloatArray, ratio
 
@@ -134,13 +135,16 @@ def kappa_interval(matrix: Int64Array, level: float) -> Interval:
         Fleiss, Cohen & Everitt 1969.
     """
     point, found = class_kappa(matrix), _kappa(_shares(matrix, _ADDED))
-    spread = ndtri((1 + level) / 2) * _error(matrix, found)
+    spread = ndtri((1 + level) / 2) * _error(matrix, found, _ADDED)
     lower, upper = np.maximum(found.value - spread, -1), np.minimum(found.value + spread, 1)
     return _around(point, lower, upper)
 
 
 def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -> Interval:
     """Return limits of one of `class_averages`, by the delta method on the scale of log-odds.
+
+    The error rests on counts with half a right and half a wrong case of each class added, since
+    a class with few cases has often no wrong one.
 
     Args:
         matrix: (…, classes, classes), by predicted and actual class.
@@ -152,10 +156,13 @@ def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -
         Limits in [0, 1]; NaN where the average is undefined.
     """
     average = AVERAGES[kind, metric]
-    point, found = average(_shares(matrix, 0.0)).value, average(_shares(matrix, _ADDED))
+    point, spread = average(_shares(matrix, 0.0)).value, average(_shares(matrix, _ADDED)).value
+    middle = np.where((point > 0) & (point < 1), point, spread)
+    counts = _with_a_case_of_each_class(matrix)
+    error = _error(counts, average(_shares(counts, 0.0)), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        wide = ndtri((1 + level) / 2) * _error(matrix, found) / (found.value * (1 - found.value))
-        lower, upper = expit(logit(found.value) - wide), expit(logit(found.value) + wide)
+        wide = ndtri((1 + level) / 2) * error / (middle * (1 - middle))
+        lower, upper = expit(logit(middle) - wide), expit(logit(middle) + wide)
     return _around(point, lower, upper)
 
 
@@ -166,24 +173,34 @@ def _around(point: FloatArray, lower: FloatArray, upper: FloatArray) -> Interval
     return low[()], np.where(unknown, np.nan, np.fmax(upper, point))[()]
 
 
-def _shares(matrix: Int64Array, added: float) -> FloatArray:
-    """Return the share of each cell, with counts added that are spread over the cells in use.
+def _with_a_case_of_each_class(matrix: Int64Array) -> FloatArray:
+    """Add half a right case of each class in use, and half a wrong one over the other classes."""
+    pairs = _pairs_in_use(matrix)
+    others = np.maximum(pairs.sum(axis=-1, keepdims=True).max(axis=-2, keepdims=True) - 1, 1)
+    added = np.where(np.eye(matrix.shape[-1], dtype=np.bool_), 0.5, 0.5 / others)
+    return np.asarray(matrix + np.where(pairs, added, 0.0))
 
-    The cells of a class without predictions and cases get none: it is not one of these.
-    """
+
+def _pairs_in_use(matrix: CountArray) -> NDArray[np.bool_]:
+    """Return which cells are of two classes that have predictions or cases."""
     used = (matrix.sum(axis=-1) + matrix.sum(axis=-2)) > 0
-    pairs = used[..., :, None] & used[..., None, :]
+    return np.asarray(used[..., :, None] & used[..., None, :])
+
+
+def _shares(matrix: CountArray, added: float) -> FloatArray:
+    """Return the share of each cell, with counts added that are spread over the cells in use."""
+    pairs = _pairs_in_use(matrix)
     spread = ratio(added, pairs.sum(axis=(-2, -1)))[..., None, None]
     counts = matrix + np.where(pairs, spread, 0.0)
     return ratio(counts, counts.sum(axis=(-2, -1))[..., None, None])
 
 
-def _error(matrix: Int64Array, found: _Gradient) -> FloatArray:
+def _error(matrix: CountArray, found: _Gradient, added: float) -> FloatArray:
     """Return the standard error of a function of the shares of a multinomial."""
-    shares = _shares(matrix, _ADDED)
+    shares = _shares(matrix, added)
     mean = (shares * found.slope).sum(axis=(-2, -1))
     variance = (shares * found.slope**2).sum(axis=(-2, -1)) - mean**2
-    cases = matrix.sum(axis=(-2, -1)) + _ADDED
+    cases = matrix.sum(axis=(-2, -1)) + added
     return np.sqrt(ratio(np.maximum(variance, 0.0), cases))
 
 

@@ -16,7 +16,7 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch, Int64Array
 from monitor.exporter.api.curve import curve_answer
-from monitor.exporter.api.queries import curve_aim
+from monitor.exporter.api.explanation import curve_aim
 from monitor.exporter.api.series import SeriesContext, series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.join.deltas import known

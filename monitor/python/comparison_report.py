@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from textwrap import shorten
 from typing import Any
 
@@ -12,7 +11,7 @@ from monitor.drift import Verdict
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.page.html_report import report_html
-from monitor.python.frames import frame
+from monitor.python.frames import frame, notebook_frame
 from monitor.report.diagnosis_json import diagnosis_answer, diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
@@ -118,7 +117,4 @@ class ComparisonReport:
 
     def _repr_html_(self) -> str:
         """Return the report for a notebook, in a frame of its own that runs no script."""
-        return (
-            f'<iframe sandbox="" style="width:100%;height:{_FRAME_HEIGHT}px;border:0" '
-            f'title="{escape(self.headline)}" srcdoc="{escape(self.to_html())}"></iframe>'
-        )
+        return notebook_frame(self.headline, self.to_html(), _FRAME_HEIGHT)

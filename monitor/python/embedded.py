@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Any, Self
 
 from monitor.config import Config, load_config
-from monitor.drift.versions_compared import parse_last
+from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch

@@ -1,8 +1,9 @@
-"""Tables as frames of pandas or polars, whichever is installed."""
+"""Tables as frames of pandas or polars, and pages as frames in a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import import_module
 from typing import Any
 
@@ -28,4 +29,18 @@ def frame(columns: Mapping[str, Sequence[Any]], libraries: Sequence[str] = _LIBR
     raise ImportError(
         f"to_frame: needs {' or '.join(libraries)}, and none is installed; install one, or use "
         "to_dict"
+    )
+
+
+def notebook_frame(title: str, page: str, height: int) -> str:
+    """Return a page in a frame of its own, which runs no script.
+
+    Args:
+        title: of the frame.
+        page: a whole page, as HTML.
+        height: of the frame, pixels; the page scrolls inside.
+    """
+    return (
+        f'<iframe sandbox="" style="width:100%;height:{height}px;border:0" '
+        f'title="{escape(title)}" srcdoc="{escape(page)}"></iframe>'
     )

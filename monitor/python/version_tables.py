@@ -8,20 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from monitor.config.quantities import parse_duration
+from monitor.config.versions_asked import parse_last
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.errors import UsageError
 from monitor.events.columns import VERSION_KEY
+from monitor.exporter.page.versions_report import versions_html
 from monitor.python.case_tables import CaseReader, span_of
-from monitor.report.versions_answer import versions_json
+from monitor.python.frames import frame, notebook_frame
+from monitor.report.versions_answer import versions_answer, versions_json
 from monitor.report.versions_text import versions_text
 from monitor.report.versions_words import versions_headline
+
+_FRAME_HEIGHT = 640
+"""Height of the report in a notebook, pixels; it scrolls inside."""
 
 
 class VersionsReport:
     """Two versions compared; `print(report)` writes what `precision-monitor compare` prints.
+
+    A notebook shows it as a page.
 
     Args:
         compared: what was found.
@@ -48,11 +55,35 @@ class VersionsReport:
         found: dict[str, Any] = json.loads(versions_json(self.compared))
         return found
 
+    def to_frame(self) -> Any:
+        """Return a row for each metric at equal mix, as a frame of pandas or polars.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        found = self.to_dict()
+        sides = {name: found[name]["at_equal_mix"] for name in ("a", "b")}
+        names, ends = list(sides["a"]), ("estimate", "lower", "upper")
+        columns: dict[str, list[Any]] = {"metric": names}
+        for side, measured in sides.items():
+            columns |= {f"{side}_{end}": [measured[name][end] for name in names] for end in ends}
+        differences = [found["differences"].get(name, dict.fromkeys(ends)) for name in names]
+        return frame(columns | {f"difference_{e}": [one[e] for one in differences] for e in ends})
+
+    def to_html(self) -> str:
+        """Return a page in one file, without scripts."""
+        page = versions_html(versions_answer(self.compared))
+        return page.encode().decode()  # plain text, which a notebook's frame has to escape
+
     def __str__(self) -> str:
         return versions_text(self.compared)
 
     def __repr__(self) -> str:
         return f"verdict    {self.verdict}\n{self.headline}\nprint() shows the whole report"
+
+    def _repr_html_(self) -> str:
+        """Return the report for a notebook, in a frame of its own that runs no script."""
+        return notebook_frame(self.headline, self.to_html(), _FRAME_HEIGHT)
 
 
 def two_versions(versions: Sequence[Any] | None) -> tuple[str, str] | None:
@@ -132,7 +163,7 @@ def compare_versions(
             settings,
             mature_until=span_of(batches).closes,
             versions=two_versions(versions),
-            last=None if last is None else parse_duration(last),
+            last=parse_last("last", last),
         )
     except UsageError as error:
         raise ValueError(str(error).removeprefix("--")) from error

@@ -90,6 +90,14 @@ class WindowView(MetricValues[Estimated], frozen=True):
             }
         return row | {"verdict": None if self.verdict is None else str(self.verdict)}
 
+    def to_frame(self) -> Any:
+        """Return the row as a frame of pandas, or of polars where pandas is not installed.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        return frame({name: [value] for name, value in self.to_dict().items()})
+
     def __repr__(self) -> str:
         ends = "everything" if self.opens is None else f"{_time(self.opens)}, {_time(self.closes)}"
         cells = ", ".join(f"{c.name.lower()} {self.counts.cells[c].item():,}" for c in Outcome)

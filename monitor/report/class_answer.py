@@ -12,6 +12,7 @@ from monitor.metrics.class_report import WHOLE, ClassReport, Limits
 from monitor.report.answer_parts import Count, MetricInterval, OutcomeCounts, Share, defined
 from monitor.report.class_parts import ClassParts, class_parts
 from monitor.report.metric_words import JSON_METRICS, MetricValues
+from monitor.report.verdict_words import VERDICTS
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched
 
@@ -158,6 +159,21 @@ def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetTyp
             ConfusionChange(**one._asdict(), text=one.text) for one in classes.confusions[window]
         ),
     )
+
+
+def ranked_classes(classes: ClassesAnswer) -> list[str]:
+    """Return the names of classes, those that page and the most urgent verdicts first.
+
+    Args:
+        classes: of a window; without a comparison they stay in their order.
+    """
+    urgency = {verdict: place for place, verdict in enumerate(VERDICTS)}
+
+    def place(name: str) -> tuple[bool, int]:
+        change = classes.by_class[name].change
+        return (False, 0) if change is UNSET else (not change.paging, urgency[change.verdict])
+
+    return sorted(classes.names, key=place)
 
 
 def _change(classes: ClassesWatched, window: str, number: int) -> ClassChange:

@@ -72,11 +72,16 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
 
 def class_comparison_json(found: ClassComparison) -> str:
     """Return the JSON text, one object over several lines, ASCII only."""
+    return json_text(class_diagnosis(found), indent=2)
+
+
+def class_diagnosis(found: ClassComparison) -> ClassDiagnosis:
+    """Return the comparison as an object."""
     before, after = (
         ClassSide(open=time_text(asked.opens), close=time_text(asked.closes), classes=classes_of(s))
         for asked, s in zip(found.ranges, found.sides, strict=True)
     )
-    answer = ClassDiagnosis(
+    return ClassDiagnosis(
         model=found.model,
         headline=class_headline(found),
         model_worse=_worse(found),
@@ -89,7 +94,6 @@ def class_comparison_json(found: ClassComparison) -> str:
         confusions=tuple(_confusion(found, *pair) for pair in moved_confusions(found)),
         mature_until=time_text(found.mature_until),
     )
-    return json_text(answer, indent=2)
 
 
 def _worse(found: ClassComparison) -> Literal["yes", "both_ways", "not_shown"]:

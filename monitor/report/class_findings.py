@@ -86,10 +86,11 @@ def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[
         return "not_shown", f"Not shown: {_counted(moved, len(own), 'moved')}" + _pairs(
             classes, window
         )
-    if found.verdict not in NOT_OF_THE_MODEL:
-        return "not_shown", "Nothing points to it: no class certainly changed"
     shifted = [name for name, one in own.items() if _is_shifted(one)]
     shares = f"; shares changed of {_listed(shifted)}" if shifted else ""
+    if found.verdict not in NOT_OF_THE_MODEL:
+        text = "Nothing points to it: within the actual classes nothing certainly changed"
+        return "not_shown", f"{text}{shares}"
     return "no", f"No: accuracy within the actual classes is as before{shares}"
 
 

@@ -9,7 +9,7 @@ from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.drift.verdict import DEGRADED
-from monitor.snapshot import ModelState
+from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 
 _WEEK_MS = 7 * DAY_MS
@@ -68,7 +68,7 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
         worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
         if worse:
             return _most_recent(model, worse)
-    compared = [n for n in trusted if verdict_on(model, n).judgement is not None]
+    compared = [n for n in trusted if _is_compared(model, n)]
     shifted = model.watched.prevalence_shift_detected is not False
     agreed = _SHIFT if shifted else frozenset[Verdict]()
     shorter = trusted[: trusted.index(compared[-1])] if compared else []
@@ -78,6 +78,14 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     if judged and verdict_on(model, judged[-1]).verdict is not Verdict.NO_CHANGE:
         return _most_recent(model, judged)
     return (judged or compared or trusted)[-1]
+
+
+def _is_compared(model: ModelState, window: str) -> bool:
+    """Return whether a window, or one of its classes, is compared with the reference."""
+    classes = model.watched.classes
+    if classes is None:
+        return verdict_on(model, window).judgement is not None
+    return any(one.verdicts[window].judgement is not None for one in classes.by_class.values())
 
 
 def _most_recent(model: ModelState, judged: Sequence[str]) -> str:
@@ -94,3 +102,14 @@ def _decides(
     found = verdict_on(model, window)
     long_enough = parse_duration(window) >= DAY_MS or parse_duration(by_length[-1]) < DAY_MS
     return found.verdict in verdicts and found.rests_on >= FEWEST_OUTCOMES and long_enough
+
+
+def window_opens(snapshot: Snapshot, model: ModelState, window: str) -> int:
+    """Return the first moment of a window of a model, epoch milliseconds.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        window: its name.
+    """
+    return next(int(one.open[model.row]) for one in snapshot.windows if one.name == window)

@@ -15,6 +15,7 @@ from monitor.report.metric_words import MetricValues
 from monitor.report.score_answer import ComparedScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 
 Unit = Literal["hour", "day"]
 """Length of a block of time."""
@@ -269,6 +270,10 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         advice: what to do next.
         scores: metrics of the scores of both periods, over the whole days (UTC) inside each;
             left out where there are none.
+        change_began: when recall or the false positive rate changed; left out where the
+            verdict is not that they did.
+        new_version: the version that this change began with, else the one that began last
+            up to the end of `after`; left out before a second one.
     """
 
     model: str
@@ -302,3 +307,5 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     advice: tuple[str, ...]
     scores: ComparedScoreMetrics | UnsetType = UNSET
+    change_began: ChangeBeginning | UnsetType = UNSET
+    new_version: VersionNewsAnswer | UnsetType = UNSET

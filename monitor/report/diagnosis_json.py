@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import UNSET
+
 from monitor.clock import HOUR_MS
 from monitor.diagnosis import Diagnosis, Estimated, SegmentPart, Side
 from monitor.drift import MainDriver, Status
@@ -43,6 +45,7 @@ from monitor.report.score_answer import compared_scores
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.version_news_words import change_beginning, version_news
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
@@ -90,6 +93,8 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         notes=diagnosis.notes,
         advice=advice(diagnosis),
         scores=compared_scores(diagnosis.scores),
+        change_began=change_beginning(diagnosis.news.began) or UNSET,
+        new_version=version_news(diagnosis.news.new_version) or UNSET,
     )
 
 

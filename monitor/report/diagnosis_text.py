@@ -20,6 +20,7 @@ from monitor.report.printable import one_line
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.version_news_words import news_sentences
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
@@ -59,6 +60,9 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     ):
         text = f"{question:<22}{answer}."
         yield from wrap(text, COLUMNS, subsequent_indent=" " * 22)
+    news = diagnosis.news
+    for sentence in news_sentences(news.began, news.new_version, diagnosis.after.opens):
+        yield from wrap(sentence, COLUMNS)
     yield ""
     slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict

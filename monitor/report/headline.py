@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import MOVED_RATES
 from monitor.report.label_quality_words import open_by_labels
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
+from monitor.report.version_news_words import with_version
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
 
 _HARDLY = 0.005
@@ -24,7 +26,7 @@ _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """Return one line of at most 100 columns."""
+    """Return one line of at most 100 columns, besides the version that is new."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
     why = reason(
         diagnosis.verdict,
@@ -33,7 +35,12 @@ def headline(diagnosis: Diagnosis) -> str:
         diagnosis.judged_within,
         because=diagnosis.because,
     )
-    return f"{moved(*sides, because=diagnosis.because)}: {why}"
+    return with_version(
+        f"{moved(*sides, because=diagnosis.because)}: {why}",
+        diagnosis.news.new_version,
+        diagnosis.after.opens,
+        moved=diagnosis.verdict in MOVED_RATES,
+    )
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:

@@ -15,14 +15,14 @@ from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 
 
 def reference_text(before: ReferenceOutcomes) -> str:
-    """Return a reference's source, version, time, outcomes and class ratio r0.
+    """Return a reference's number, source, time, outcomes and class ratio r0.
 
     >>> from monitor.counts import ConfusionCounts
     >>> counts = ConfusionCounts(tp=80, fp=50, fn=20, tn=850)
     >>> reference_text(ReferenceOutcomes(source="counts", opens=None, closes=None, counts=counts))
-    'given counts, version 1, 1,000 outcomes, r0 = 0.1111'
+    'reference no. 1, given counts, 1,000 outcomes, r0 = 0.1111'
     """
-    parts = [SOURCES[before.source].words, f"version {before.version}"]
+    parts = [f"reference no. {before.version}", SOURCES[before.source].words]
     if before.opens is not None and before.closes is not None:
         parts.append(f"{format_time(before.opens)}..{format_time(before.closes)}")
     ratio = f"r0 = {before.class_ratio:.4g}"

@@ -23,6 +23,7 @@ from monitor.report.score_answer import ScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 
 
 class ReplayedWindow(Struct, frozen=True, kw_only=True):
@@ -103,6 +104,10 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         predictions_degenerate: predictions, without labels, against all that is known of them.
         trend: of its skill over weeks; null where none is certain.
         classes: classes of the whole input; left out for a model of two.
+        change_began: when recall or the false positive rate changed; left out where no window
+            says that they did.
+        new_version: the version that this change began with, else the one that began last;
+            left out before a second one.
     """
 
     predictions: Count
@@ -128,6 +133,8 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     predictions_degenerate: PredictionCheck
     trend: TrendAnswer | None
     classes: ClassesAnswer | UnsetType = UNSET
+    change_began: ChangeBeginning | UnsetType = UNSET
+    new_version: VersionNewsAnswer | UnsetType = UNSET
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

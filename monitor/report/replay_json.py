@@ -7,6 +7,8 @@ changes its meaning.
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from monitor.config.quantities import format_time
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import because, refused
@@ -34,6 +36,7 @@ from monitor.report.score_answer import scores_of
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.version_news_words import change_beginning, version_news
 from monitor.snapshot import ModelState, Snapshot, Window
 
 
@@ -83,6 +86,8 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         predictions_degenerate=prediction_check(model.watched.predictions),
         trend=trend_answer(model.watched.trend),
         classes=classes_of(model.classes.get(snapshot.lifetime.name)),
+        change_began=change_beginning(model.watched.began) or UNSET,
+        new_version=version_news(model.watched.new_version) or UNSET,
     )
 
 

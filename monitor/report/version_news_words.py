@@ -1,17 +1,15 @@
-"""Sentences on a new version and its part in a verdict."""
+"""When a change began, and the version that is new: as objects, and in sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
-from monitor.drift.verdict import MOVED_RATES
-from monitor.events.columns import VERSION_KEY, Series
-from monitor.report.answer_parts import Share, Time, time_text
-from monitor.report.deciding_window import verdict_on
+from monitor.drift.change_news import ChangeBegan, NewVersion
+from monitor.report.answer_parts import Share, Time, defined, time_text
 from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
-from monitor.snapshot import ModelState, Snapshot
-from monitor.verdicts import ChangeBegan
 
 
 class ChangeBeginning(Struct, frozen=True, kw_only=True):
@@ -35,8 +33,8 @@ class VersionNewsAnswer(Struct, frozen=True, kw_only=True):
         version: its name.
         first_prediction: the time of its first prediction.
         age_seconds: event time since then.
-        traffic: share of the predictions of the window that decides; null where versions are
-            not counted apart.
+        traffic: share of the model's predictions since then; null where versions are not
+            counted apart, and where it began longer ago than hours are stored.
         change_began_with_it: the change of the model began with it.
     """
 
@@ -55,54 +53,78 @@ def change_beginning(began: ChangeBegan | None) -> ChangeBeginning | None:
     return ChangeBeginning(at=at, earliest=earliest, latest=latest)
 
 
-def version_news(snapshot: Snapshot, model: ModelState, window: str) -> VersionNewsAnswer | None:
-    """Return the new version of a model; None without one.
-
-    Args:
-        snapshot: the state.
-        model: one of its models.
-        window: name of the window that decides.
-    """
-    new = model.watched.new_version
-    if new is None or model.now_ms is None:
+def version_news(new: NewVersion | None) -> VersionNewsAnswer | None:
+    """Return the new version of a model; None without one."""
+    if new is None:
         return None
-    shown = next(one for one in snapshot.windows if one.name == window)
-    made = shown.predicted_positive + shown.predicted_negative
-    series = Series(model.name, VERSION_KEY, new.name)
-    share = None
-    if series in snapshot.series and made[model.row]:
-        share = float(made[snapshot.series.index(series)] / made[model.row])
     return VersionNewsAnswer(
         version=new.name,
         first_prediction=str(time_text(new.first)),
-        age_seconds=max(model.now_ms - new.first, 0) / 1000,
-        traffic=share,
+        age_seconds=new.age_ms / 1000,
+        traffic=defined(new.traffic),
         change_began_with_it=new.began_change,
     )
 
 
-def with_version(headline: str, snapshot: Snapshot, model: ModelState, window: str) -> str:
+def with_version(headline: str, new: NewVersion | None, opens: int | None, *, moved: bool) -> str:
     """Return a headline with the version that the change began with, or that is new.
 
-    A version is new while the window holds time from before it.
+    A version is new while the time that is judged holds some from before it.
 
     Args:
         headline: what happened.
-        snapshot: the state.
-        model: one of its models.
-        window: name of the window that decides.
+        new: the version that the change began with, else the one that began last; None
+            without one.
+        opens: first moment of what is judged, epoch milliseconds; None where it is not known.
+        moved: the headline says that the rates changed.
     """
-    news, found = version_news(snapshot, model, window), verdict_on(model, window)
-    new = model.watched.new_version
-    if news is None or new is None:
+    if new is None:
         return headline
-    parts = [duration_text(news.age_seconds)]
-    if news.traffic is not None:
-        parts.append(f"{100 * news.traffic:.0f} % of the traffic")
-    named = f"version {one_line(news.version)} ({', '.join(parts)})"
-    if news.change_began_with_it and found.verdict in MOVED_RATES:
-        return f"Since {named}, {headline[0].lower()}{headline[1:]}"
-    opens = next(int(one.open[model.row]) for one in snapshot.windows if one.name == window)
-    if new.first > opens:
-        return f"{headline.removesuffix('.')}. New: {named}."
+    if new.began_change and moved:
+        return f"Since {_named(new)}, {headline[0].lower()}{headline[1:]}"
+    if _is_new(new, opens):
+        return f"{headline.removesuffix('.')}. New: {_named(new)}."
     return headline
+
+
+def beginning_text(began: ChangeBegan | ChangeBeginning) -> str:
+    """Return when recall or false positives changed, UTC, with the interval where it has one."""
+    ends = change_beginning(began) if isinstance(began, ChangeBegan) else began
+    assert ends is not None  # noqa: S101  # `began` is not None
+    at, earliest, latest = (_minute(text) for text in (ends.at, ends.earliest, ends.latest))
+    if earliest == latest:
+        return f"recall or false positives, about {at} UTC, to the hour"
+    return f"recall or false positives, about {at} UTC ({earliest} to {latest})"
+
+
+def news_sentences(
+    began: ChangeBegan | None, new: NewVersion | None, opens: int | None
+) -> Iterator[str]:
+    """Yield when a change began and with which version, or which version is new.
+
+    Args:
+        began: when the change began; None where nothing says that there is one.
+        new: the version that it began with, else the one that began last; None without one.
+        opens: first moment of what is judged, epoch milliseconds; None where it is not known.
+    """
+    if began is not None:
+        with_it = f", with {_named(new)}" if new is not None and new.began_change else ""
+        yield f"Rates changed: {beginning_text(began)}{with_it}."
+    if new is not None and not new.began_change and _is_new(new, opens):
+        yield f"New: {_named(new)}."
+
+
+def _named(new: NewVersion) -> str:
+    """Return a version with its age and its share of the traffic since it began."""
+    traffic, parts = defined(new.traffic), [duration_text(new.age_ms / 1000)]
+    if traffic is not None:
+        parts.append(f"{100 * traffic:.0f} % of the traffic")
+    return f"version {one_line(new.name)} ({', '.join(parts)})"
+
+
+def _is_new(new: NewVersion, opens: int | None) -> bool:
+    return opens is not None and new.first > opens
+
+
+def _minute(text: str) -> str:
+    return f"{text[:10]} {text[11:16]}"

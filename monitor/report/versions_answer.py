@@ -192,7 +192,8 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         paired: the cases that both versions scored; null where there are none.
         outcomes_to_settle: how many more outcomes of both versions would settle the verdict at
             the present difference and share of the traffic; 0 where it is settled, null where
-            no number would.
+            no number would or none is known. At least so many are needed while a version has
+            fewer than 10 positives or negatives.
         days_to_settle: how long these take at the present rate; null likewise.
     """
 

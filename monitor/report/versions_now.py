@@ -46,6 +46,8 @@ class VersionNow(Struct, frozen=True, kw_only=True):
         predictions: made in the window, labelled or not; null likewise.
         outcomes: its outcomes in the window; null likewise.
         metrics: its metrics; null likewise.
+        shadow_cases: mature cases of a shadow version that the version that decides scored as
+            well; null for another version.
     """
 
     version: str
@@ -55,6 +57,7 @@ class VersionNow(Struct, frozen=True, kw_only=True):
     predictions: Count | None
     outcomes: OutcomeCounts | None
     metrics: MetricIntervals | None
+    shadow_cases: Count | None
 
 
 class LiveVersionsAnswer(Struct, frozen=True, kw_only=True):
@@ -116,7 +119,7 @@ def versions_reading(
         window=name,
         open=opens,
         close=closes,
-        versions=tuple(_versions(snapshot, model, window)),
+        versions=tuple(_versions(snapshot, model, window, found or VersionsNow())),
         comparison=None if compared is None else versions_answer(compared),
         not_compared=why or None,
         limits=(*of_stretch, *of_counts),
@@ -136,7 +139,9 @@ def _text(
     return "\n\n".join([*shown, *(["\n".join(_table(answer))] if answer.versions else [])])
 
 
-def _versions(snapshot: Snapshot, model: ModelState, window: Window) -> Iterator[VersionNow]:
+def _versions(
+    snapshot: Snapshot, model: ModelState, window: Window, found: VersionsNow
+) -> Iterator[VersionNow]:
     rows = {
         series.value or "": row
         for row, series in enumerate(snapshot.series)
@@ -161,6 +166,7 @@ def _versions(snapshot: Snapshot, model: ModelState, window: Window) -> Iterator
             predictions=None if row is None else int(made[row]),
             outcomes=None if row is None else outcome_counts(window, row),
             metrics=None if row is None else metric_intervals(window, row),
+            shadow_cases=found.shadow_cases.get(name, 0) if name in shadows else None,
         )
 
 
@@ -195,20 +201,32 @@ def _table(answer: LiveVersionsAnswer) -> Iterator[str]:
     for one in answer.versions:
         name = one_line(one.version)
         short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+        began = (one.first_prediction or UNDEFINED)[:16].replace("T", " ")
+        if one.shadow:
+            yield f"{_row(f'  {short}', 'shadow', began)}   {shadow_text(answer, one)}"
+            continue
         values = [
             None if one.metrics is None else one.metrics.metric(name).estimate for name in _SHOWN
         ]
-        yield _row(
-            f"  {short}",
-            _traffic(one),
-            (one.first_prediction or UNDEFINED)[:16].replace("T", " "),
-            *(UNDEFINED if value is None else f"{value:.3f}" for value in values),
-        )
+        numbers = (UNDEFINED if value is None else f"{value:.3f}" for value in values)
+        yield _row(f"  {short}", _traffic(one), began, *numbers)
+
+
+def shadow_text(answer: LiveVersionsAnswer, one: VersionNow) -> str:
+    """Return what is known of a shadow version, which has no traffic of its own.
+
+    Args:
+        answer: the versions of its model.
+        one: the shadow version.
+    """
+    found = answer.comparison
+    paired = found is not None and found.paired is not None
+    if found is not None and paired and one.version in (found.a.version, found.b.version):
+        return f"{one.shadow_cases or 0:,} mature cases, compared in pairs"
+    return f"{one.shadow_cases or 0:,} mature cases, not compared here"
 
 
 def _traffic(one: VersionNow) -> str:
-    if one.shadow:
-        return "shadow"
     return UNDEFINED if one.traffic is None else f"{100 * one.traffic:.0f} %"
 
 

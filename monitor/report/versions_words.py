@@ -9,7 +9,7 @@ from monitor.config.quantities import format_duration
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
-from monitor.drift.version_verdict import NotShown, VersionVerdict
+from monitor.drift.version_verdict import FEWEST_CASES, NotShown, VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
@@ -49,21 +49,39 @@ def versions_headline(found: VersionsCompared) -> str:
 
 
 def to_settle(found: VersionsCompared) -> str:
-    """Return how many more outcomes would settle the verdict, and how long they take."""
-    more = found.comparison.outcomes_to_settle
+    """Return how many more outcomes would settle the verdict, and how long they take.
+
+    Below 10 positives or negatives of a version rates say nothing of what would settle it: the
+    number is then that of these.
+    """
+    more, compared = found.comparison.outcomes_to_settle, found.comparison.decided_by
+    if compared.found.because is NotShown.MISSING_CLASS:
+        return f"more outcomes are needed: {_missing(found)} to compare yet"
     if not math.isfinite(more):
-        return "no number of outcomes would settle it at these rates"
+        if compared.found.because is NotShown.ANOTHER_OPERATING_POINT:
+            return "no number of outcomes would settle it at these rates"
+        return (
+            "more outcomes are needed, and how many is not known: these rates would show another "
+            "operating point, and they are uncertain"
+        )
     count = math.ceil(more)
     digits = max(len(str(count)) - _ROUNDED, 0)
     rounded = math.ceil(count / 10**digits) * 10**digits
-    text = f"about {rounded:,} more outcomes would settle it"
-    days = found.days_to_settle
+    length = _length(found.days_to_settle)
+    if not compared.found.is_projected:
+        rate = f" ({length} at the present rate)" if length else ""
+        return f"at least {rounded:,} more outcomes are needed{rate}: {_few(found)}"
+    rate = f", {length} at the present rate" if length else ""
+    return f"about {rounded:,} more outcomes would settle it{rate}"
+
+
+def _length(days: float) -> str:
+    """Return a length of time, rounded up to days or hours; "" where it is not known."""
     if not math.isfinite(days):
-        return text
+        return ""
     unit = DAY_MS if days >= _ROUNDED else HOUR_MS
     length = math.ceil(days * DAY_MS / unit) * unit
-    shown = f"{length // DAY_MS:,}d" if unit == DAY_MS else format_duration(length)
-    return f"{text}, {shown} at the present rate"
+    return f"{length // DAY_MS:,}d" if unit == DAY_MS else format_duration(length)
 
 
 def number(value: float) -> str:
@@ -109,6 +127,14 @@ def _traffic(compared: RatesCompared) -> str:
         way = "raise" if traffic > 0 else "lower"
         return f"; mix and prevalence {way} its precision by {own} point{'s' * (own != '1')}"
     return f"; {own} of the {points} points of precision are mix and prevalence"
+
+
+def _few(found: VersionsCompared) -> str:
+    """Return which version has the fewest cases of a class, and how many it needs."""
+    cases = found.comparison.decided_by.rates.cases
+    index = int(cases.argmin())
+    name, word = one_line(found.versions[index % 2].name), ("positives", "negatives")[index // 2]
+    return f"version {name} has {cases[index]:.0f} of the {FEWEST_CASES:.0f} {word} that it needs"
 
 
 def _missing(found: VersionsCompared) -> str:

@@ -71,7 +71,7 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
     """Return lines on a changed reference."""
     now, before = model.watched.reference, old.watched.reference if old else None
     if now is not None and (before is None or before.version != now.version):
-        yield f"{model.name}: reference: {reference_text(now)}"
+        yield f"{model.name}: {reference_text(now)}"
         if mixed := mixed_text(now):
             yield f"CAUTION: {model.name}: {mixed}"
         if why := warming_up_text(model.watched):

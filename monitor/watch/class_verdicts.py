@@ -99,6 +99,16 @@ def changed_confusions(
     )
 
 
+def occupied(blocks: Int64Array) -> Int64Array:
+    """Leave out the blocks of time without outcomes, but one.
+
+    Args:
+        blocks: matrices, (blocks, classes, classes).
+    """
+    held = blocks.any(axis=(1, 2))
+    return blocks[held] if held.any() else blocks[:1]
+
+
 def _because(found: Sequence[WindowVerdict]) -> Because:
     """Return the reason of most of the classes without a verdict."""
     reasons = [one.because for one in found if one.because is not None]

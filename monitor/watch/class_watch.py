@@ -7,102 +7,17 @@ same detectors, verdicts and page. All classes share the model's budget of false
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
-import numpy as np
-
-from monitor.clock import DAY_MS
-from monitor.config import ModelConfig
-from monitor.counts import ConfusionCounts, Outcome
-from monitor.drift import block_seconds
-from monitor.drift.class_attribution import ClassAttribution, Confusion, attribute_classes
-from monitor.drift.day_scatter import days_behind
-from monitor.drift.within_segments import accuracy_held
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array
-from monitor.events.renumbering import Numbers, State
-from monitor.labels.regime import LabelRegime
-from monitor.verdicts import ClassesWatched, Watched, WindowVerdict
-from monitor.watch.class_verdicts import changed_confusions, has_moved, verdict_on_whole
-from monitor.watch.cuts import Cuts
-from monitor.watch.level import Stretch
-from monitor.watch.model_days import RecentDays
+from monitor.events.renumbering import State
+from monitor.verdicts import ClassesWatched, Watched
+from monitor.watch.class_verdicts import verdict_on_whole
+from monitor.watch.class_watch_builder import ClassWatchBuilder, WatchedModel
+from monitor.watch.classes_together import ClassesTogether
 from monitor.watch.reference import MatureReference
-from monitor.watch.reference_cut import cut_reference
-from monitor.watch.stepping import ModelWatch, Stepper
-from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
+from monitor.watch.watch_builder import JudgedCounts
 from monitor.watch.watched_now import Moment, watched_now
-from monitor.watch.windows_in_use import uses_longer
-from monitor.windows.class_view import ClassView
-from monitor.windows.weights import SUMS
-
-_WHOLE = 0
-"""Series of a class that holds all outcomes of the model."""
-_REGIME = LabelRegime.of(ModelConfig())
-"""How labels of models of many classes come: no other labelling than complete goes with them."""
-
-
-class ClassDays:
-    """Reads days of one class; see `model_days.DayReader`.
-
-    Args:
-        view: of the class.
-    """
-
-    def __init__(self, view: ClassView) -> None:
-        self._view = view
-
-    def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:  # noqa: ARG002  # the view is of one model
-        """As `DayReader.days`; days without a prediction are left out."""
-        cells = self._view.days(first, end)
-        held = np.flatnonzero(cells[:, _WHOLE].any(axis=1))
-        weights = np.zeros((len(held), cells.shape[1], SUMS), dtype=np.int64)
-        return RecentDays(first + held, cells[held], weights)
-
-
-@dataclass(slots=True)
-class _Class:
-    """One class of a model, and what watches it.
-
-    Attributes:
-        builder: builds its watch.
-        stepper: steps its detectors.
-        reference: its part of the model's reference.
-        watch: its detectors, judge and detections; None before the first step.
-    """
-
-    builder: WatchBuilder
-    stepper: Stepper
-    reference: MatureReference
-    watch: ModelWatch | None = None
-
-
-class _Model(NamedTuple):
-    """The classes of a model, and the reference of the whole that theirs were cut by."""
-
-    whole: MatureReference
-    cuts: Cuts
-    classes: tuple[_Class, ...]
-
-
-class _Seen(NamedTuple):
-    """What follows from the matrices of the reference and of a window."""
-
-    before: Int64Array
-    after: Int64Array
-    verdicts: tuple[WindowVerdict, ...]
-    causes: ClassAttribution
-    confusions: tuple[Confusion, ...]
-    held: bool
-
-    def holds(
-        self, before: Int64Array, after: Int64Array, verdicts: tuple[WindowVerdict, ...]
-    ) -> bool:
-        same = len(verdicts) == len(self.verdicts) and all(
-            one is other for one, other in zip(verdicts, self.verdicts, strict=True)
-        )
-        return same and self.before is before and np.array_equal(self.after, after)
 
 
 class ClassWatch:
@@ -115,11 +30,9 @@ class ClassWatch:
 
     def __init__(self, catalogue: Catalogue, counts: JudgedCounts) -> None:
         self._catalogue = catalogue
-        self._counts = counts
-        self._windows = counts.windows
-        self._models: dict[int, _Model] = {}
-        self._matrices: dict[int, tuple[MatureReference, Int64Array]] = {}
-        self._seen: dict[tuple[int, str], _Seen] = {}
+        self._builder = ClassWatchBuilder(catalogue, counts)
+        self._together = ClassesTogether(counts.windows)
+        self._models: dict[int, WatchedModel] = {}
 
     def page_is_open(self, model: int, at: int) -> bool:
         """Return whether a class pages, or an alarm of one awaits its judgement.
@@ -129,7 +42,7 @@ class ClassWatch:
             at: event time, epoch milliseconds.
         """
         known = self._models.get(model)
-        return known is not None and any(w.page.is_open(at) for w in _watches(known))
+        return known is not None and any(w.page.is_open(at) for w in known.watches)
 
     def steps(
         self, model: int, whole: MatureReference, since: int | None, mature: int, age: int
@@ -146,7 +59,8 @@ class ClassWatch:
         Yields:
             Nothing; after each pane with outcomes and each day of each class.
         """
-        known = self._following(model, whole)
+        known = self._builder.following(self._models.get(model), model, whole)
+        self._models[model] = known
         for one in known.classes:
             one.watch = one.builder.following(one.watch, model, one.reference, known.cuts, since)
             yield from one.stepper.steps(model, one.watch, known.cuts, mature, age)
@@ -163,7 +77,7 @@ class ClassWatch:
             None before its first reference.
         """
         known = self._models.get(model)
-        if known is None or len(_watches(known)) < len(known.classes):
+        if known is None or len(known.watches) < len(known.classes):
             return None
         if known.whole.is_before(since):
             return None
@@ -174,7 +88,7 @@ class ClassWatch:
             if one.watch is not None
         }
         windows = {
-            name: self._window(model, name, at, by_class)
+            name: self._together.window(model, known, name, at, by_class)
             for name in next(iter(by_class.values())).verdicts
         }
         of_classes = by_class.values()
@@ -193,7 +107,7 @@ class ClassWatch:
             judged_age_ms=at.age,
             classes=ClassesWatched(
                 by_class=by_class,
-                reference=self._matrix(model).sum(axis=0),
+                reference=self._together.reference(model, known).sum(axis=0),
                 causes={name: seen.causes for name, seen in windows.items()},
                 confusions={name: seen.confusions for name, seen in windows.items()},
             ),
@@ -205,7 +119,7 @@ class ClassWatch:
         Args:
             window: its name.
         """
-        watches = (watch for known in self._models.values() for watch in _watches(known))
+        watches = (watch for known in self._models.values() for watch in known.watches)
         return any(window in watch.judge.names for watch in watches)
 
     def state(self) -> State:
@@ -228,105 +142,6 @@ class ClassWatch:
             old: its number in that run.
             whole: its reference.
         """
-        saved, names = state.get(str(old), ()), self._catalogue.settings[model].classes
-        if not saved or len(saved) != len(names):
-            return
-        rows = np.arange(len(names) + 1)
-        left = Numbers(models=rows, series=rows, groups=rows)
-        cuts, views = self._views(model, whole)
-        classes = []
-        for view, one in zip(views, saved, strict=True):
-            reference = MatureReference.restored(one["reference"], left)
-            made = self._class(view, cuts, whole, reference)
-            made.watch = made.builder.restored(model, reference, cuts, one["watch"], left)
-            classes.append(made)
-        self._models[model] = _Model(whole, cuts, tuple(classes))
-
-    def _following(self, model: int, whole: MatureReference) -> _Model:
-        """Return the classes of a model, cut anew where the reference of the whole is another."""
-        known = self._models.get(model)
-        if known is not None and known.whole is whole:
-            return known
-        cuts, views = self._views(model, whole)
-        watches = [None] * len(views) if known is None else [one.watch for one in known.classes]
-        classes = []
-        for view, watch in zip(views, watches, strict=True):
-            one = self._class(view, cuts, whole, None)
-            one.watch = watch
-            classes.append(one)
-        self._models[model] = known = _Model(whole, cuts, tuple(classes))
-        return known
-
-    def _views(self, model: int, whole: MatureReference) -> tuple[Cuts, list[ClassView]]:
-        size = len(self._catalogue.settings[model].classes)
-        longer = self._windows.longer if uses_longer(whole.outcomes) else ()
-        cuts = Cuts(_WHOLE, (np.arange(1, size + 1),))
-        return cuts, [ClassView(self._windows, model, c, size, longer) for c in range(size)]
-
-    def _class(
-        self, view: ClassView, cuts: Cuts, whole: MatureReference, own: MatureReference | None
-    ) -> _Class:
-        """Return a class without a watch; its reference is cut like that of the whole, or given."""
-
-        def cut(_: int, stretch: Stretch) -> MatureReference:
-            return cut_reference(view, stretch, cuts, _REGIME)
-
-        if own is None:
-            stretch = Stretch(whole.source, whole.opens or 0, whole.closes or 0)
-            own = replace(cut_reference(view, stretch, cuts, _REGIME), version=whole.version)
-        builder = WatchBuilder(self._catalogue, self._counts._replace(reader=view), cut)
-        stepper = Stepper(self._catalogue, view, ClassDays(view), builder.replace_level)
-        return _Class(builder, stepper, own)
-
-    def _matrix(self, model: int) -> Int64Array:
-        """Return the matrices of a model's reference by blocks, (blocks, classes, classes)."""
-        known, cached = self._models[model], self._matrices.get(model)
-        if cached is None or cached[0] is not known.whole:
-            columns = [one.reference.series[1:] for one in known.classes]
-            found = np.stack([one[..., Outcome.FP] for one in columns])
-            for number, one in enumerate(columns):
-                found[number, number] = one[number, :, Outcome.TP]
-            blocks = np.moveaxis(found, -1, 0)
-            cached = self._matrices[model] = known.whole, _occupied(blocks)
-        return cached[1]
-
-    def _window(self, model: int, name: str, at: Moment, by_class: dict[str, Watched]) -> _Seen:
-        """Return what follows from a window's matrices, computed again only where they changed."""
-        own = tuple(watched.verdicts[name] for watched in by_class.values())
-        moved = {one: has_moved(watched, name) for one, watched in by_class.items()}
-        panes, length = self._windows.pane_range(name, at.now, at.age), self._windows.length(name)
-        block_ms = int(block_seconds(length / 1000)) * 1000
-        each = max(1, block_ms // self._windows.width(panes))
-        after = self._windows.classes.blocks(model, panes, each)
-        before, known = self._matrix(model), self._seen.get((model, name))
-        if known is None or not known.holds(before, after, own):
-            known = self._seen[model, name] = _Seen(
-                before,
-                after,
-                own,
-                attribute_classes(before, _occupied(after)),
-                changed_confusions(before, _occupied(after), moved),
-                self._accuracy_held(model, after, max(1, DAY_MS // block_ms)),
-            )
-        return known
-
-    def _accuracy_held(self, model: int, after: Int64Array, blocks_a_day: int) -> bool:
-        days = _pooled(self._models[model].whole)
-        before, behind = self._matrix(model), days_behind(after.sum(axis=(1, 2)), blocks_a_day)
-        return accuracy_held(before.sum(axis=0), after.sum(axis=0), days, behind)
-
-
-def _pooled(reference: MatureReference) -> ConfusionCounts:
-    """Return the right (tp) and wrong (fn) predictions of each day of a reference."""
-    days = reference.by_day or reference.blocks
-    return ConfusionCounts(tp=days.tp, fn=days.fp, fp=0, tn=0)
-
-
-def _occupied(blocks: Int64Array) -> Int64Array:
-    """Leave out the blocks of time without outcomes, but one."""
-    held = blocks.any(axis=(1, 2))
-    return blocks[held] if held.any() else blocks[:1]
-
-
-def _watches(known: _Model) -> list[ModelWatch]:
-    return [one.watch for one in known.classes if one.watch is not None]
+        known = self._builder.restored(state.get(str(old), []), model, whole)
+        if known is not None:
+            self._models[model] = known

@@ -65,6 +65,7 @@ class Judge:
             volume of the reference asks for it.
         reference: as given.
         regime: as given.
+        alike: as given.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Judge:
     ) -> None:
         self.reference = reference
         self.regime = regime
+        self.alike = alike
         self.learned = LearnedScatter(reference, regime)
         self._scatter_of_verdicts = self.learned.scatter
         self._model = model

@@ -287,7 +287,12 @@ class CountsJudge:
         below = whole.below_reference_curve
         for before, after in self._by_segment(cells, cuts):
             within = judge_within_segments(
-                before, after, dispersion, between=between, below_reference_curve=below
+                before,
+                after,
+                dispersion,
+                between=between,
+                below_reference_curve=below,
+                widening=self._widening,
             )
             if self._alike > 1:
                 return _of_class(within, whole)

@@ -121,14 +121,17 @@ class LiveVersions:
         pairs = HeldPairs(self._catalogue, number, self._pairs.held(number))
         held = _Held(self._catalogue, number, self._counts.held(number), pairs)
         there = held.traffic(times, hour or 0)
+        cases = {name: pairs.mature_hours(name, hour or 0)[1] for name in pairs.names}
         asked = None if versions is None else chosen_versions(there, versions, _OPTION)
         try:
             check_labelling(model, self._catalogue.settings[number])
             a, b = asked or chosen_versions(self._latest_two(model, there), None, _OPTION)
             common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
         except UsageError as error:
-            return VersionsNow(None, str(error).removeprefix(f"{_OPTION}: "))
-        return VersionsNow(self._compared(number, held, (a, b), common, last))
+            why = str(error).removeprefix(f"{_OPTION}: ")
+            return VersionsNow(None, why, shadow_cases=cases)
+        found = self._compared(number, held, (a, b), common, last)
+        return VersionsNow(found, shadow_cases=cases)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
         """When each version predicted; of one that was a shadow, from its first time on."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import numpy as np
+from scipy.special import ndtri
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
-from monitor.drift.skill import Z_TWO_SIDED, Skill, skill, statuses
-from monitor.drift.trend import Trend, Weekly, find_trend
+from monitor.drift.skill import Skill, skill, statuses
+from monitor.drift.trend import CERTAIN, Trend, Weekly, find_trend
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.labels.regime import LabelRegime
@@ -28,7 +29,12 @@ _WEEKLY = ("odds_ratio", "recall", "false_positive_rate")
 
 
 def trend_of(
-    days: RecentDays, cuts: Cuts, regime: LabelRegime, scatter: DayScatter
+    days: RecentDays,
+    cuts: Cuts,
+    regime: LabelRegime,
+    scatter: DayScatter,
+    *,
+    certain: float = CERTAIN,
 ) -> Trend | None:
     """Return the trend of all outcomes, where it is certain within each segment key as well.
 
@@ -37,6 +43,8 @@ def trend_of(
         cuts: its series by segment key, in the order of the days' series.
         regime: how labels come, and how often they are wrong.
         scatter: how days scatter.
+        certain: p-value that a certain trend is below; less where several series of one model
+            are looked at.
 
     Returns:
         None where no trend is certain, or a change of the mix by some key explains it.
@@ -48,10 +56,13 @@ def trend_of(
 
     def among(places: Int64Array) -> Trend | None:
         counts = ConfusionCounts.from_cells(outcomes[:, places])
-        return find_trend(days.numbers, counts, scatter, sampling or 1.0)
+        return find_trend(days.numbers, counts, scatter, sampling or 1.0, certain=certain)
 
     whole = among(np.array([0]))
-    if whole is None or not _is_in_odds_ratio(whole, days.numbers, outcomes[:, 0], scatter):
+    if whole is None:
+        return None
+    least = float(-ndtri(certain / 2))
+    if not _is_in_odds_ratio(whole, days.numbers, outcomes[:, 0], scatter, least):
         return None
     if not cuts.segments:
         return whole
@@ -61,9 +72,9 @@ def trend_of(
 
 
 def _is_in_odds_ratio(
-    trend: Trend, numbers: Int64Array, outcomes: CountArray, scatter: DayScatter
+    trend: Trend, numbers: Int64Array, outcomes: CountArray, scatter: DayScatter, least: float
 ) -> bool:
-    """Return whether the odds ratio itself certainly moved as the trend says (p < .01).
+    """Return whether the odds ratio itself certainly moved as the trend says, by `least` errors.
 
     A trend is fitted to deviations that are linear in the counts. Where a rate changes several
     times over, as after another threshold, these add up to a change that the odds ratio does
@@ -81,7 +92,7 @@ def _is_in_odds_ratio(
     found = changes(days[0].sum(), days[1].sum(), between=between)
     old, new = (log_odds_ratio_within(one) for one in days)
     found = found.within_days(float(new - old))
-    certain = found.z[Component.ODDS_RATIO] * np.sign(trend.change) > Z_TWO_SIDED
+    certain = found.z[Component.ODDS_RATIO] * np.sign(trend.change) > least
     return bool(certain and skill(found, statuses(found)) != Skill.MOVED)
 
 

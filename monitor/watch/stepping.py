@@ -11,7 +11,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import Outcome
 from monitor.drift import Judgement
-from monitor.drift.trend import Trend
+from monitor.drift.trend import CERTAIN, Trend
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
@@ -274,7 +274,8 @@ class Stepper:
         opens = level.reference.opens
         first = end - MOST_DAYS if opens is None else max(opens // DAY_MS, end - MOST_DAYS)
         days = self._days.days(model, cuts, first, end)
-        trend = trend_of(days, cuts, level.regime, level.learned.scatter)
+        certain = CERTAIN / level.alike
+        trend = trend_of(days, cuts, level.regime, level.learned.scatter, certain=certain)
         if trend is not None and not level.trusts_labels(days, at):
             trend = None
         watch.trend = trend

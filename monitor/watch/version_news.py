@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable
 from monitor.clock import HOUR_MS
 from monitor.config import OnVersion
 from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift.change_news import ChangeBegan, ChangeNews, NewVersion
 from monitor.drift.change_point import change_point
+from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import MOVED_RATES
 from monitor.events.catalogue import Catalogue
+from monitor.events.columns import VERSION_KEY, Series
 from monitor.events.version_starts import ModelVersions
+from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.regime import LabelRegime
-from monitor.verdicts import ChangeBegan, NewVersion, WindowVerdict
+from monitor.verdicts import WindowVerdict
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 
@@ -30,10 +34,18 @@ class VersionNews:
         catalogue: models and their settings.
         windows: counts.
         versions_of: returns the versions of a model.
+        reference_of: returns the reference of a model by its number; None without one.
     """
 
-    def __init__(self, catalogue: Catalogue, windows: Windows, versions_of: VersionsOf) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        windows: Windows,
+        versions_of: VersionsOf,
+        reference_of: Callable[[int], MatureReference | None],
+    ) -> None:
         self._catalogue = catalogue
+        self._reference_of = reference_of
         self._windows = windows
         self._versions_of = versions_of
 
@@ -74,32 +86,73 @@ class VersionNews:
         estimated = LabelRegime.of(setting).is_estimated
         if estimated or not any(v.verdict in MOVED_RATES for v in verdicts):
             return None
-        opens, cells = self._windows.past.history(model)
         since = 0 if reference.closes is None else reference.closes
-        judged = (opens >= since) & (opens + HOUR_MS <= mature)
+        return self._changed(model, reference.counts, (since, mature), reference.dispersion)
+
+    def between(
+        self,
+        model: int,
+        before: ConfusionCounts,
+        hours: tuple[int, int],
+        now: int,
+        *,
+        changed: bool,
+    ) -> ChangeNews:
+        """Return when the rates changed from one stretch of time to another, and with what version.
+
+        Args:
+            model: its number.
+            before: outcomes of the earlier stretch, a scalar.
+            hours: end of the earlier stretch, 0 where no time is known of it, and end of the
+                later one, epoch milliseconds.
+            now: current event time, epoch milliseconds.
+            changed: the rates of the two differ.
+        """
+        began = None
+        if changed and not LabelRegime.of(self._catalogue.settings[model]).is_estimated:
+            dispersion = Dispersion.of(1.0)
+            if (known := self._reference_of(model)) is not None:
+                dispersion = known.dispersion
+            began = self._changed(model, before, hours, dispersion)
+        return ChangeNews(began, self.latest(model, now, began, until=hours[1]))
+
+    def _changed(
+        self,
+        model: int,
+        before: ConfusionCounts,
+        hours: tuple[int, int],
+        dispersion: Dispersion,
+    ) -> ChangeBegan | None:
+        """Return when the rates changed within whole hours; None without an outcome in them."""
+        opens, cells = self._windows.past.history(model)
+        judged = (opens >= hours[0]) & (opens + HOUR_MS <= hours[1])
         opens = opens[judged]
         found = change_point(
             ConfusionCounts.from_cells(cells[judged, : len(Outcome)]),
-            reference.counts,
-            recall_dispersion=float(reference.dispersion.recall),
-            false_positive_dispersion=float(reference.dispersion.false_positive_rate),
+            before,
+            recall_dispersion=float(dispersion.recall),
+            false_positive_dispersion=float(dispersion.false_positive_rate),
         )
         if found is None:
             return None
         return ChangeBegan(*(int(opens[step]) for step in found))
 
-    def latest(self, model: int, now: int, began: ChangeBegan | None) -> NewVersion | None:
+    def latest(
+        self, model: int, now: int, began: ChangeBegan | None, *, until: int | None = None
+    ) -> NewVersion | None:
         """Return the version that began last, or the one that a change began with.
 
         Args:
             model: its number.
             now: current event time, epoch milliseconds; windows end maturity before it.
             began: when its rates changed; None where they did not.
+            until: leave out versions that began later, epoch milliseconds; None for now.
 
         Returns:
             None under `on_version: keep`, and before a second version.
         """
-        later = [(first, name) for name, first in self._appeared(model)[1:] if first <= now]
+        until = now if until is None else until
+        later = [(first, name) for name, first in self._appeared(model)[1:] if first <= until]
         if self._on_version(model) is OnVersion.KEEP or not later:
             return None
         inside = [] if began is None else [one for one in later if _within(one[0], began)]
@@ -108,7 +161,22 @@ class VersionNews:
             first, name = min(inside, key=lambda one: (abs(one[0] - at), one))
         else:
             first, name = max(later)
-        return NewVersion(name, first, bool(inside))
+        share = self._traffic(model, name, first)
+        return NewVersion(name, first, bool(inside), max(now - first, 0), share)
+
+    def _traffic(self, model: int, version: str, first: int) -> float:
+        """Return the share of the predictions since its first that a version made.
+
+        The beginning is that of the pane, or of a version of more than two days that of the
+        hour.
+        """
+        asked, known = Series(self._catalogue.models[model], VERSION_KEY, version), self._catalogue
+        row = next((r for r in known.rows_of(model).tolist() if known.series[r] == asked), None)
+        if row is None:
+            return float("nan")
+        made = int(self._windows.lifetime[row, PREDICTED_POSITIVE:].sum())
+        since = self._windows.predictions_since(model, first)
+        return made / since if since else float("nan")
 
     def _appeared(self, model: int) -> tuple[tuple[str, int], ...]:
         return self._versions_of(self._catalogue.models[model]).appeared

@@ -81,7 +81,7 @@ class Watch:
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
-        self._news = VersionNews(catalogue, windows, versions_of)
+        self._news = VersionNews(catalogue, windows, versions_of, self._references.found)
         judged = JudgedCounts(windows, scores, delays, errors, windows)
         self._builder = WatchBuilder(catalogue, judged, self._references.cut)
         days = SeriesDays(catalogue, windows)
@@ -216,6 +216,11 @@ class Watch:
             began=began,
             new_version=self._news.latest(model, now, began),
         )
+
+    @property
+    def news(self) -> VersionNews:
+        """When models changed, and with what version."""
+        return self._news
 
     def uses(self, window: str) -> bool:
         """Return whether some model is judged in a window.

@@ -21,6 +21,7 @@ from monitor.windows.weights import SUMS, WeightSums
 
 HISTORY_DAYS = 366
 """Days for which each model's totals are stored by the hour, and every series by the day."""
+_END = 1 << 60
 
 
 class History(NamedTuple):
@@ -122,6 +123,18 @@ class PastCounts:
         """
         table = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
         return table[:, 0, PREDICTED_POSITIVE:]
+
+    def predictions_since(self, model: int, moment: int) -> int:
+        """Count a model's predictions from the hour of a moment on; 0 where it is not stored.
+
+        Args:
+            model: its number.
+            moment: epoch milliseconds.
+        """
+        hour = moment // HOUR_MS
+        if not self._hours.reaches_back(hour, model):
+            return 0
+        return int(self._hours.sum(hour, _END, np.array([model]))[:, PREDICTED_POSITIVE:].sum())
 
     def first_hour(self, model: int, since: int) -> int | None:
         """Return the first stored hour with predictions of a model, epoch milliseconds.

@@ -276,6 +276,24 @@ class Windows(WindowCounts):
         newest = ring.newest(model)
         return 0 if newest is None else (newest - ring.span + 1) * ring.width
 
+    def predictions_since(self, model: int, moment: int) -> int:
+        """Count a model's predictions from a moment on.
+
+        Args:
+            model: its number.
+            moment: epoch milliseconds; rounded down to a fine pane, and to an hour where it is
+                longer ago than fine panes are stored.
+
+        Returns:
+            0 where it is longer ago than hours are stored.
+        """
+        self._ensure()
+        fine, row = self._rings[FINE], np.array([self._totals_row(model)])
+        pane = moment // fine.width
+        if not fine.reaches_back(pane, model):
+            return self.past.predictions_since(model, moment)
+        return int(fine.sum(pane, _END, row)[:, PREDICTED_POSITIVE:].sum())
+
     @property
     def pane_ms(self) -> int:
         """Width of a fine pane, milliseconds."""

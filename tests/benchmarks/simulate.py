@@ -26,10 +26,15 @@ SAY_EVERY = 100
 
 
 class Total:
-    """What happened in all worlds so far."""
+    """What happened in all worlds so far.
 
-    def __init__(self) -> None:
+    Args:
+        storm: see `simulator.world.World`.
+    """
+
+    def __init__(self, storm: int) -> None:
         self.began = time.monotonic()
+        self._storm = storm
         self.worlds = 0
         self.seconds = 0.0
         self.happened: Counter[str] = Counter()
@@ -41,7 +46,7 @@ class Total:
             AssertionError: something was lost or counted twice.
         """
         with tempfile.TemporaryDirectory() as folder:
-            world = simulate(seed, Path(folder))
+            world = simulate(seed, Path(folder), self._storm)
         self.worlds += 1
         self.seconds += world.seconds
         self.happened += world.happened
@@ -67,8 +72,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="the first")
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seeds", type=int, help="so many, however long they take")
+    parser.add_argument("--storm", type=int, default=2500, help="requests of a storm, at most")
     args = parser.parse_args()
-    total = Total()
+    total = Total(args.storm)
     for seed in count(args.seed):
         if total.worlds == args.seeds or (args.seeds is None and total.minutes >= args.minutes):
             break

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from sqlite3 import connect
 
 import jsonschema
 import pytest
@@ -114,3 +115,108 @@ def test_listeners_that_run_refuses_are_reported(capsys, tmp_path, feed, reporte
     assert reported in checked.err
     refused = ran(capsys, "run", "-c", config)
     assert (refused.code, reported in refused.err) == (2, True)
+
+
+MISSED = "`run` would miss events of feeds[0]: "
+RECORD = {"ts": 5, "id": 1, "deny": 1, "fraud": 1}
+LOOKED_AT = {
+    "a column of a table": (
+        "a.csv",
+        "fields: {prediction: deny, label: frauds}",
+        MISSED + "{path}: label: there is no column 'frauds'; did you mean 'fraud'?",
+    ),
+    "a name in JSON": (
+        "a.ndjson",
+        "fields: {prediction: deny, label: frauds}",
+        MISSED + "{path}: fields.label: there is no 'frauds' in the first 1 record; did you mean",
+    ),
+    "records without a field": (
+        "a.json",
+        "fields: {label: fraud, id: claim}",
+        MISSED + "{path}: the first 1 record cannot be used, {path}:1: missing_field: id: is",
+    ),
+    "a file that grows": (
+        "a.ndjson",
+        "fields: {ts: at, prediction: deny}, follow: true",
+        MISSED + "{path}: the first 1 record cannot be used, {path}:1: missing_field: ts: is",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOOKED_AT)
+def test_a_mapping_of_names_that_the_file_does_not_have_is_not_ok(capsys, tmp_path, case):
+    name, settings, said = LOOKED_AT[case]
+    path, config = tmp_path / name, tmp_path / "monitor.yaml"
+    rows = "\n".join(",".join(map(str, row)) for row in (RECORD, RECORD.values()))
+    path.write_text(rows if name.endswith("csv") else json.dumps(RECORD) + "\n")
+    state = f"state: {{directory: {tmp_path}/state}}\n"
+    config.write_text(f"{state}feeds: [{{type: file, path: {path}, {settings}}}]\n")
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 2
+    assert checked.err.startswith(said.format(path=path))
+    assert not checked.out.endswith("ok\n")
+    fields = "fields: {prediction: deny, label: fraud}"
+    config.write_text(f"{state}feeds: [{{type: file, path: {path}, {fields}}}]\n")
+    checked = ran(capsys, "check-config", config)
+    assert (checked.code, checked.err) == (0, "")
+    assert checked.out.endswith("ok\n")
+
+
+def test_a_label_that_a_growing_file_has_not_yet_is_no_fault(capsys, tmp_path):
+    path, config = tmp_path / "a.ndjson", tmp_path / "monitor.yaml"
+    path.write_text(json.dumps(RECORD) + "\n")
+    fields = "fields: {prediction: deny, label: later}"
+    config.write_text(f"feeds: [{{type: file, path: {path}, {fields}, follow: true}}]\n")
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 0
+    assert f"feeds[0]: {path}: fields.label: there is no 'later' in the first" in checked.err
+
+
+@pytest.mark.parametrize(
+    ("url", "table", "fields", "said"),
+    [
+        ("gone.db", "labels", "label: fraud", "no such file: "),
+        ("here.db", "label", "label: fraud", "the query fails: no such table: label"),
+        ("here.db", "labels", "label: frauds", "label: there is no column 'frauds'; did you mean"),
+        ("here.db", "labels", "label: fraud, id: ts", "cannot be used, sql labels@1: bad_value"),
+        ("here.db", "labels", "label: fraud", ""),
+    ],
+)
+def test_a_database_is_asked_for_its_first_rows(  # noqa: PLR0917  # of pytest
+    capsys, tmp_path, url, table, fields, said
+):
+    config, database = tmp_path / "monitor.yaml", connect(tmp_path / "here.db")
+    with database:
+        database.execute("CREATE TABLE labels (n, ts, id, fraud)")
+        database.execute("INSERT INTO labels VALUES (1, 5.5, 7, 1)")
+    database.close()
+    query = f"SELECT * FROM {table} WHERE n >= :cursor"  # noqa: S608  # of this test
+    place = f"name: labels, url: 'sqlite:///{tmp_path}/{url}', cursor: n"
+    config.write_text(
+        f"state: {{directory: {tmp_path}/state}}\n"
+        f"feeds: [{{type: sql, {place}, query: '{query}', fields: {{{fields}}}}}]\n"
+    )
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == (2 if said else 0)
+    assert checked.err.startswith(MISSED) is bool(said)
+    assert said in checked.err
+    assert not (tmp_path / "gone.db").exists()
+
+
+def test_what_cannot_be_looked_at_is_unchecked(capsys, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    feeds = [
+        {"type": "file", "path": "-"},
+        {"type": "file", "path": str(tmp_path / "later.ndjson"), "follow": True},
+        {"type": "file", "path": str(tmp_path / "empty.ndjson")},
+        {"type": "http"},
+    ]
+    (tmp_path / "empty.ndjson").touch()
+    config.write_text(json.dumps({"feeds": feeds, "state": {"directory": str(tmp_path / "s")}}))
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 0
+    assert checked.err.splitlines() == [
+        "feeds[0]: unchecked: standard input",
+        f"feeds[1]: unchecked: {tmp_path}/later.ndjson, which does not exist yet",
+        f"feeds[2]: unchecked: {tmp_path}/empty.ndjson, which is empty",
+    ]

@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from cli.commands import ran
 
@@ -11,10 +13,13 @@ from monitor.extras import install_command
 GOOD = '{"type":"outcome","ts":%d,"prediction":1,"label":1}\n'
 BAD = {
     "malformed": ("no JSON\n", "write one JSON object a line, or end the name in .csv"),
-    "missing_field": ('{"ts":1,"label":1}\n', "say which column is which, as in --field ts=COLUMN"),
+    "missing_field": (
+        '{"ts":1,"label":1}\n',
+        "say which column holds id: --field id=COLUMN",
+    ),
     "bad_value": (
         '{"ts":1,"prediction":"yes","label":1}\n',
-        "say how values are written, as in --positive label=VALUE",
+        "say which values are of the positive class: --positive prediction=VALUE",
     ),
     "unknown_type": ('{"type":"event","ts":1}\n', "leave `type` out, or map it"),
     "timestamp_in_milliseconds": (
@@ -48,6 +53,82 @@ def test_a_replay_without_a_usable_record_exits_3_and_says_what_to_write(
     assert done.code == 3
     last = done.err.splitlines()[-1]
     assert last.startswith(f"error: 1,200 of 1,200 records were rejected: 1,200 {reason}; {hint}")
+
+
+GIVEN = {"id": "a", "ts": 1, "prediction": 1, "label": 1}
+BY_FIELD = {
+    "label": ({"label": "ok"}, "say which values are of the positive class: --positive label="),
+    "score": ({"score": 730}, "scores lie from 0 to 1: name the column that holds them"),
+    "ts": ({"ts": "2026-07-01 12:00"}, "give the zone of times that name none, --zone Europe/B"),
+    "label_ts": ({"label_ts": "never"}, "give the zone of times that name none, --zone"),
+    "id": ({"id": 1.5}, "write id as text or an integer"),
+    "version": ({"version": True}, "write version as text or an integer"),
+    "segment": ({"segment": "eu"}, "write segment as an object, or name the column of each key"),
+    "weight": ({"sampling_probability": 7}, "write the probability with which the case was drawn"),
+    "counts": ({"type": "counts", "tp": "x"}, "write counts as integers"),
+    "scored": ({"prediction": None, "score": 0.5}, "or give the model a threshold"),
+    "long id": ({"id": "x" * 300}, "shorten id, as by a hash, to at most 256 bytes"),
+    "label_ts of 9999": (
+        {"label_ts": 1e11},
+        "check which column holds the time: --field label_ts=",
+    ),
+}
+
+
+@pytest.mark.parametrize("changed", BY_FIELD)
+def test_the_hint_follows_from_the_field(capsys, events, changed):
+    fields, hint = BY_FIELD[changed]
+    text = json.dumps({**GIVEN, **fields}) + "\n"
+    done = ran(capsys, "replay", events(3, text))
+    assert done.code == 3
+    assert hint in done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "ndjson", "parquet"])
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            ("timestamp", "proba", "decision", "fraud"),
+            (
+                "has no column 'ts', got timestamp, proba, decision, fraud; say which column is "
+                "which: write --field ts=timestamp --field score=proba --field prediction=COLUMN "
+                "--field label=COLUMN"
+            ),
+        ),
+        (
+            ("ts", "decision", "fraud"),
+            (
+                "its columns make no events, got ts, decision, fraud; say which column is which: "
+                "write --field prediction=COLUMN --field label=COLUMN"
+            ),
+        ),
+    ],
+)
+def test_columns_that_make_no_events_are_named_with_what_to_write(
+    capsys, tmp_path, form, columns, said
+):
+    path, rows = tmp_path / f"a.{form}", [dict.fromkeys(columns, 1)] * 3
+    if form == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif form == "csv":
+        path.write_text("\n".join([",".join(columns), *[",".join("1" * len(columns))] * 3]))
+    else:
+        separator = "\n" if form == "ndjson" else ","
+        text = separator.join(map(json.dumps, rows))
+        path.write_text(text if form == "ndjson" else f"[{text}]")
+    done = ran(capsys, "replay", path)
+    assert done.code == 3
+    assert done.err.count(f"{path}: {said}") == 1
+    if columns[0] == "ts":
+        assert "say which column holds id: --field id=COLUMN" in done.err.splitlines()[-1]
+
+
+def test_a_row_of_csv_that_does_not_fit_is_no_json(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("ts,prediction,label\n1,1\n")
+    done = ran(capsys, "replay", path)
+    assert "check the separator (.csv for commas, .tsv for tabs)" in done.err.splitlines()[-1]
 
 
 def test_more_than_half_rejected_is_a_warning_on_the_last_line(capsys, events):
@@ -109,6 +190,28 @@ def test_an_unknown_segment_key_of_a_table_lists_its_columns(capsys, tmp_path):
     done = ran(capsys, "diagnose", "--feed", path, "--segments", "country")
     assert done.code == 2
     assert "--segments: no prediction has the key 'country'; there are region" in done.err
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_an_unknown_segment_key_of_mapped_columns_lists_those_that_are_left(capsys, tmp_path, form):
+    rows = [
+        {"timestamp": at, "deny": 1, "y_true": at % 2, "shop": 7, "place": "eu"} for at in range(3)
+    ]
+    path = tmp_path / f"events.{form}"
+    text = "\n".join(",".join(map(str, row)) for row in [rows[0], *(r.values() for r in rows)])
+    path.write_text(text if form == "csv" else json.dumps(rows))
+    mapped = ("--field", "prediction=deny")
+    done = ran(capsys, "diagnose", "--feed", path, *mapped, "--segments", "country")
+    assert done.code == 2
+    hint = "none; say which column holds it: --field segment.country=COLUMN"
+    there = "shop, place" if form == "csv" else hint
+    assert done.err.endswith(
+        f"--segments: no prediction has the key 'country'; there are {there}\n"
+    )
+    mapped = (*mapped, "--field", "segment.region=place")
+    done = ran(capsys, "diagnose", "--feed", path, *mapped, "--segments", "country")
+    there = "region, shop" if form == "csv" else "region"
+    assert done.err.endswith(f"there are {there}\n")
 
 
 def test_a_model_whose_labels_stopped_says_so_instead_of_no_segments(capsys, tmp_path):
@@ -233,7 +336,8 @@ def test_check_config_says_first_that_a_file_to_read_is_missing(capsys, tmp_path
     config.write_text(json.dumps({"feeds": feeds, "state": state}))
     done = ran(capsys, "check-config", config)
     assert done.code == 2
-    first, second = done.err.splitlines()
+    first, second, *unchecked = done.err.splitlines()
+    assert all("unchecked: " in line for line in unchecked)
     assert first.startswith("`run` would stop: feeds[2].path: no such file, got ")
     assert second.startswith("`run` would stop: feeds[3].path: no such file, got ")
     assert not done.out.endswith("ok\n")

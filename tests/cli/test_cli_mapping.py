@@ -35,18 +35,24 @@ def made(rows=600):
         yield moment, 1000 + number, proba, int(proba > 0.6), fraud
 
 
-ROWS = list(made())
-RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
-JSON = [{**record, "timestamp": record["timestamp"].isoformat()} for record in RECORDS]
-TABLE = pa.Table.from_pylist(RECORDS)
-NESTED = [
-    {
+def as_json(records):
+    return [{**record, "timestamp": record["timestamp"].isoformat()} for record in records]
+
+
+def nested(record):
+    names = {name: record[name] for name in ("shop", "model", "version") if name in record}
+    return {
         "event": {"timestamp": record["timestamp"], "user_id": record["user_id"]},
         "model": {"proba": record["proba"], "decision": record["decision"]},
         "fraud": record["fraud"],
+        **({"names": names} if names else {}),
     }
-    for record in JSON
-]
+
+
+ROWS = list(made())
+RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+JSON = as_json(RECORDS)
+TABLE = pa.Table.from_pylist(RECORDS)
 NESTED_LINE = (
     *("--field", "ts=event.timestamp", "--field", "id=event.user_id", "--field", "label=fraud"),
     *("--field", "score=model.proba", "--field", "prediction=model.decision"),
@@ -54,11 +60,11 @@ NESTED_LINE = (
 )
 
 
-def separated(separator):
+def separated(separator, records=JSON):
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, delimiter=separator)
+    writer = csv.DictWriter(text, records[0], delimiter=separator)
     writer.writeheader()
-    writer.writerows(JSON)
+    writer.writerows(records)
     return text.getvalue().encode()
 
 
@@ -78,32 +84,36 @@ def lines(records):
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
-FORMATS = {
-    "claims.csv": (separated(","), LINE),
-    "claims.tsv": (separated("\t"), LINE),
-    "claims.csv.gz": (gzip.compress(separated(",")), LINE),
-    "claims.tsv.zst": (zstandard.compress(separated("\t")), LINE),
-    "claims.parquet": (parquet(), LINE),
-    "claims.parquet.zst": (zstandard.compress(parquet()), LINE),
-    "claims.arrow": (arrow(), LINE),
-    "claims.feather.gz": (gzip.compress(arrow()), LINE),
-    "claims.json": (json.dumps(JSON, indent=1).encode(), LINE),
-    "claims.json.gz": (gzip.compress(json.dumps(JSON).encode()), LINE),
-    "claims.jsonl": (lines(JSON), LINE),
-    "claims.ndjson.zst": (zstandard.compress(lines(JSON)), LINE),
-    "nested.ndjson": (lines(NESTED), NESTED_LINE),
-    "nested.parquet": (
-        parquet(
-            pa.Table.from_pylist(
-                [
-                    {**nested, "event": {**nested["event"], "timestamp": record["timestamp"]}}
-                    for nested, record in zip(NESTED, RECORDS, strict=True)
-                ]
-            )
-        ),
-        NESTED_LINE,
-    ),
-}
+def formats(records):
+    """The bytes of a table by the name of a file, and whether its records are nested."""
+    table, written = pa.Table.from_pylist(records), as_json(records)
+    typed = [
+        {**nested(record), "event": {key: record[key] for key in ("timestamp", "user_id")}}
+        for record in records
+    ]
+    return {
+        "claims.csv": separated(",", written),
+        "claims.tsv": separated("\t", written),
+        "claims.csv.gz": gzip.compress(separated(",", written)),
+        "claims.tsv.zst": zstandard.compress(separated("\t", written)),
+        "claims.parquet": parquet(table),
+        "claims.parquet.zst": zstandard.compress(parquet(table)),
+        "claims.arrow": arrow(table),
+        "claims.feather.gz": gzip.compress(arrow(table)),
+        "claims.json": json.dumps(written, indent=1).encode(),
+        "claims.json.gz": gzip.compress(json.dumps(written).encode()),
+        "claims.jsonl": lines(written),
+        "claims.ndjson.zst": zstandard.compress(lines(written)),
+        "nested.ndjson": lines(map(nested, written)),
+        "nested.parquet": parquet(pa.Table.from_pylist(typed)),
+    }
+
+
+FORMATS = formats(RECORDS)
+
+
+def line_of(name):
+    return NESTED_LINE if name.startswith("nested") else LINE
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +136,85 @@ def replayed(capsys, path, *words):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_held_table_counts_alike_in_every_format(capsys, tmp_path, canonical, name):
-    content, line = FORMATS[name]
     path = tmp_path / name
-    path.write_bytes(content)
+    path.write_bytes(FORMATS[name])
     expected = replayed(capsys, canonical).out
     assert json.loads(expected)["models"]["default"]["outcomes"]["tp"] > 50
-    assert replayed(capsys, path, *line).out == expected
+    assert replayed(capsys, path, *line_of(name)).out == expected
+
+
+NUMBERED = [
+    {**record, "model": 7 + number % 2, "version": 3 + number % 3, "shop": number % 4}
+    for number, record in enumerate(RECORDS[:200])
+]
+"""The table with names that are integers."""
+NUMBERED_FORMATS = formats(NUMBERED)
+NUMBERED_LINE = ("--field", "segment.shop=shop")
+NUMBERED_NESTED = (
+    *("--field", "model=names.model", "--field", "version=names.version"),
+    *("--field", "segment.shop=names.shop"),
+)
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """The numbered table with all names as text, by the names of the fields; and a config."""
+    names = dict(zip(COLUMNS, ("ts", "id", "score", "prediction", "label"), strict=True))
+    folder = tmp_path_factory.mktemp("named")
+    events = [
+        {
+            **{names[column]: record[column] for column in COLUMNS},
+            **{name: str(record[name]) for name in ("model", "version")},
+            "id": str(record["user_id"]),
+            "segment": {"shop": str(record["shop"])},
+            "type": "outcome",
+        }
+        for record in as_json(NUMBERED)
+    ]
+    (folder / "events.ndjson").write_bytes(lines(events))
+    (folder / "monitor.yaml").write_text("defaults: {segments: [version, shop]}\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", NUMBERED_FORMATS)
+def test_names_that_are_integers_count_alike_in_every_format(capsys, tmp_path, named, name):
+    path, config = tmp_path / name, ("-c", named / "monitor.yaml")
+    path.write_bytes(NUMBERED_FORMATS[name])
+    expected = replayed(capsys, named / "events.ndjson", *config).out
+    assert json.loads(expected)["models"].keys() == {"7", "8"}
+    more = NUMBERED_NESTED if name.startswith("nested") else NUMBERED_LINE
+    line = [word for word in line_of(name) if word not in ("--constant", "model=default")]
+    assert replayed(capsys, path, *line, *more, *config).out == expected
+
+
+@pytest.mark.parametrize("unmapped", ["events.ndjson", "events.json", "events.parquet"])
+def test_names_that_are_integers_count_without_a_mapping(capsys, tmp_path, named, unmapped):
+    events = list(map(json.loads, (named / "events.ndjson").read_text().splitlines()))
+    for event in events:
+        event |= {name: int(event[name]) for name in ("id", "model", "version")}
+        event["segment"] = {"shop": int(event["segment"]["shop"])}
+    path, config = tmp_path / unmapped, ("-c", named / "monitor.yaml")
+    if unmapped.endswith("parquet"):
+        path.write_bytes(parquet(pa.Table.from_pylist(events)))
+    else:
+        path.write_bytes(lines(events) if "nd" in unmapped else json.dumps(events).encode())
+    expected = replayed(capsys, named / "events.ndjson", *config).out
+    assert replayed(capsys, path, *config).out == expected
+
+
+@pytest.mark.parametrize("form", ["pandas", "categories", "Arrow", "arrays"])
+def test_names_that_are_integers_count_alike_in_python(capsys, named, form):
+    monitor = Monitor.from_yaml(named / "monitor.yaml")
+    names = ["model", "version", "shop"]
+    tables = {
+        "pandas": lambda: pd.DataFrame(NUMBERED),
+        "categories": lambda: pd.DataFrame(NUMBERED).astype(dict.fromkeys(names, "category")),
+        "Arrow": lambda: pa.Table.from_pylist(NUMBERED),
+        "arrays": lambda: {name: [row[name] for row in NUMBERED] for name in NUMBERED[0]},
+    }
+    monitor.feed(tables[form](), id="user_id", prediction="decision", label="fraud")
+    expected = replayed(capsys, named / "events.ndjson", "-c", named / "monitor.yaml").out
+    assert f"{replay_json(monitor.snapshot())}\n" == expected
 
 
 FRAMES = {
@@ -215,16 +298,35 @@ MAPPED = {
         {},
         {"tp": 1, "fp": 0, "fn": 0, "tn": 0},
     ),
+    "constants": (
+        "label\n1\n0\n",
+        (
+            *("--constant", "ts=2026-07-01T12:00", "--zone", "Europe/Berlin"),
+            *("--constant", "prediction=1", "--constant", "score=.3", "--constant", "version=7"),
+        ),
+        {},
+        {"tp": 1, "fp": 1, "fn": 0, "tn": 0},
+    ),
+    "constants by values": (
+        "label\n1\n0\n",
+        (
+            *("--constant", "ts=1780000000000", "--unit", "ms"),
+            *("--constant", "prediction=deny", "--positive", "prediction=deny"),
+        ),
+        {},
+        {"tp": 1, "fp": 1, "fn": 0, "tn": 0},
+    ),
 }
 
 
 @pytest.mark.parametrize("case", MAPPED.values(), ids=MAPPED)
-@pytest.mark.parametrize("form", ["csv", "ndjson"])
+@pytest.mark.parametrize("form", ["csv", "ndjson", "parquet"])
 def test_values_of_classes_and_units_of_times_are_mapped(capsys, tmp_path, case, form):
     text, words, rejected, outcomes = case
     path = tmp_path / f"a.{form}"
     rows = list(csv.DictReader(io.StringIO(text)))
-    path.write_bytes(text.encode() if form == "csv" else lines(rows))
+    written = {"csv": text.encode(), "ndjson": lines(rows)}
+    path.write_bytes(written.get(form) or parquet(pa.Table.from_pylist(rows)))
     found = json.loads(replayed(capsys, path, *words).out)
     assert found["events_rejected"] == rejected
     assert found["models"]["default"]["outcomes"] == outcomes
@@ -272,6 +374,7 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest(capsys, tmp_path):
         (("--positive", "score=a"), "score: is not known, got 'score'"),
         (("--negative", "label=a"), "label: must name values of the positive class"),
         (("--zone", "Berlin"), "zone: is no time zone, got 'Berlin'"),
+        (("--constant", "segment=a"), "has one value for each segment key"),
         (("--unit", "h"), "unit: is not known, got 'h'"),
     ],
 )

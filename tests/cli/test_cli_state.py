@@ -172,10 +172,11 @@ class Restarted:
             file.write(lines)
         process = Process(self._config, self._clock)
         process.settle()
-        (model,) = process.service._monitor.snapshot().models
-        found = model.watermark_ms // 1000, process.counts().cells, process.windows()[1]
+        snapshot, counts = process.snapshot(), process.counts()
         process.stop()
-        return *found[:2], int(found[2].counts.cells[0].sum())
+        (model,), day = snapshot.models, snapshot.windows[1]
+        cells = {key: n for key, n in counts.items() if key[:4] == ("cell", "fraud", "", "")}
+        return model.watermark_ms // 1000, cells, int(day.counts.cells[0].sum())
 
 
 def test_a_monitor_goes_on_from_a_time_that_was_taken_back(capsys, tmp_path):

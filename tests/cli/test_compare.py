@@ -172,7 +172,10 @@ def test_last_takes_the_end_of_the_stretch(capsys, three):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--versions", "6,8"), "no such version, got '8'; There is '5' (60,000 predictions, 1970"),
+        (
+            ("--versions", "6,8"),
+            "no such version, got '8'; known are '5' (60,000 predictions, 1970",
+        ),
         (("--versions", "5,6"), "'5' and '6' never predicted at the same time"),
         (("--versions", "6"), "--versions: must be two different versions, got '6'; write A,B"),
         (("--versions", "6,6"), "--versions: must be two different versions"),

@@ -1,13 +1,17 @@
 """`top` fits into the terminal: 80 columns, whole models, both answers of each."""
 
 import pytest
+from class_streams import ClassStream
 from exporter.page.pages import HOUR, counts, fed
 from msgspec.structs import replace
 
 from monitor.cli.top import table
 from monitor.config import Config
+from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.report.class_answer import ranked_classes
+from monitor.report.vocabulary import PAGE_METRICS
 
 NAMES = ("fraud", "a-model-whose-name-is-longer-than-its-column", "two\nlines")
 
@@ -62,3 +66,43 @@ def test_what_is_not_known_yet_is_a_dash(status):
     young = replace(status.models[0], last_prediction_age_seconds=None, last_label_age_seconds=None)
     row = table(replace(status, models=(young,), total=1))[3]
     assert row.split()[-2:] == ["—", "—"]
+
+
+@pytest.fixture(scope="module")
+def classes():
+    """Status of a model of twelve classes, of which the first is taken for the second."""
+    monitor = ClassStream(classes=12, change="confusion", a_day=600).applied()
+    return status_answer(monitor.snapshot(), limit=9)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_classes_have_rows_by_the_rule_of_the_page(classes, columns):
+    lines = table(classes, columns)
+    assert max(map(len, lines)) <= columns
+    start = next(n for n, line in enumerate(lines) if "each class against the others" in line)
+    (model,) = classes.models
+    found = model.windows[model.verdict_window].classes
+    assert lines[start].endswith(f"last {model.verdict_window}")
+    rows = lines[start + 1 : start + 9]
+    assert [row.split()[0] for row in rows] == ranked_classes(found)[:8]
+    assert rows[0].endswith(" pages")
+    for row in rows:
+        metrics = found.by_class[row.split()[0]].metrics
+        shown = [metrics.metric(metric.name).estimate for metric in PAGE_METRICS]
+        assert row.split()[1:6] == [f"{value:.3f}".removeprefix("0") for value in shown]
+    assert lines[start + 9] == "  and 4 more classes"
+
+
+def test_of_a_long_verdict_of_a_class_the_end_is_shown(classes):
+    (model,) = classes.models
+    window = model.windows[model.verdict_window]
+    both = Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
+    one = window.classes.by_class["class-3"]
+    change = replace(one.change, verdict=both, verdict_because=None)
+    by_class = {**window.classes.by_class, "class-3": replace(one, change=change)}
+    changed = replace(window, classes=replace(window.classes, by_class=by_class))
+    model = replace(model, windows={**model.windows, model.verdict_window: changed})
+    lines = table(replace(classes, models=(model,)))
+    (row,) = [line for line in lines if line.startswith("  class-3 ")]
+    assert row.endswith("…and model degraded")
+    assert len(row) <= 80

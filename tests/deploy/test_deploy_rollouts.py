@@ -189,6 +189,15 @@ def gated(url, looks="1"):
     return done.returncode, done.stdout
 
 
+@pytest.mark.parametrize("words", [[], ["m", "6"], ["m", "6", "7", "8"]])
+def test_the_script_says_how_to_call_it(words):
+    done = subprocess.run(
+        [str(ROLLOUTS / "gate.sh"), *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: gate.sh MODEL STABLE CANARY")
+
+
 def running(**made):
     monitor = fed(stream(**made))
     state = monitor.snapshot()

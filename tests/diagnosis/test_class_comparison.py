@@ -16,8 +16,12 @@ from sklearn.metrics import confusion_matrix
 from monitor.cli.entry import main
 from monitor.clock import DAY_MS
 from monitor.config import Config
-from monitor.diagnosis.class_comparison import ClassComparison, compare_classes
-from monitor.diagnosis.time_ranges import TimeRange
+from monitor.diagnosis.class_comparison import (
+    ClassComparison,
+    compare_classes,
+    counted_days,
+)
+from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.report.class_comparison_text import class_comparison_text, class_headline
@@ -85,8 +89,10 @@ def monitor(events: list[dict[str, Any]]) -> Monitor:
 def compared(monitor: Monitor) -> Callable[[str], ClassComparison]:
     def compare(week: str) -> ClassComparison:
         first = 7 * WEEKS.index(week)
-        after = TimeRange(first * DAY_MS, (first + 7) * DAY_MS)
-        return compare_classes(monitor, "digits", TimeRange(0, 7 * DAY_MS), after)
+        after = f"1970-01-{first + 1:02}..1970-01-{first + 8:02}"
+        (model,) = monitor.snapshot().models
+        asked = ClassRanges.asked(model, "1970-01-01..1970-01-08", after, DAY_MS)
+        return compare_classes(model, asked, counted_days(monitor, "digits", asked))
 
     return compare
 
@@ -147,7 +153,7 @@ def test_diagnose_says_so_in_text_json_and_its_exit_code(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--before: must be given for a model of more than two classes"),
+        ([], "--before: must be given, since there is no reference that is complete"),
         (["--before", "1970-01-01T06:00:00Z..1970-01-02"], "--before: must be whole days (UTC)"),
         (["--html", "report.html"], "--html: shows models of two classes only"),
         (

@@ -78,6 +78,16 @@ def test_no_number_of_outcomes_settles_a_moved_threshold():
     assert found.times_the_outcomes == math.inf
 
 
+def test_with_under_ten_cases_of_a_class_nothing_is_projected():
+    # recall and false positives fell, which at these rates no number of outcomes would settle
+    few = sequential_verdict(rates_at(0.8, 0.4, 0.25, 0.1, positive=5, negative=40))
+    assert (few.verdict, few.because) == (VersionVerdict.NOT_SHOWN, NotShown.TOO_FEW_OUTCOMES)
+    assert not few.is_projected
+    assert few.times_the_outcomes == 2
+    enough = sequential_verdict(rates_at(0.8, 0.4, 0.25, 0.1, positive=10, negative=80))
+    assert enough.is_projected
+
+
 @pytest.mark.parametrize("missing", [(TP, FN), (FP, TN)])
 def test_a_version_without_a_class_is_not_judged(missing):
     cells = table((80, 10, 20, 90), (80, 10, 20, 90))

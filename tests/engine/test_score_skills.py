@@ -106,5 +106,5 @@ def test_series_json_and_python_have_the_same_numbers():
         for end, infix in {"estimate": "", "lower": "_lower", "upper": "_upper"}.items():
             assert samples[f"{stem}{infix}{unit}", "3d"] == shown[end] == getattr(seen, end)
             assert np.isnan(samples[f"{stem}{infix}{unit}", "6h"])
-    assert np.isnan(float(monitor["default"]["6h"].roc_auc))
+    assert np.isnan(monitor["default"]["6h"].roc_auc.estimate)
     assert view.scores.calibration.slope == model["windows"]["3d"]["scores"]["calibration_slope"]

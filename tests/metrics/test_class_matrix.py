@@ -161,3 +161,23 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(cases: int) -> Non
     covered = [((low <= value) & (value <= high)).mean() for value, (low, high) in pairs]
     assert min(covered) > 0.91
     assert max(covered) < 0.97
+
+
+@pytest.mark.parametrize(("classes", "right"), [(10, 0.98), (20, 0.9)])
+def test_intervals_of_averages_hold_where_a_class_has_few_cases(classes: int, right: float) -> None:
+    """Thirty cases of each class in the mean, fifteen of twenty classes."""
+    rates = np.full((classes, classes), (1 - right) / (classes - 1))
+    np.fill_diagonal(rates, right)
+    drawn = np.random.default_rng(4).multinomial(300, (rates / classes).ravel(), size=2000)
+    seen = drawn.reshape(-1, classes, classes)
+    for kind, metric in AVERAGES:
+        low, high = average_interval(seen, kind, metric, 0.95)
+        assert ((low <= right) & (right <= high)).mean() > 0.925, (kind, metric)
+
+
+def test_the_interval_of_an_average_of_one_or_zero_has_a_width() -> None:
+    right = np.diag([20, 30, 15])
+    for matrix, inside in ((right, 0.97), (np.roll(right, 1, axis=0), 0.03)):
+        low, high = average_interval(matrix, "macro", "recall", 0.95)
+        assert low < inside < high
+        assert 0 <= low < high <= 1

@@ -1,5 +1,8 @@
 """`compare_versions`: tables of cases, with and without times, ids and segments."""
 
+import math
+from html import escape
+
 import numpy as np
 import pytest
 from watch import versioned
@@ -61,7 +64,8 @@ def test_rows_of_one_id_are_one_case_that_both_scored():
     [
         ({"versions": ("6", "9")}, "versions: no such version, got '9'"),
         ({"segment": {"version": "v"}}, "segment: the version is compared"),
-        ({"last": "soon"}, "must be a duration"),
+        ({"last": "soon"}, "last: must be a duration"),
+        ({"last": "0"}, "last: must be above 0, got '0'"),
         ({"label": "missing"}, "there is no column 'missing'"),
     ],
 )
@@ -114,3 +118,35 @@ def test_what_a_live_monitor_cannot_compare_raises(asked, fault):
 def test_before_both_versions_are_mature_a_live_monitor_says_what_is_missing():
     with pytest.raises(ValueError, match=r"m: nothing is compared: .* never predicted"):
         live(until=versioned.BEGAN).compare_versions()
+
+
+@pytest.fixture(scope="module")
+def report():
+    return compare_versions(cases(4_000, (0.9, 0.6)), ("6", "7"), ts="when", **FIELDS)
+
+
+def test_a_frame_has_a_row_for_each_metric(report):
+    table, found = report.to_frame(), report.to_dict()
+    assert table["metric"].tolist() == list(found["a"]["at_equal_mix"])
+    recall = table[table["metric"] == "recall"].iloc[0]
+    assert recall["b_lower"] == found["b"]["at_equal_mix"]["recall"]["lower"]
+    assert recall["difference_estimate"] == found["differences"]["recall"]["estimate"] < -0.2
+    ratio = table[table["metric"] == "balanced_precision"].iloc[0]
+    assert math.isnan(ratio["difference_estimate"])
+
+
+def test_without_times_the_page_names_none():
+    table = {name: column for name, column in cases(400, (0.9, 0.6)).items() if name != "when"}
+    page = compare_versions(table, ("6", "7"), **FIELDS).to_html()
+    assert "Compared at the mix as it was: neither segments nor days are known." in page
+    assert "1970" not in page
+
+
+def test_a_notebook_shows_the_comparison_without_a_script(report):
+    page, shown = report.to_html(), report._repr_html_()
+    assert report.headline.split(" (")[0] in page
+    assert page.count('<th scope="row">') == 8
+    assert "<script" not in page
+    assert "Content-Security-Policy" in page
+    assert shown.startswith('<iframe sandbox=""')
+    assert escape(page) in shown

@@ -54,6 +54,17 @@ def test_an_integer_id_is_its_text():
     assert monitor.snapshot().models[0].matched == 2
 
 
+def test_an_integer_model_version_and_segment_value_is_its_text():
+    monitor = Monitor(Config.model_validate({"defaults": {"segments": ["version", "shop"]}}))
+    for i, number in enumerate([int, np.int64, str]):
+        names = {"model": number(7), "version": number(3), "segment": {"shop": number(12)}}
+        monitor.predict(i, ts=0, prediction=1, **names)
+    found = {(s.model, s.segment, s.value) for s in monitor.snapshot().series}
+    assert found == {("7", None, None), ("7", "version", "3"), ("7", "shop", "12")}
+    with pytest.raises(ValueError, match=r"version: must be a string .* got 1\.2; make it text"):
+        monitor.predict("z", ts=0, prediction=1, version=1.2)
+
+
 def test_a_uuid_is_its_text():
     monitor, name = Monitor(), UUID(int=17)
     monitor.predict(name, ts=0, prediction=1)
@@ -119,8 +130,8 @@ def test_segment_values_are_texts_as_in_tables():
         ({"prediction": "yes"}, "prediction"),
         ({"score": np.float64("nan")}, "score"),
         ({"score": 1.1}, "score"),
-        ({"model": 7}, "model"),
-        ({"version": 7}, "version"),
+        ({"model": 7.0}, "model"),
+        ({"version": True}, "version"),
         ({"segment": ["region"]}, "segment"),
         ({"segment": 5}, "segment"),
         ({"segment": "region"}, "segment"),

@@ -106,6 +106,9 @@ def test_tables_have_a_row_for_each_window(monitor):
     assert table["precision"].tolist() == [float(w.precision) for w in view.windows.values()]
     assert view["7d"].by("carrier").to_frame()["carrier"].tolist() == list(view["7d"].by("carrier"))
     assert view["7d"].to_dict()["tp"] == int(view["7d"].counts.tp)
+    week = view["7d"].to_frame()
+    assert list(week.columns) == list(view["7d"].to_dict())
+    assert week["precision"].tolist() == [view["7d"].precision.estimate]
 
 
 def test_without_pandas_and_polars_the_error_says_what_to_install():

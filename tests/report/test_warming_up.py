@@ -15,7 +15,7 @@ from monitor.service.announce import announcements
 
 PRECISE = {"tp": 8_800, "fp": 15, "fn": 2_200, "tn": 94_000}
 LARGE = {"tp": 8_000, "fp": 4_500, "fn": 2_000, "tn": 85_500}
-FEED = "feeds: [{type: file, path: events.ndjson, follow: true}]\n"
+EVENT = '{"type": "prediction", "id": "a", "ts": 1700000000, "model": "m", "prediction": 1}\n'
 PAGES = "changes are found by days, not within hours"
 SAID = f"15 of 500 false positives in the reference: {PAGES}"
 
@@ -86,6 +86,11 @@ def test_given_counts_are_reported_before_anything_runs(
 ):
     cells = ", ".join(f"{cell}: {count}" for cell, count in given.items())
     path = tmp_path / "monitor.yaml"
-    path.write_text(f"models: {{m: {{reference: {{counts: {{{cells}}}}}{settings}}}}}\n" + FEED)
+    events = tmp_path / "events.ndjson"
+    events.write_text(EVENT)
+    path.write_text(
+        f"models: {{m: {{reference: {{counts: {{{cells}}}}}{settings}}}}}\n"
+        f"feeds: [{{type: file, path: {events}, follow: true}}]\n"
+    )
     done = ran(capsys, "check-config", path)
     assert (done.code, done.err) == (0, reported)

@@ -45,12 +45,12 @@ def test_every_new_reference_is_announced():
     new = replace(old, reference=replace(old.reference, version=2, source="trailing"))
     assert list(announcements(of(old), of(new))) == [
         (
-            "fraud: reference: the days just before, version 2, "
+            "fraud: reference no. 2, the days just before, "
             "1970-01-01T00:00:00Z..1970-01-01T01:00:00Z, 28,291 outcomes, r0 = 0.4613"
         )
     ]
     (line,) = announcements(of(replace(old, reference=None)), of(old))
-    assert "the first days, version 1" in line
+    assert "reference no. 1, the first days" in line
 
 
 def test_a_class_ratio_far_from_the_references_gives_one_caution():

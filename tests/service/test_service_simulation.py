@@ -82,4 +82,4 @@ def test_an_offset_that_is_committed_early_is_found(tmp_path, monkeypatch):
 def test_a_rename_before_the_sync_is_found(monkeypatch):
     monkeypatch.setattr(checkpoints, "write_file", write_renamed_before_sync)
     with pytest.raises((AssertionError, MonitorError)):
-        check_states(1, most=400)
+        check_states(2, most=400)

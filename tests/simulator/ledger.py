@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple
 
-from recount import CELLS, Recount
-from simulator.process import Counts
+from simulator.counts import EVENT, Counts, Tally, Truth
+from simulator.events import is_shadow
 
 AHEAD_SECONDS = 3600
 """A posted event further ahead of its arrival is rejected."""
@@ -19,11 +19,11 @@ class Delivery(NamedTuple):
 
     Attributes:
         events: those that fit.
-        rejected: number of the others.
+        kinds: number of events by type, and of records that do not fit.
     """
 
     events: list[dict]
-    rejected: int
+    kinds: Tally
 
     @classmethod
     def of(cls, records: Iterable[dict], arrived: float | None) -> Delivery:
@@ -35,7 +35,9 @@ class Delivery(NamedTuple):
             if record["type"] != "broken"
             and (arrived is None or record["ts"] <= int(arrived * 1000) / 1000 + AHEAD_SECONDS)
         ]
-        return cls(fitting, len(given) - len(fitting))
+        kinds = Counter((EVENT, "shadow" if is_shadow(one) else one["type"]) for one in fitting)
+        rejected = len(given) - len(fitting)
+        return cls(fitting, kinds + Counter({(EVENT, "rejected"): rejected}))
 
 
 class Ledger:
@@ -52,6 +54,8 @@ class Ledger:
 
     def begin(self, group: list[Delivery]) -> None:
         """Deliveries are about to be stored as one; until they are acknowledged, they may count."""
+        if group in self._doubtful[-1]:
+            self._doubtful[-1].remove(group)
         self._doubtful[-1].append(group)
 
     def acknowledge(self) -> None:
@@ -73,11 +77,20 @@ class Ledger:
         Raises:
             AssertionError: neither with nor without some of these it is what was delivered.
         """
+        events = _events_of(self.certain)
         for chosen in product(*([[], *groups] for groups in self._doubtful)):
             more = [delivery for group in chosen for delivery in group]
+            if events + _events_of(more) != {key: n for key, n in found.items() if key[0] == EVENT}:
+                continue  # which is found sooner than by a recount
             if found == self._counts([*self.certain, *more]):
                 return more
-        raise AssertionError(f"counted {found}, delivered {self._counts(self.certain)}")
+        expected = self._counts(self.certain)
+        differ = {
+            key: (found.get(key, 0), expected.get(key, 0)) for key in found.keys() | expected.keys()
+        }
+        raise AssertionError(
+            f"counted, delivered: { {key: two for key, two in differ.items() if two[0] != two[1]} }"
+        )
 
     def settle(self, counted: list[Delivery]) -> None:
         """What a start has counted of the doubtful is certain now, and the rest is gone.
@@ -92,29 +105,19 @@ class Ledger:
         """Events of all deliveries that must count."""
         return [event for delivery in self.certain for event in delivery.events]
 
-    def window(self, since: float, before: float) -> Counter[str]:
-        """Outcomes by cell of the predictions made in [since, before)."""
-        events = self.events
-        found = self._recount(events).counts(since=since, before=before)
-        found.update(
-            CELLS[one["prediction"], one["label"]]
-            for one in events
-            if one["type"] == "outcome" and since <= one["ts"] < before
-        )
-        return found
-
-    def _recount(self, events: list[dict]) -> Recount:
-        return Recount([e for e in events if e["type"] != "outcome"], self._timeout)
+    @property
+    def truth(self) -> Truth:
+        """The recount of them."""
+        return Truth(self.events, self._timeout)
 
     def _counts(self, deliveries: list[Delivery]) -> Counts:
         events = [event for delivery in deliveries for event in delivery.events]
-        cells: Counter[tuple[str, str]] = Counter()
-        for event, cell in self._recount(events).outcomes():
-            cells.update([("", cell), (event["segment"]["k"], cell)])
-        for event in events:
-            if event["type"] == "outcome":
-                cell = CELLS[event["prediction"], event["label"]]
-                cells.update([("", cell), (event["segment"]["k"], cell)])
-        kinds = Counter(event["type"] for event in events)
-        kinds["rejected"] = sum(delivery.rejected for delivery in deliveries)
-        return Counts(dict(cells), {kind: n for kind, n in kinds.items() if n})
+        return Truth(events, self._timeout).counts() | _events_of(deliveries)
+
+
+def _events_of(deliveries: list[Delivery]) -> Tally:
+    """Return how many events of each type there are in some deliveries."""
+    found: Tally = Counter()
+    for delivery in deliveries:
+        found += delivery.kinds
+    return found

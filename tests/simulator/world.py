@@ -18,11 +18,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
+from simulator.counts import NAMES, matrix_cells
 from simulator.crash_content import read_tree
 from simulator.disk import DONE, Crash, Outcome, SimulatedDisk
-from simulator.events import HOUR, START, TIMEOUT, drawn_events
+from simulator.events import BINARY, HOUR, START, TIMEOUT, Kinds, drawn_events
 from simulator.ledger import Delivery, Ledger
-from simulator.process import NAMES, Process, reproducible
+from simulator.process import Process, reproducible
 
 from monitor.clock import ManualClock
 from monitor.config import Config
@@ -48,6 +49,7 @@ class World:
         seed: all that happens follows from it.
         folder: an empty directory.
         troubled: whether anything goes wrong by itself.
+        storm: requests that are sent while hardly a call succeeds, at most.
 
     Attributes:
         chance: decides.
@@ -57,9 +59,9 @@ class World:
         happened: number of deeds, crashes and faults by name.
     """
 
-    def __init__(self, seed: int, folder: Path, *, troubled: bool = True) -> None:
+    def __init__(self, seed: int, folder: Path, *, troubled: bool = True, storm: int = 100) -> None:
         self.chance = Random(seed)
-        self._folder, self._troubled = folder, troubled
+        self._folder, self._troubled, self._longest = folder, troubled, storm
         for name in ("disk", "logs"):
             (folder / name).mkdir()
         self._log = folder / "logs" / "events.ndjson"
@@ -69,7 +71,8 @@ class World:
         self.clock = Steps(START + 31 * HOUR)
         self.ledger = Ledger(TIMEOUT)
         self.happened: Counter[str] = Counter()
-        self._stream = drawn_events(self.chance)
+        self._kinds = Kinds.drawn(self.chance)
+        self._stream = drawn_events(self.chance, self._kinds)
         self._sent: list[dict] = []
         self._error_rate = 0.0
         self._crash_in: int | None = None
@@ -93,7 +96,7 @@ class World:
             self._error_rate, self._crash_in = 0.0, None
             if self.chance.randrange(2):
                 self._restart("stop")
-            self.check()
+            self._do("check")
             self._check_windows()
 
     def config(self, state: Path | None = None) -> Config:
@@ -104,7 +107,7 @@ class World:
                 {"type": "http", "listen": "127.0.0.1:0"},
             ],
             state={"directory": state or self.disk.root / "state", "checkpoint_every": "10s"},
-            defaults={"segments": ["k"], "label_timeout": "6h", "maturity": self._maturity},
+            **self._kinds.settings(label_timeout="6h", maturity=self._maturity),
             windows=["1h", "6h", "1d"],
             max_pending=10_000 + self.happened["reload"],
         )
@@ -119,7 +122,6 @@ class World:
         assert self.process is not None
         self.process.check_books()
         self.process.settle()
-        self.process.check_books()
         self.ledger.settle(self.ledger.check(self.process.counts()))
         self.happened["check"] += 1
 
@@ -127,7 +129,7 @@ class World:
         deeds = {"post": 12, "append": 6, "turn": 8, "wait": 4, "step": 1, "reload": 1, "check": 1}
         if self._troubled:
             deeds |= {"kill": 2, "stop_machine": 2, "stop": 1, "crash_soon": 5, "damage": 1}
-            deeds |= {"trouble": 2, "calm": 2}
+            deeds |= {"trouble": 2, "storm": 1, "calm": 2}
         (deed,) = self.chance.choices([*deeds], [*deeds.values()])
         return deed
 
@@ -216,18 +218,20 @@ class World:
         assert self.process is not None
         if not self.process.posted.ready:
             return self._turn()
-        group, waiting = [], []
-        for _ in range(self.chance.choice((1, 1, 2, 3))):
-            records = self._next()
-            group.append(Delivery.of(records, self.clock.now()))
-            waiting.append(self.process.post(lines_of(records)))
-        self.ledger.begin(group)
+        self._stored([self._next() for _ in range(self.chance.choice((1, 1, 2, 3)))])
+        return None
+
+    def _stored(self, requests: list[list[dict]]) -> bool:
+        """Post requests that share a write to the journal; return whether they were stored."""
+        assert self.process is not None
+        waiting = [self.process.post(lines_of(records)) for records in requests]
+        self.ledger.begin([Delivery.of(records, self.clock.now()) for records in requests])
         self.process.write()
         failed = {future.exception(0) is not None for future in waiting}
         assert len(failed) == 1, "a group is stored as a whole"
         if failed == {False}:
             self.ledger.acknowledge()
-        return None
+        return failed == {False}
 
     def _append(self) -> None:
         if self.chance.randrange(4) == 0 and self.process and self.process.has_checkpoint:
@@ -265,6 +269,18 @@ class World:
         for _ in range(self.chance.randrange(4, 16)):
             self._do(self.chance.choice(("post", "post", "append", "turn", "wait", "reload")))
 
+    def _storm(self) -> None:
+        """Hardly a call succeeds, and a client sends each request until it is stored."""
+        self._error_rate = self.chance.choice((0.2, 0.5, 0.8))
+        request = self._next()
+        for _ in range(self.chance.randrange(self._longest)):
+            assert self.process is not None
+            if self.process.posted.ready and self.chance.randrange(20):
+                if self._stored([request]):
+                    request = self._next()
+            else:
+                self._do(self.chance.choice(("turn", "wait")))
+
     def _calm(self) -> None:
         self._error_rate = 0.0
 
@@ -301,25 +317,35 @@ class World:
 
     def _check_windows(self) -> None:
         assert self.process is not None
-        if not any(one["type"] in ("prediction", "outcome") for one in self.ledger.events):
-            return  # no model is known
-        for window in self.process.windows():
-            expected = self.ledger.window(window.open[0] / 1000, window.close[0] / 1000)
-            cells = dict(zip(NAMES, window.counts.cells[0].tolist(), strict=True))
-            assert cells == {name: expected[name] for name in NAMES}, window.name
+        snapshot, truth = self.process.snapshot(), self.ledger.truth
+        for model in snapshot.models:
+            for window in snapshot.windows:
+                within = window.open[model.row] / 1000, window.close[model.row] / 1000
+                if model.name == BINARY:
+                    found = window.counts.cells[model.row].tolist()
+                    expected = truth.cells(*within)
+                    assert found == [expected[name] for name in NAMES], window.name
+                else:
+                    matrix = model.classes[window.name].matrix.tolist()
+                    assert matrix_cells(matrix) == truth.matrix(*within), window.name
 
 
 def lines_of(records: list[dict]) -> bytes:
     return "".join(json.dumps(record) + "\n" for record in records).encode()
 
 
-def simulate(seed: int, folder: Path) -> World:
+def simulate(seed: int, folder: Path, storm: int = 100) -> World:
     """Run one seed in an empty directory.
+
+    Args:
+        seed: all that happens follows from it.
+        folder: an empty directory.
+        storm: see `World`.
 
     Raises:
         AssertionError: something was lost or doubled; its notes name the seed.
     """
-    world = World(seed, folder)
+    world = World(seed, folder, storm=storm)
     try:
         world.run()
     except BaseException as error:

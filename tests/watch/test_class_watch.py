@@ -7,10 +7,12 @@ import pytest
 from class_streams import CHANGED, DAY, ClassStream
 
 from monitor.drift import judge
+from monitor.drift.trend import CERTAIN
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.metrics.class_matrix import one_against_rest
 from monitor.report.class_findings import class_findings
+from monitor.report.deciding_window import deciding_window
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched
@@ -126,3 +128,47 @@ def test_before_its_reference_a_model_has_no_class_to_compare() -> None:
     assert model.watched.classes is None
     assert model.watched.awaited is not None
     assert class_findings(model, "1d") is None
+
+
+def test_the_longest_window_with_compared_classes_decides_while_no_verdict_is_certain() -> None:
+    (model,) = ClassStream(classes=12, change="shares", a_day=300).applied().snapshot().models
+    assert model.watched.classes is not None
+    compared = {
+        name: any(one.verdicts[name].judgement for one in model.watched.classes.by_class.values())
+        for name in ("1d", "7d", "28d")
+    }
+    assert compared == {"1d": True, "7d": True, "28d": False}  # it reaches into the reference
+    assert deciding_window(model, [*compared]) == "7d"
+
+
+class SlidingStream(ClassStream):
+    """Ever more of the first class is taken for the second, from day 28 on."""
+
+    weekly = 0.02
+
+    def rates(self, day: int) -> np.ndarray:
+        rates = super().rates(day)
+        more = self.weekly * max(day - 28, 0) / 7
+        rates[1, 0] += more
+        rates[0, 0] -= more
+        return rates
+
+
+class SteeperStream(SlidingStream):
+    """As above, by more each week."""
+
+    weekly = 0.03
+
+
+@pytest.mark.parametrize(
+    ("stream", "certain"),
+    [(SlidingStream, False), pytest.param(SteeperStream, True, marks=pytest.mark.slow)],
+)
+def test_a_trend_of_one_of_eight_classes_is_certain_at_an_eighth_of_the_level(
+    stream: type[SlidingStream], certain: object
+) -> None:
+    model = only_model(stream(classes=8, a_day=200, days=80).applied(reference={"first": "14d"}))
+    trends = [one.trend for one in classes_of(model).by_class.values() if one.trend is not None]
+    assert bool(trends) is certain  # that of the first stream has p = .007
+    assert all(trend.p_value < CERTAIN / 8 for trend in trends)
+    assert model.watched.degradation_detected is certain

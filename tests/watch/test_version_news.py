@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
 
+from monitor.drift.change_news import ChangeBegan
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
-from monitor.verdicts import ChangeBegan
 
 TEXT = """
 models:
@@ -38,10 +38,28 @@ def status_of(monitor):
 def test_the_headline_says_which_version_a_change_began_with():
     status = status_of(fed(deployed(days=7), config(GIVEN)))
     assert status.verdict == "model_degraded"
-    assert status.headline.startswith("Since version 7 (3.8 days, 92 % of the traffic), precision")
+    assert status.headline.startswith("Since version 7 (3.8 days, 100 % of the traffic), precision")
     assert status.new_version.change_began_with_it
     assert status.change_began.earliest <= "1970-01-04T05:00:00Z"
     assert status.change_began.latest >= "1970-01-04T04:00:00Z"
+
+
+@pytest.mark.parametrize("hours", [0.4, 7, 40, 75])
+def test_the_share_of_the_traffic_is_that_since_the_version_began(hours):
+    until = BEGAN + hours * 3_600
+    events = [e for e in stream(a_day=4_800, days=7) if e["ts"] < until]
+    since = [e["version"] for e in events if e["type"] == "prediction" and e["ts"] >= BEGAN]
+    news = model_of(fed(events, config(GIVEN))).watched.new_version
+    assert news.traffic == since.count("7") / len(since)
+    now = max(e["ts"] for e in events) * 1000
+    assert news.age_ms == pytest.approx(now - BEGAN * 1000, abs=120_000)
+
+
+def test_a_version_that_is_not_counted_apart_has_no_share():
+    settings = config_of((TEXT % GIVEN).replace("region, version", "region"))
+    status = status_of(fed(deployed(days=7), settings))
+    assert status.headline.startswith("Since version 7 (3.8 days), precision")
+    assert status.new_version.traffic is None
 
 
 def test_a_new_version_that_changed_nothing_is_said_to_be_new():

@@ -6,7 +6,8 @@ import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
 import msgspec
 
@@ -19,6 +20,7 @@ from monitor.exporter.api.selection import SORTS
 from monitor.exporter.api.series import STEPS_MS
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import StatusAnswer
+from monitor.report.class_comparison_json import ClassDiagnosis
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.version import __version__
@@ -31,6 +33,7 @@ _ANSWERS = (
     StatusAnswer,
     SeriesAnswer,
     DiagnosisAnswer,
+    ClassDiagnosis,
     CurveAnswer,
     ScoresAnswer,
     SegmentsAnswer,
@@ -90,8 +93,9 @@ def document() -> dict[str, Any]:
                 _parameter("step", "The finest that is readable if left out.", steps),
             ),
             "/api/v1/diagnosis": _get(
-                "Why precision moved between two periods.",
-                DiagnosisAnswer,
+                "Why precision moved between two periods; for a model of more than two classes, of "
+                "each class between whole days.",
+                DiagnosisAnswer | ClassDiagnosis,
                 model,
                 before,
                 after,
@@ -145,7 +149,10 @@ def _whole(most: int) -> dict[str, Any]:
 
 
 def _get(
-    summary: str, answer: type[msgspec.Struct], *parameters: dict[str, Any], text: bool = False
+    summary: str,
+    answer: type[msgspec.Struct] | UnionType,
+    *parameters: dict[str, Any],
+    text: bool = False,
 ) -> dict[str, Any]:
     content: dict[str, Any] = _json(answer)
     if text:
@@ -163,8 +170,11 @@ def _get(
     }
 
 
-def _json(answer: type[msgspec.Struct]) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": _REF.format(name=answer.__name__)}}}
+def _json(answer: type[msgspec.Struct] | UnionType) -> dict[str, Any]:
+    names = [one.__name__ for one in get_args(answer) or (answer,)]
+    schemas = [{"$ref": _REF.format(name=name)} for name in names]
+    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return {"application/json": {"schema": schema}}
 
 
 def _schemas() -> dict[str, Any]:

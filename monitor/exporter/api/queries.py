@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import TypeVar
 
-from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.comparison import Comparison, compared_live
+from monitor.config.quantities import parse_duration
+from monitor.diagnosis.beginning import may_have_news, with_news
+from monitor.diagnosis.class_comparison import ClassComparison, compare_classes, counted_days
+from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.exporter.api.compare import (
-    RecalledComparison,
-    compared,
-    digest,
-    given_reference,
-    is_mature,
-    recall,
-)
-from monitor.exporter.api.curve import curve_answer
-from monitor.exporter.api.curve_answer import CurveAnswer
+from monitor.exporter.api.compare import digest, given_reference, is_mature, recall
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
+from monitor.exporter.api.explanation import Explanation, explain
 from monitor.exporter.api.memo import RecentMemo, SnapshotMemo
 from monitor.exporter.api.score_shares import counted_scores, score_stretches, scores_answer
 from monitor.exporter.api.scores_answer import ScoresAnswer
@@ -34,7 +30,6 @@ from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window
-from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.trend_answer import trend_answer
 from monitor.report.versions_now import VersionsReading, versions_reading
@@ -45,27 +40,13 @@ from monitor.windows.history import History
 T = TypeVar("T")
 
 _NAMED = 5
+"""Models that an error names at most."""
 _LABEL_SHIFTS = (LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT)
 _MOSTLY = 0.5
-"""Models that an error names at most."""
 
 
 class UnknownModelError(UsageError):
     """There is no such model."""
-
-
-class Explanation(NamedTuple):
-    """A diagnosis with its answers.
-
-    Attributes:
-        diagnosis: what was found.
-        answer: the same as `diagnose --json` prints it.
-        curve: precision against recall of the later period.
-    """
-
-    diagnosis: Diagnosis
-    answer: DiagnosisAnswer
-    curve: CurveAnswer
 
 
 class Queries:
@@ -260,21 +241,51 @@ class Queries:
             rates = model.label_errors, model.audits and audits_text(model.audits)
             mature = is_mature(model, asked)
             key = (asked, digest(counted), mature, given_reference(model), rates)
-            return self._explanations.get(key, lambda: _explain(model, asked, counted))
+            explained = self._explanations.get(key, lambda: explain(model, asked, counted))
+            if not may_have_news(explained.diagnosis, model):
+                return explained
+            found = self._from_engine(partial(with_news, explained.diagnosis, now=model.now_ms))
+            return explained._replace(diagnosis=found, answer=diagnosis_answer(found))
 
         return self._answers.get(snapshot, ("explanation", model.name, before, after), make)
+
+    def class_comparison(
+        self, name: str | None, before: str | None, after: str | None
+    ) -> ClassComparison | None:
+        """Return why the precision of a model's classes moved between two stretches of days.
+
+        Args:
+            name: of the model; None for the only one there is.
+            before: as written; None for the reference.
+            after: as written; None for the latest mature days, as many as the window has that
+                gives the verdict.
+
+        Returns:
+            None for a model of two classes.
+
+        Raises:
+            UnknownModelError: no such model.
+            UsageError: the stretches cannot be compared.
+            EngineUnavailableError: the history cannot be read.
+        """
+        snapshot = self._read_snapshot()
+        model = find_model(snapshot, name)
+        if not model.classes:
+            return None
+
+        def make() -> ClassComparison:
+            deciding = deciding_window(model, [one.name for one in snapshot.windows])
+            asked = ClassRanges.asked(model, before, after, parse_duration(deciding))
+            counted = self._from_engine(lambda monitor: counted_days(monitor, model.name, asked))
+            return compare_classes(model, asked, counted)
+
+        key = ("class_comparison", model.name, before, after)
+        return self._answers.get(snapshot, key, make)
 
     def _from_engine(self, read: Callable[[Monitor], T]) -> T:
         if self._read_engine is None:
             raise EngineUnavailableError("history: is not served here")
         return self._read_engine(read)
-
-
-def _explain(model: ModelState, asked: Comparison, counted: RecalledComparison) -> Explanation:
-    found = compared(model, asked, counted)
-    ratio, objective = curve_aim(found, model.objective.get("precision"))
-    curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
-    return Explanation(found, diagnosis_answer(found), curve)
 
 
 def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
@@ -323,22 +334,4 @@ def _label_shift_holds(model: ModelState) -> bool:
     return any(
         one.withheld is None and one.method in _LABEL_SHIFTS and one.weight >= _MOSTLY
         for one in found
-    )
-
-
-def curve_aim(found: Diagnosis, objective: float | None) -> tuple[float | None, float | None]:
-    """Return the class ratio to carry a curve to, and the precision that a threshold is to reach.
-
-    Args:
-        found: the diagnosis.
-        objective: the configured precision; None for the precision of before.
-
-    Returns:
-        None for either that is not known.
-    """
-    ratio = found.before.metrics["class_ratio"].estimate
-    wanted = found.before.metrics["precision"].estimate if objective is None else objective
-    return (
-        ratio if 0 < ratio < float("inf") else None,
-        wanted if 0 <= wanted <= 1 else None,
     )

@@ -11,13 +11,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from monitor.config.quantities import format_duration, parse_duration
-from monitor.drift.versions_compared import parse_last, parse_versions
+from monitor.config.versions_asked import parse_last, parse_versions
 from monitor.errors import UsageError
 from monitor.exporter.api.handlers import KINDS, in_thread, json_response, one_of, whole_number
 from monitor.exporter.api.openapi import MOST_MODELS, MOST_OFFSET, document
-from monitor.exporter.api.queries import Explanation, Queries
+from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.selection import SORTS, URGENCY, Selection
 from monitor.exporter.api.series import STEPS_MS
+from monitor.report.class_comparison_json import class_diagnosis
+from monitor.report.class_comparison_text import class_comparison_text
 from monitor.report.diagnosis_text import diagnosis_text
 
 _DEFAULT_MODELS = 100
@@ -43,11 +45,16 @@ def api_routes(queries: Queries) -> list[Route]:
         return json_response(queries.series(query.get("model"), step=_step(query.get("step"))))
 
     def diagnosis(request: Request) -> Response:
-        found = _explanation(queries, request.query_params)
+        query = request.query_params
+        classes = queries.class_comparison(*_asked(query))
+        if classes is not None:
+            answer = class_diagnosis(classes)
+            return _text_or_json(request, lambda: class_comparison_text(classes), answer)
+        found = queries.explanation(*_asked(query))
         return _text_or_json(request, lambda: diagnosis_text(found.diagnosis), found.answer)
 
     def curve(request: Request) -> Response:
-        return json_response(_explanation(queries, request.query_params).curve)
+        return json_response(queries.explanation(*_asked(request.query_params)).curve)
 
     def scores(request: Request) -> Response:
         return json_response(queries.scores(request.query_params.get("model")))
@@ -78,8 +85,9 @@ def api_routes(queries: Queries) -> list[Route]:
     ]
 
 
-def _explanation(queries: Queries, query: QueryParams) -> Explanation:
-    return queries.explanation(query.get("model"), query.get("before"), query.get("after"))
+def _asked(query: QueryParams) -> tuple[str | None, str | None, str | None]:
+    """Return the model and both periods."""
+    return query.get("model"), query.get("before"), query.get("after")
 
 
 def _text_or_json(request: Request, text: Callable[[], str], answer: Struct) -> Response:

@@ -9,6 +9,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
 from monitor.drift.estimate_record import CheckedEstimate
+from monitor.drift.verdict import MOVED_RATES
 from monitor.exporter.api.selection import EVERY_MODEL, Selection, judged_models, selected
 from monitor.exporter.api.status_answer import (
     DetectionMark,
@@ -46,7 +47,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.class_answer import compared_classes
 from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import verdict_on
+from monitor.report.deciding_window import verdict_on, window_opens
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import model_because, of_model
@@ -141,9 +142,14 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         moved_precision=what_moved_precision(seen),
         worse=is_model_worse(seen),
         headline=_died(watched)
-        + with_version(_headline(snapshot, model, deciding), snapshot, model, deciding),
+        + with_version(
+            _headline(snapshot, model, deciding),
+            watched.new_version,
+            window_opens(snapshot, model, deciding),
+            moved=found.verdict in MOVED_RATES,
+        ),
         change_began=change_beginning(watched.began),
-        new_version=version_news(snapshot, model, deciding),
+        new_version=version_news(watched.new_version),
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,

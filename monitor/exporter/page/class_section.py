@@ -14,9 +14,9 @@ from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, points, ratio
 from monitor.exporter.page.heat_map import HeatMap, heat_map
 from monitor.metrics.ratio import ratio as quotient
-from monitor.report.class_answer import ClassesAnswer, OneClass
+from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import VERDICTS, words_of
+from monitor.report.verdict_words import words_of
 
 _METRICS = ("precision", "recall", "f1")
 _TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -108,19 +108,8 @@ def _table(classes: ClassesAnswer) -> h.Element:
                 else None,
             ]
         ],
-        h.tbody[(_row(name, classes.by_class[name]) for name in _ranked(classes))],
+        h.tbody[(_row(name, classes.by_class[name]) for name in ranked_classes(classes))],
     ]
-
-
-def _ranked(classes: ClassesAnswer) -> list[str]:
-    """Return the classes, those that page and the most urgent verdicts first."""
-    urgency = {verdict: place for place, verdict in enumerate(VERDICTS)}
-
-    def place(name: str) -> tuple[bool, int]:
-        change = classes.by_class[name].change
-        return (False, 0) if change is UNSET else (not change.paging, urgency[change.verdict])
-
-    return sorted(classes.names, key=place)
 
 
 def _row(name: str, one: OneClass) -> h.Element:

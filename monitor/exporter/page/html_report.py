@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 
 import htpy as h
 from markupsafe import Markup
@@ -35,18 +36,8 @@ def report_html(diagnosis: DiagnosisAnswer, series: SeriesAnswer | None, curve: 
         curve: precision against recall of the later period.
     """
     left_out = ("now", "when") if series is None else ("now",)
-    style = static_text("page.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return document(
+    return report_file(
         f"{one_line(diagnosis.model)}: why precision moved",
-        head=[
-            h.meta(
-                http_equiv="Content-Security-Policy",
-                content=f"default-src 'none'; style-src 'sha256-{digest}'",
-            ),
-            h.style[Markup(style)],  # noqa: S704  # the program's own file
-        ],
-        aside=h.strong["Precision monitor"],
         sections=[(name, title) for name, title in SECTIONS if name not in left_out],
         main=[
             h.p[f"From {side_name(diagnosis.before)} to {side_name(diagnosis.after)}."],
@@ -55,4 +46,29 @@ def report_html(diagnosis: DiagnosisAnswer, series: SeriesAnswer | None, curve: 
             where_section(diagnosis, SegmentView(rows=_SEGMENTS)),
             plane_section(diagnosis, curve, IsoCurves()),
         ],
+    )
+
+
+def report_file(title: str, *, sections: Sequence[tuple[str, str]], main: h.Node) -> str:
+    """Return a report as a file that runs no script and loads nothing.
+
+    Args:
+        title: of the report.
+        sections: id and title of each section to link to.
+        main: the content.
+    """
+    style = static_text("page.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return document(
+        title,
+        head=[
+            h.meta(
+                http_equiv="Content-Security-Policy",
+                content=f"default-src 'none'; style-src 'sha256-{digest}'",
+            ),
+            h.style[Markup(style)],  # noqa: S704  # the program's own file
+        ],
+        aside=h.strong["Precision monitor"],
+        sections=sections,
+        main=main,
     )

@@ -40,7 +40,7 @@ from monitor.report.metric_words import titled
 from monitor.report.printable import one_line
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
-from monitor.report.version_news_words import ChangeBeginning
+from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _MOST_ON_A_PHONE = 3
@@ -214,7 +214,11 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
         "Evidence for a worse model": _evidence(model.detectors),
         "Predictions alone": _alone(model.predictions_degenerate),
         **({} if model.trend is None else {"Trend over weeks": minus(model.trend.text)}),
-        **({} if model.change_began is None else {"Rates changed": _began(model.change_began)}),
+        **(
+            {}
+            if model.change_began is None
+            else {"Rates changed": beginning_text(model.change_began)}
+        ),
         "Version": _versions(model),
     }
     return h.div[
@@ -247,13 +251,6 @@ def _maturity(model: ModelStatus) -> str:
         return "not known before labels come; windows end now"
     text = f"{duration(model.maturity_seconds)}: windows end this long before now"
     return text if model.maturity_settled else f"{text} (still being learned)"
-
-
-def _began(found: ChangeBeginning) -> str:
-    text = f"recall or false positives, about {moment(found.at)}"
-    if found.earliest == found.latest:
-        return f"{text}, to the hour"
-    return f"{text} ({moment(found.earliest)} to {moment(found.latest)})"
 
 
 def _versions(model: ModelStatus) -> h.Node:

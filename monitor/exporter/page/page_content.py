@@ -8,7 +8,8 @@ from typing import NamedTuple
 from monitor.clock import DAY_MS
 from monitor.errors import UsageError
 from monitor.exporter.api.engine_access import EngineUnavailableError
-from monitor.exporter.api.queries import Explanation, Queries, UnknownModelError
+from monitor.exporter.api.explanation import Explanation
+from monitor.exporter.api.queries import Queries, UnknownModelError
 from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.api.selection import Selection

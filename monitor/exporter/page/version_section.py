@@ -23,7 +23,7 @@ from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
 from monitor.report.versions_answer import JointOutcomes, PairedCases, VersionsAnswer
-from monitor.report.versions_now import LiveVersionsAnswer, VersionNow
+from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
 from monitor.report.vocabulary import METRIC_WORDS
 
@@ -53,7 +53,7 @@ def versions_section(found: LiveVersionsAnswer) -> h.Element | None:
         return None
     return h.section("#versions", aria_labelledby="versions-title")[
         h.h2(id="versions-title")["Versions"],
-        _comparison(found.comparison)
+        comparison_parts(found.comparison)
         if found.comparison is not None
         else h.p(".muted")[coded(f"Nothing is compared: {found.not_compared}.")],
         (h.p(".muted")[coded(limit)] for limit in found.limits),
@@ -61,7 +61,12 @@ def versions_section(found: LiveVersionsAnswer) -> h.Element | None:
     ]
 
 
-def _comparison(found: VersionsAnswer) -> list[h.Node]:
+def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
+    """Return the verdict on two versions, and what it rests on.
+
+    Args:
+        found: the comparison.
+    """
     words = _SIGNS[found.verdict]
     looks = "however often it is looked at" if found.anytime else "for one look"
     return [
@@ -69,8 +74,7 @@ def _comparison(found: VersionsAnswer) -> list[h.Node]:
             sign(words), h.strong[_TITLES[found.verdict]], h.span[coded(found.headline)]
         ],
         h.p[
-            f"Compared from {period(found.open, found.close)}, ",
-            one_line(_cases(found)),
+            one_line(_compared(found)),
             f". The verdict holds {looks}. ",
             _parts(found),
         ],
@@ -78,12 +82,17 @@ def _comparison(found: VersionsAnswer) -> list[h.Node]:
     ]
 
 
-def _cases(found: VersionsAnswer) -> str:
-    """Return which cases the verdict rests on."""
+def _compared(found: VersionsAnswer) -> str:
+    """Return which time and which cases the verdict rests on."""
+    moments = [str(end)[: len("1970-01-01T00:00:00")] for end in (found.open, found.close)]
+    timed = moments[0] != moments[1]  # cases without a time have one moment
+    start = f"Compared from {period(found.open, found.close)}" if timed else "Compared"
     if found.decided_by == "pairs":
-        return "on the cases that both scored"
-    keys = ", ".join(found.segments)
-    return f"at the same mix by {keys} and day" if keys else "at the same mix by day"
+        return f"{start} on the cases that both scored"
+    by = [*([", ".join(found.segments)] if found.segments else []), *(["day"] if timed else [])]
+    if not by:
+        return f"{start} at the mix as it was: neither segments nor days are known"
+    return f"{start} at the same mix by {' and '.join(by)}"
 
 
 def _pairs(found: VersionsAnswer, paired: PairedCases) -> str:
@@ -128,7 +137,7 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
                         (h.th(".number", scope="col")[title] for title in titles),
                     ]
                 ],
-                h.tbody[(_row(one, titles) for one in found.versions)],
+                h.tbody[(_row(found, one, titles) for one in found.versions)],
             ]
         ],
         h.p(".muted")["As they were: each on its own traffic. Only the comparison is at one mix."]
@@ -137,10 +146,19 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
     ]
 
 
-def _row(one: VersionNow, titles: list[str]) -> h.Element:
+def _row(found: LiveVersionsAnswer, one: VersionNow, titles: list[str]) -> h.Element:
+    if one.shadow and len(titles) > 1:
+        return h.tr[
+            h.th(scope="row")[one_line(one.version)],
+            h.td(".number", {"data-title": titles[0]})[moment(one.first_prediction)],
+            h.td(".number", {"data-title": titles[1]})["shadow"],
+            h.td(".number.wide-cell", {"data-title": "Cases"}, colspan=str(len(titles) - 2))[
+                shadow_text(found, one)
+            ],
+        ]
     cells: list[h.Node] = [
         moment(one.first_prediction),
-        "shadow" if one.shadow else percent(one.traffic),
+        percent(one.traffic),
         count(None if one.outcomes is None else one.outcomes.total),
         *(_number(None if one.metrics is None else one.metrics.metric(name)) for name in _SHOWN),
     ]

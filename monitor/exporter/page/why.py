@@ -22,6 +22,7 @@ from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
+from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
@@ -32,6 +33,9 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),
         two_answers(diagnosis.moved_precision, diagnosis.worse),
+        h.p[f"Rates changed: {beginning_text(diagnosis.change_began)}."]
+        if diagnosis.change_began
+        else None,
         h.p(".plainly")[coded(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],

@@ -13,7 +13,7 @@ from monitor.events.columns import EventBatch
 from monitor.extras import install_command
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import sources_of_table
-from monitor.feeds.mapping.guessing import Say, mapping_for_table, to_stderr
+from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 
 BATCH_ROWS = 20_000
 """Rows decoded at a time; a row may hold a prediction and its label."""
@@ -52,7 +52,7 @@ def read_arrow(
         decoding = import_module("monitor.feeds.arrow.decoding")
         opened = _Parquet(stream) if parquet else _Ipc(stream)
         names = opened.schema.names
-        mapping = mapping_for_table(name, names, mapping, say)
+        mapping = mapping_for_file(name, names, mapping, say)
         table = decoding.ArrowDecoder(name, opened.schema, decoder, mapping)
         keys = decoder.settings.segment_keys
         used = sources_of_table(name, names, mapping, keys).used

@@ -53,15 +53,14 @@ class CanonicalBatches:
             for field, column in self._sources.columns.items()
         }
         for key, column in self._sources.segments.items():
-            columns[f"{SEGMENT}{key}"] = _texts(nested(batch, column))
+            columns[f"{SEGMENT}{key}"] = _names(nested(batch, column))
         for field, value in self._sources.constants.items():
-            text = field in table_fields.TEXTS or field.startswith(SEGMENT)
-            columns[field] = pa.repeat(str(value) if text else value, batch.num_rows)
+            columns[field] = self._converted(field, pa.repeat(value, batch.num_rows))
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
     def _converted(self, field: str, column: Any) -> Any:
         if field in table_fields.TEXTS:
-            return _texts(column)
+            return _names(column)
         if pa.types.is_dictionary(column.type) and field not in table_fields.CLASSES:
             column = column.dictionary_decode()
         if field in table_fields.TIMES:
@@ -139,12 +138,12 @@ def _has(kind: Any, name: str) -> bool:
     return bool(kind.get_field_index(name) >= 0)
 
 
-def _texts(column: Any) -> Any:
-    kind = column.type
-    if getattr(kind, "extension_name", "") == _UUIDS:
-        texts = [None if value is None else str(value) for value in column.to_pylist()]
-        return pa.array(texts, pa.string())
-    return column.cast(pa.string()) if pa.types.is_integer(kind) else column
+def _names(column: Any) -> Any:
+    """UUIDs as text; texts and integers as they are."""
+    if getattr(column.type, "extension_name", "") != _UUIDS:
+        return column
+    texts = [None if value is None else str(value) for value in column.to_pylist()]
+    return pa.array(texts, pa.string())
 
 
 def _numbers(column: Any) -> Any:

@@ -88,9 +88,9 @@ def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
         **dict.fromkeys(table_fields.TIMES, _is_time),
         **dict.fromkeys(table_fields.CLASSES, _is_class),
         **dict.fromkeys(table_fields.NUMBERS, _is_number),
-        **dict.fromkeys(("type", "model", "version", *segments.values()), _is_text),
-        "id": _is_id,
-        "segment": _is_struct_of_texts,
+        "type": _is_text,
+        **dict.fromkeys(("id", "model", "version", *segments.values()), _is_name),
+        "segment": _is_struct_of_names,
     }
     found = {field.name: field.type for field in schema}
     return all(is_kind(found[name]) for name, is_kind in kinds.items() if name in found)
@@ -137,7 +137,7 @@ class ArrowColumns:
         return NumberColumn(values / _MICROSECONDS, fit)
 
     def texts(self, name: str) -> Texts:
-        """Read a column of strings, each distinct one once."""
+        """Read a column of strings, or of integers as their digits, each distinct one once."""
         return self._texts(self._column(name))
 
     def segment(self, key: str) -> Texts:
@@ -168,11 +168,14 @@ class ArrowColumns:
             column = _decoded(column)
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
+        distinct = column.dictionary
+        if pa.types.is_integer(distinct.type):
+            distinct = distinct.cast(pa.string())
         codes, null = self._values(column.indices)
         codes = codes.astype(np.int64)
         if null.any():
             codes[null] = -1
-        return Texts(codes, column.dictionary.to_pylist())
+        return Texts(codes, distinct.to_pylist())
 
     def _values(self, column: Any) -> tuple[NDArray[Any], BoolArray]:
         """Return the rows' values without a copy, meaningless for null, and which are null."""
@@ -225,8 +228,10 @@ def _decoded(column: Any) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _is_id(kind: Any) -> bool:
-    return _is_text(kind) or bool(pa.types.is_integer(kind))
+def _is_name(kind: Any) -> bool:
+    """Return whether values are texts, or integers, which stand for their digits."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return _is_text(kind) or bool(pa.types.is_integer(values))
 
 
 def _is_time(kind: Any) -> bool:
@@ -263,7 +268,7 @@ def _reads_views() -> bool:
     return True
 
 
-def _is_struct_of_texts(kind: Any) -> bool:
+def _is_struct_of_names(kind: Any) -> bool:
     if pa.types.is_null(kind):
         return True
-    return bool(pa.types.is_struct(kind)) and all(_is_text(field.type) for field in kind)
+    return bool(pa.types.is_struct(kind)) and all(_is_name(field.type) for field in kind)

@@ -234,7 +234,7 @@ class Decoder:
         return _Decoded(records, positions, undecodable)
 
     def _completed(self, line: bytes) -> Record | None:
-        """Decode a line that lacks its type or has an integer id; None if it is unfit."""
+        """Decode a line that lacks its type or has an integer as a name; None if it is unfit."""
         try:
             written = msgspec.json.decode(line)
             if not isinstance(written, dict) or (fields := completed(written)) == written:

@@ -186,7 +186,7 @@ class _Faults:
         if value is None:
             yield _missing("id")
         elif not isinstance(value, str) or not value:
-            yield _bad("id", "must be a string that is not empty, or an integer", value)
+            yield from _name_faults("id", value)
         elif (size := len(value.encode())) > MAX_ID_BYTES:
             detail = f"id: must be at most {MAX_ID_BYTES} bytes of UTF-8, got {size}"
             yield Fault(RejectReason.TOO_LARGE, detail)
@@ -219,7 +219,7 @@ class _Faults:
             yield from _name_faults("version", version)
         segment = self._get("segment")
         if segment is not None and not isinstance(segment, Mapping):
-            yield _bad("segment", "must be an object of strings", segment)
+            yield _bad("segment", "must be an object of strings or integers", segment)
             return
         for key in self._settings.segment_keys:
             if segment is not None and segment.get(key) is not None:
@@ -291,7 +291,9 @@ class _Faults:
 
 def _name_faults(name: str, value: object) -> Iterator[Fault]:
     if not isinstance(value, str) or not value:
-        yield _bad(name, "must be a string that is not empty", value)
+        hint = "make it text or an integer, since 1.10 and 1.1 are one float"
+        allowed = "must be a string that is not empty, or an integer"
+        yield _bad(name, allowed, value, hint if isinstance(value, float) else "")
     elif not name_fits(value):
         yield _bad(name, "must be at most 256 bytes of UTF-8 without NUL", value)
 
@@ -329,8 +331,9 @@ def _missing(name: str, hint: str = "") -> Fault:
     return Fault(RejectReason.MISSING_FIELD, f"{name}: is missing" + (f"; {hint}" if hint else ""))
 
 
-def _bad(name: str, allowed: str, value: object) -> Fault:
-    return Fault(RejectReason.BAD_VALUE, f"{name}: {allowed}, got {_shown(value)}")
+def _bad(name: str, allowed: str, value: object, hint: str = "") -> Fault:
+    detail = f"{name}: {allowed}, got {_shown(value)}" + (f"; {hint}" if hint else "")
+    return Fault(RejectReason.BAD_VALUE, detail)
 
 
 def _shown(value: object) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from monitor.config.inference import InferenceConfig, PredictedClass, Tensor
+from monitor.feeds.scalars import plain_name
 
 MISSING = object()
 """Marks a row that lacks the value."""
@@ -68,7 +69,7 @@ class Payload:
             raise PayloadError(str(error)) from error
         if not isinstance(whole, dict):
             raise PayloadError("is not an object")
-        version = whole.get("model_version")
+        version = plain_name(whole.get("model_version"))
         usable = isinstance(version, str) and len(version) <= _LONGEST_VERSION
         self.version = version if usable else None
         self._rows = whole[v1] if isinstance(whole.get(v1), list) else None

@@ -40,6 +40,8 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 """Names that columns often have, by field."""
 
 _UNKNOWN = "COLUMN"
+_SHOWN = 12
+"""Columns that a message names."""
 
 
 def mapping_for_table(
@@ -75,13 +77,32 @@ def mapping_for_table(
         say(f"{name}: reads {taken}; to make this mapping permanent, write {shown_as(certain)}")
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
-        shown = ", ".join(columns[:12]) or "none"
-        asked = _asked(known, certain)
-        raise FeedError(
-            f"{name}: has no column 'ts', got {shown}; say which column is which: write "
-            f"{shown_as(asked)}"
-        )
+        asked = shown_as(_asked(known, certain))
+        raise FeedError(_advice(name, "has no column 'ts'", columns, asked))
     return mapping
+
+
+def mapping_for_file(
+    name: str, columns: Sequence[str], mapping: MappedRecords | None, say: Say
+) -> MappedRecords | None:
+    """Return what `mapping_for_table` does; say what to write where no row makes an event.
+
+    Args:
+        name: of the file, for messages.
+        columns: names of its columns.
+        mapping: as given; None without one.
+        say: prints which columns are taken for which fields, or what to write.
+
+    Raises:
+        FeedError: no column is known to hold the time; names the options to write.
+    """
+    found = mapping_for_table(name, columns, mapping, say)
+    known = fields_of(columns, found)
+    if not suffices(known) and known >= _given(found):
+        certain = {f: n[0] for f, n in _candidates(columns, found, known).items() if len(n) == 1}
+        asked = _options(_asked(known, certain))
+        say(_advice(name, "its columns make no events", columns, asked))
+    return found
 
 
 def mapping_for_lines(
@@ -89,23 +110,26 @@ def mapping_for_lines(
 ) -> MappedRecords | None:
     """Return the mapping to read lines of JSON by, judged by the first record.
 
+    Where this makes no event, others may, so that no error is raised: `say` prints it.
+
     Args:
         name: of the file, for messages.
         data: its first lines.
         mapping: as given; None without one.
-        say: prints which columns are taken for which fields.
+        say: prints which columns are taken for which fields, or what to write.
     """
     first = next((line for line in data.removeprefix(BOM).split(b"\n") if line.strip(BLANK)), b"")
     try:
         record = msgspec.json.decode(first)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return mapping
-    if not isinstance(record, dict):
+    if not isinstance(record, dict) or "scores" in record:
         return mapping
     try:
-        return mapping_for_table(name, list(names_of(record)), mapping, say)
-    except FeedError:
-        return mapping  # other records may differ; each says what it lacks
+        return mapping_for_file(name, list(names_of(record)), mapping, say)
+    except FeedError as error:
+        say(f"{error}")
+        return mapping
 
 
 def names_of(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
@@ -126,6 +150,11 @@ def names_of(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterato
 def to_stderr(text: str) -> None:
     """Print a line to stderr."""
     sys.stderr.write(f"{text}\n")
+
+
+def _advice(name: str, lack: str, columns: Sequence[str], asked: str) -> str:
+    shown = ", ".join(columns[:_SHOWN]) + (", …" if len(columns) > _SHOWN else "")
+    return f"{name}: {lack}, got {shown or 'none'}; say which column is which: write {asked}"
 
 
 def _candidates(
@@ -170,7 +199,7 @@ def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
 
     A score alone is no decision without a threshold of the model.
     """
-    asked = {"ts": _UNKNOWN, **certain}
+    asked = certain if "ts" in known else {"ts": _UNKNOWN, **certain}
     for field in ("prediction", "label"):
         if field not in known:
             asked.setdefault(field, _UNKNOWN)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from monitor.config.mapping import SEGMENT
 from monitor.feeds import table_fields
 from monitor.feeds.decode.reasons import Fields
 from monitor.feeds.mapping.field_sources import Sources
-from monitor.feeds.mapping.values import Reader
-from monitor.feeds.scalars import plain_id
+from monitor.feeds.mapping.values import Reader, constant_fields
+from monitor.feeds.scalars import plain_name
 
 _ABSENT = object()
 
@@ -23,7 +22,7 @@ class RecordReader:
         readers: how they are written, by field.
         record_type: type of a record that does not name its own; None to derive it from
             the fields of each.
-        mapped: read by a mapping: empty text stands for null, and integers are names, too.
+        mapped: read by a mapping: empty text stands for null.
     """
 
     def __init__(
@@ -36,12 +35,8 @@ class RecordReader:
     ) -> None:
         self._type = record_type
         self._blank = "" if mapped else None
-        self._name: Reader = plain_id if mapped else _same
-        fixed = sources.constants
-        self._fixed = {f: v for f, v in fixed.items() if not f.startswith(SEGMENT)}
-        self._fixed_segments = {
-            f.removeprefix(SEGMENT): v for f, v in fixed.items() if f.startswith(SEGMENT)
-        }
+        self._fixed = constant_fields(sources.constants, readers)
+        self._fixed_segments = self._fixed.pop("segment", {})
         self._parts = [(f, column, readers.get(f)) for f, column in sources.columns.items()]
         self._segments = [(key, column) for key, column in sources.segments.items()]
 
@@ -72,12 +67,8 @@ class RecordReader:
         for key, column in self._segments:
             value = _at(record, column)
             if value is not _ABSENT:
-                found[key] = None if value == self._blank else self._name(value)
+                found[key] = None if value == self._blank else plain_name(value)
         fields["segment"] = found | self._fixed_segments
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _at(record: Mapping[str, Any], column: str) -> Any:

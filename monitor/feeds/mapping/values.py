@@ -16,6 +16,8 @@ from zoneinfo import ZoneInfo
 
 from monitor.config.mapping import (
     FIELDS,
+    NAMES,
+    SEGMENT,
     ClassField,
     ClassValues,
     MappedRecords,
@@ -25,7 +27,7 @@ from monitor.config.mapping import (
 from monitor.feeds import table_fields
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.mapping.zones import aware
-from monitor.feeds.scalars import plain_id
+from monitor.feeds.scalars import plain_name, plain_segment
 
 Reader = Callable[[Any], Any]
 """Returns a value as a field holds it."""
@@ -54,9 +56,9 @@ def integer_of_text(value: str) -> int | str:
 
 
 def object_of_text(value: str) -> Any:
-    """Return the JSON value that a text writes."""
+    """Return the JSON value that a text writes, with the values of an object as text."""
     try:
-        return json.loads(value)
+        return plain_segment(json.loads(value))
     except (ValueError, RecursionError):
         return value
 
@@ -152,15 +154,15 @@ def _integer(value: Any) -> Any:
 
 
 def _object(value: Any) -> Any:
-    """An object out of a struct, of the pairs of a map, or of JSON."""
+    """An object out of a struct, of the pairs of a map, or of JSON, with its values as text."""
     try:
-        return json.loads(value) if isinstance(value, str) else dict(value)
+        return plain_segment(json.loads(value) if isinstance(value, str) else dict(value))
     except (ValueError, TypeError, RecursionError):
         return value
 
 
 _OF_TYPED: Mapping[str, Reader] = {
-    "id": plain_id,
+    **dict.fromkeys(NAMES, plain_name),
     **dict.fromkeys(table_fields.TIMES, _typed_time),
     **dict.fromkeys(table_fields.NUMBERS, _number),
     **dict.fromkeys((*table_fields.CLASSES, *table_fields.COUNTS), _integer),
@@ -186,13 +188,29 @@ def mapped_readers(mapping: MappedRecords, tally: ClassTally) -> dict[str, Reade
         mapping: how it writes classes and times.
         tally: notes which values of classes come.
     """
-    typed = {**dict.fromkeys(table_fields.TEXTS, plain_id), **_OF_TYPED}
+    typed = {"type": plain_name, **_OF_TYPED}
     readers = {name: _either(_OF_TEXT[name], typed[name]) for name in FIELDS}
     readers |= dict.fromkeys(table_fields.TIMES, TimeReader(mapping.time))
     for field in ClassField:
         if field in mapping.values:
             readers[str(field)] = ClassReader(field, mapping.values[field], tally)
     return readers
+
+
+def constant_fields(constants: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """Return the fields that have one value everywhere, each as a cell of a table is read.
+
+    Args:
+        constants: their values by field; `segment.K` for the segment key K.
+        readers: how cells are read, by field.
+
+    >>> constant_fields({"score": ".3", "segment.shop": 7}, readers_of_text())
+    {'score': 0.3, 'segment': {'shop': '7'}}
+    """
+    keys = {f.removeprefix(SEGMENT): v for f, v in constants.items() if f.startswith(SEGMENT)}
+    read = {f: readers[f](v) for f, v in constants.items() if not f.startswith(SEGMENT)}
+    given = {field: value for field, value in read.items() if value is not None}
+    return given | ({"segment": plain_segment(keys)} if keys else {})
 
 
 def _either(of_text: Reader, of_typed: Reader) -> Reader:

@@ -142,7 +142,8 @@ def test_the_days_asked_for_are_the_last_ones(monitor, client):
 
 
 def test_a_shadow_version_is_listed_and_compared_pair_by_pair():
-    monitor = fed(shadowed(stream(a_day=480), late=0), shadow_config())
+    events = shadowed(stream(a_day=480), late=0)
+    monitor = fed(events, shadow_config())
     with client_of(monitor) as client:
         found, asked = got(client, "versions"), got(client, "versions", versions="7-shadow,6")
         text = client.get("/api/v1/versions", headers={"Accept": "text/plain"}).text
@@ -159,6 +160,31 @@ def test_a_shadow_version_is_listed_and_compared_pair_by_pair():
     assert "on the same cases" in text
     assert "McNemar" in text
     assert re.search(r"^  7-shadow +shadow +1970-01-03 00:00 ", text, re.MULTILINE)
+    hour = model_of(monitor).mature_until // 3_600_000 * 3_600
+    mature = sum(e["ts"] < hour for e in events if e.get("version") == SHADOW)
+    assert listed[SHADOW]["shadow_cases"] == mature > 0
+    assert listed["6"]["shadow_cases"] is None
+    assert f"1970-01-03 00:00   {mature:,} mature cases, compared in pairs" in text
+    assert "—" not in text.splitlines()[-1]
+
+
+def test_a_shadow_version_that_is_not_compared_has_its_cases():
+    events = shadowed(made := stream(a_day=480), late=0)
+    events += [
+        e for e in shadowed(made, late=0, name="8-shadow") if e.get("version", "")[0:1] == "8"
+    ]
+    monitor = fed(sorted(events, key=lambda e: e["ts"]), shadow_config())
+    with client_of(monitor) as client:
+        text = client.get(
+            "/api/v1/versions",
+            params={"versions": "6,7-shadow"},
+            headers={"Accept": "text/plain"},
+        ).text
+    rows = [line.split(maxsplit=4) for line in text.splitlines() if "mature cases" in line]
+    assert [row[0] for row in rows] == ["7-shadow", "8-shadow"]
+    cases, rest = rows[0][4].split(" ", 1)
+    assert rest == "mature cases, compared in pairs"
+    assert rows[1][4] == f"{cases} mature cases, not compared here"
 
 
 def test_the_mix_is_no_limit_where_pairs_decide():

@@ -48,9 +48,11 @@ def decode(data, models=THRESHOLDS):
 
 
 def _completed(record):
-    """A record with the type that its fields imply, and with an integer id as text."""
-    if type(record.get("id")) is int:
-        record = record | {"id": str(record["id"])}
+    """A record with the type that its fields imply, and with names that are integers as text."""
+    names = {"id", "model", "version", "source", "batch"} & record.keys()
+    record = record | _digits({name: record[name] for name in names})
+    if isinstance(record.get("segment"), dict):
+        record["segment"] = _digits(record["segment"])
     if record.get("type") is not None:
         return record
     there = {name for name, value in record.items() if value is not None}
@@ -58,6 +60,10 @@ def _completed(record):
     labelled = "outcome" if decided else "label"
     implied = labelled if "label" in record else "prediction"
     return record | {"type": "counts" if "tp" in there else implied}
+
+
+def _digits(fields):
+    return {name: str(v) if type(v) is int else v for name, v in fields.items()}
 
 
 class _Constant:

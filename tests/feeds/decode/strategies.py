@@ -31,11 +31,11 @@ groups = {
     "model": st.sampled_from(["fraud", "spam"]),
 }
 optional_groups = {
-    "version": st.sampled_from(["1", "2", "", None]),
+    "version": st.sampled_from(["1", "2", 2, "", None]),
     "segment": st.fixed_dictionaries(
         {},
         optional={
-            "region": st.one_of(st.sampled_from(["eu", "us"]), names, st.none()),
+            "region": st.one_of(st.sampled_from(["eu", "us", 7]), names, st.none()),
             "channel": st.sampled_from(["web", "app"]),
             "other": st.sampled_from([1, None, ["x"]]),
         },

@@ -24,9 +24,10 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.batches import concatenate, in_sequence
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import EventBatch, Labels
+from monitor.events.columns import EventBatch, Group, Labels
 from monitor.events.keys import keys_of
-from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
+from monitor.feeds.decode.scanning import Scanner
 from monitor.join import BEFORE_ALL, Join, Over
 from monitor.kernel import compiled_module
 
@@ -255,6 +256,17 @@ def test_threads_that_decode_at_once_do_not_disturb_each_other(other):
         for _ in range(3):
             for found, wanted in zip(pool.map(other, blocks), expected, strict=True):
                 assert_same_batch(found, wanted)
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="the kernel is not compiled")
+def test_the_kernel_takes_names_that_are_integers():
+    scanner = Scanner(compiled_module(), DecodeSettings(default=ModelFields(None, ("shop",))))
+    names = {"id": 1, "model": 7, "version": -3, "segment": {"shop": 12}}
+    scanned = scanner.scan(
+        as_lines([{"type": "prediction", "ts": 1, "prediction": 1, **names}]), None
+    )
+    assert scanned.left == b""
+    assert scanned.batch.groups == (Group("7", "-3", ("12",)),)
 
 
 def test_a_decoder_that_differs_is_found_out():

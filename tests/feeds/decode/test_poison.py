@@ -105,11 +105,12 @@ REASONS = {
         prediction(score=-0.1),
         prediction(score=1.1),
         prediction(model=""),
-        prediction(model=5),
-        prediction(version=5),
+        prediction(model=5.0),
+        prediction(version=1.2),
+        prediction(version=True),
         prediction(version="a\0"),
         prediction(segment="eu"),
-        prediction(segment={"region": 5}),
+        prediction(segment={"region": 5.0}),
         prediction(segment={"region": ""}),
         prediction(segment={"region": "ü" * 129}),
         prediction(segment={"region": "a\0"}),
@@ -118,10 +119,10 @@ REASONS = {
         counts(fn="1"),
         counts(tn=True),
         counts(predicted_positive=-(10**30)),
-        counts(source=1, batch="a"),
+        counts(source=1.5, batch="a"),
     ],
     RejectReason.UNKNOWN_TYPE: [label(type="lable"), label(type=""), label(type="LABEL")],
-    RejectReason.UNKNOWN_MODEL: [prediction(model="x"), counts(model="x")],
+    RejectReason.UNKNOWN_MODEL: [prediction(model="x"), prediction(model=5), counts(model="x")],
     RejectReason.TOO_LARGE: [
         label(id="a" * 257),
         label(id="ü" * 129),
@@ -200,13 +201,14 @@ def test_details_name_the_field_the_rule_and_the_value():
 
     assert detail(label(label=7)) == "label: must be 0, 1, true, false or null, got 7"
     assert detail(label(id=1.5)) == (
-        "id: must be a string that is not empty, or an integer, got 1.5"
+        "id: must be a string that is not empty, or an integer, got 1.5; make it text or an "
+        "integer, since 1.10 and 1.1 are one float"
     )
     assert detail(prediction(model="frod")) == (
         "model: is none of those configured ('fraud', 'spam'), got \"frod\""
     )
-    assert detail(prediction(segment={"region": 5})) == (
-        "segment.region: must be a string that is not empty, got 5"
+    assert detail(prediction(segment={"region": True})) == (
+        "segment.region: must be a string that is not empty, or an integer, got true"
     )
 
 

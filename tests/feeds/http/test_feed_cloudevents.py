@@ -152,6 +152,7 @@ LABEL = {"name": "label", "positive": "bad"}
         (SCORE_1, v2([2, 2], [[0.1, 0.9], [0.6, 0.4]]), [{"score": 0.9}, {"score": 0.4}]),
         ({"score": {"name": "p"}}, v2([2], [0.9, 0.4]), [{"score": 0.9}, {"score": 0.4}]),
         ({"score": {}}, v2([1, 1], [0.5], model_version="7"), [{"score": 0.5, "version": "7"}]),
+        ({"score": {}}, v2([1, 1], [0.5], model_version=7), [{"score": 0.5, "version": "7"}]),
     ],
 )
 def test_a_response_is_a_prediction_a_row(make_feed, settings, payload, expected):

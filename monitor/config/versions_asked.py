@@ -1,0 +1,58 @@
+"""Versions to compare, and the time to compare, as they are asked for in text."""
+
+from __future__ import annotations
+
+import re
+
+from monitor.config.quantities import parse_duration
+from monitor.errors import UsageError
+
+_NAME = r"((?:\\[,\\]|[^,\\]|\\(?![,\\]))+)"
+_NAMES = re.compile(f"{_NAME},{_NAME}", re.DOTALL)
+_ESCAPED = re.compile(r"\\([,\\])")
+
+
+def parse_versions(option: str, text: str | None) -> tuple[str, str] | None:
+    r"""Return the names of A and of B; None where they are left out.
+
+    Args:
+        option: where they were written, for the error.
+        text: what was written, A,B; `\,` is a comma of a name, and `\\` a backslash.
+
+    Raises:
+        UsageError: not two different names.
+
+    >>> parse_versions("--versions", "6,7"), parse_versions("--versions", r"a\,1,a\\2")
+    (('6', '7'), ('a,1', 'a\\2'))
+    """
+    if text is None:
+        return None
+    found = _NAMES.fullmatch(text)
+    a, b = ("", "") if found is None else (_ESCAPED.sub(r"\1", name) for name in found.groups())
+    if a == b:
+        raise UsageError(
+            f"{option}: must be two different versions, got {text!r}; write A,B, and \\, for a "
+            "comma of a name"
+        )
+    return a, b
+
+
+def parse_last(option: str, text: str | None) -> int | None:
+    """Return a length of time, milliseconds; None where it is left out.
+
+    Args:
+        option: where it was written, for the error.
+        text: what was written, such as 7d.
+
+    Raises:
+        UsageError: no length of time, or none above 0.
+    """
+    if text is None:
+        return None
+    try:
+        length = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}, got {text!r}") from error
+    if not length:
+        raise UsageError(f"{option}: must be above 0, got {text!r}")
+    return length

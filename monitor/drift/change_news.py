@@ -1,0 +1,54 @@
+"""When the rates of a model changed, and the version that this began with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ChangeBegan(NamedTuple):
+    """When recall or the false-positive rate changed, to the hour, epoch milliseconds.
+
+    Attributes:
+        at: the likeliest hour.
+        earliest: lower limit of its 95 % interval.
+        latest: upper limit of its 95 % interval.
+    """
+
+    at: int
+    earliest: int
+    latest: int
+
+
+class NewVersion(NamedTuple):
+    """A version that is not the first of its model.
+
+    Attributes:
+        name: of the version.
+        first: its first prediction, epoch milliseconds.
+        began_change: the change of the model began with it.
+        age_ms: event time since its first prediction, milliseconds.
+        traffic: share of the model's predictions since then, in [0, 1]; NaN where versions are
+            not counted apart, and where it began longer ago than hours are stored.
+    """
+
+    name: str
+    first: int
+    began_change: bool
+    age_ms: int
+    traffic: float
+
+
+class ChangeNews(NamedTuple):
+    """When the rates of a model changed, and its latest version.
+
+    Attributes:
+        began: when they changed; None where nothing says that they did.
+        new_version: the version that this change began with, else the one that began last;
+            None before a second one, and under `on_version: keep`.
+    """
+
+    began: ChangeBegan | None = None
+    new_version: NewVersion | None = None
+
+
+NO_NEWS = ChangeNews()

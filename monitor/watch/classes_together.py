@@ -1,0 +1,133 @@
+"""What the counts of a window say of all classes of a model together.
+
+Computed again only where the counts, or the verdicts on the classes, changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.clock import DAY_MS
+from monitor.counts import ConfusionCounts
+from monitor.drift import block_seconds
+from monitor.drift.class_attribution import ClassAttribution, Confusion, attribute_classes
+from monitor.drift.day_scatter import days_behind
+from monitor.drift.within_segments import accuracy_held
+from monitor.events.columns import Int64Array
+from monitor.verdicts import Watched, WindowVerdict
+from monitor.watch.class_verdicts import changed_confusions, has_moved, occupied
+from monitor.watch.class_watch_builder import WatchedModel
+from monitor.watch.reference import MatureReference
+from monitor.watch.watched_now import Moment
+from monitor.windows import Windows
+
+
+class SeenWindow(NamedTuple):
+    """What follows from the matrices of the reference and of a window.
+
+    Attributes:
+        before: matrices of the reference by blocks of time, (blocks, classes, classes).
+        after: those of the window.
+        verdicts: on the window, of each class.
+        causes: what moved the precision of each class.
+        confusions: those that certainly changed.
+        held: the accuracy within the actual classes certainly stayed.
+    """
+
+    before: Int64Array
+    after: Int64Array
+    verdicts: tuple[WindowVerdict, ...]
+    causes: ClassAttribution
+    confusions: tuple[Confusion, ...]
+    held: bool
+
+    def holds(
+        self, before: Int64Array, after: Int64Array, verdicts: tuple[WindowVerdict, ...]
+    ) -> bool:
+        """Return whether it was made from these.
+
+        Args:
+            before: as above.
+            after: as above.
+            verdicts: as above.
+        """
+        same = len(verdicts) == len(self.verdicts) and all(
+            one is other for one, other in zip(verdicts, self.verdicts, strict=True)
+        )
+        return same and self.before is before and np.array_equal(self.after, after)
+
+
+class ClassesTogether:
+    """Compares all classes of a window with the reference.
+
+    Args:
+        windows: counts.
+    """
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._matrices: dict[int, tuple[MatureReference, Int64Array]] = {}
+        self._seen: dict[tuple[int, str], SeenWindow] = {}
+
+    def reference(self, model: int, known: WatchedModel) -> Int64Array:
+        """Return the matrices of a model's reference by blocks, (blocks, classes, classes).
+
+        Args:
+            model: its number.
+            known: its classes.
+        """
+        cached = self._matrices.get(model)
+        if cached is None or cached[0] is not known.whole:
+            cached = self._matrices[model] = known.whole, known.matrices()
+        return cached[1]
+
+    def window(
+        self,
+        model: int,
+        known: WatchedModel,
+        name: str,
+        at: Moment,
+        by_class: Mapping[str, Watched],
+    ) -> SeenWindow:
+        """Return what follows from the matrices of a window.
+
+        Args:
+            model: its number.
+            known: its classes.
+            name: of the window.
+            at: the moment.
+            by_class: what is known of each class.
+        """
+        own = tuple(watched.verdicts[name] for watched in by_class.values())
+        panes, length = self._windows.pane_range(name, at.now, at.age), self._windows.length(name)
+        block_ms = int(block_seconds(length / 1000)) * 1000
+        each = max(1, block_ms // self._windows.width(panes))
+        after = self._windows.classes.blocks(model, panes, each)
+        before, seen = self.reference(model, known), self._seen.get((model, name))
+        if seen is None or not seen.holds(before, after, own):
+            moved = {one: has_moved(watched, name) for one, watched in by_class.items()}
+            seen = self._seen[model, name] = SeenWindow(
+                before,
+                after,
+                own,
+                attribute_classes(before, occupied(after)),
+                changed_confusions(before, occupied(after), moved),
+                _accuracy_held(known.whole, before, after, max(1, DAY_MS // block_ms)),
+            )
+        return seen
+
+
+def _accuracy_held(
+    whole: MatureReference, before: Int64Array, after: Int64Array, blocks_a_day: int
+) -> bool:
+    behind = days_behind(after.sum(axis=(1, 2)), blocks_a_day)
+    return accuracy_held(before.sum(axis=0), after.sum(axis=0), _pooled(whole), behind)
+
+
+def _pooled(reference: MatureReference) -> ConfusionCounts:
+    """Return the right (tp) and wrong (fn) predictions of each day of a reference."""
+    days = reference.by_day or reference.blocks
+    return ConfusionCounts(tp=days.tp, fn=days.fp, fp=0, tn=0)

@@ -1,0 +1,105 @@
+"""`diagnose` and `replay` say when a change began, and with which version, as the API does."""
+
+import json
+
+import pytest
+from cli.commands import ran
+from watch.versioned import batches, config_of, stream
+
+from monitor.engine import Monitor
+from monitor.exporter.api.queries import Queries
+from monitor.exporter.api.selection import EVERY_MODEL
+from monitor.exporter.page.now import now_section
+
+CONFIG = """
+models:
+  m:
+    segments: [region, version]
+    label_timeout: 3d
+    maturity: 1d
+    reference: {window: {length: 3d, end: 1970-01-04T00:00:00Z}}
+pane: 10m
+windows: [1d, 7d]
+"""
+WITH_IT = "with version 7 (8.8 days, 60 % of the traffic)."
+
+
+def fed(recall):
+    """A monitor after twelve days, of which version 7 took three fifths of the last nine."""
+    events = stream(a_day=2_400, days=12, share=0.6, recall=recall)
+    monitor = Monitor(config_of(CONFIG))
+    for batch in batches(events, monitor.config):
+        monitor.apply(batch)
+    return events, monitor
+
+
+@pytest.fixture(scope="module")
+def worse(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("versions")
+    events, monitor = fed((0.9, 0.4))
+    (folder / "monitor.yaml").write_text(CONFIG)
+    (folder / "events.ndjson").write_text("".join(f"{json.dumps(e)}\n" for e in events))
+    status = Queries(monitor.snapshot, None).status(EVERY_MODEL, 1)
+    return folder, status, monitor
+
+
+def said(capsys, folder, command, *options):
+    feed = ["--feed"] if command == "diagnose" else []
+    words = [command, *feed, folder / "events.ndjson", "-c", folder / "monitor.yaml", *options]
+    done = ran(capsys, *words)
+    assert done.code == 0, done.err
+    return done.out
+
+
+@pytest.mark.parametrize("command", ["diagnose", "replay"])
+def test_the_text_says_when_it_began_and_with_which_version(capsys, worse, command):
+    text = " ".join(said(capsys, worse[0], command).split())
+    assert "Rates changed: recall or false positives, about 1970-01-04 0" in text
+    assert WITH_IT in text
+
+
+def test_the_headline_of_a_diagnosis_is_that_of_the_page(capsys, worse):
+    since = "Since version 7 (8.8 days, 60 % of the traffic), precision fell "
+    assert worse[1].models[0].headline.startswith(since)
+    found = json.loads(said(capsys, worse[0], "diagnose", "--json"))
+    assert found["headline"].startswith(since)
+
+
+@pytest.mark.parametrize("command", ["diagnose", "replay"])
+def test_the_json_has_what_the_api_has(capsys, worse, command):
+    found = json.loads(said(capsys, worse[0], command, "--json"))
+    if command == "replay":
+        found = found["models"]["m"]
+    model = worse[1].models[0]
+    assert found["change_began"] == {
+        name: getattr(model.change_began, name) for name in ("at", "earliest", "latest")
+    }
+    news = found["new_version"]
+    assert (news["version"], news["change_began_with_it"]) == ("7", True)
+    assert news["traffic"] == model.new_version.traffic
+    assert news["age_seconds"] == model.new_version.age_seconds
+
+
+def test_a_running_monitor_diagnoses_with_the_same_words(worse):
+    _, status, monitor = worse
+    found = Queries(monitor.snapshot, lambda read: read(monitor)).explanation("m", None, None)
+    assert found.answer.change_began == status.models[0].change_began
+    assert found.answer.new_version == status.models[0].new_version
+
+
+def test_page_and_report_show_the_same_sentence(capsys, tmp_path, worse):
+    report = tmp_path / "report.html"
+    said(capsys, worse[0], "diagnose", "--html", report)
+    page = str(now_section(worse[1], worse[1].models[0], None, None))
+    sentence = "recall or false positives, about 1970-01-04 0"
+    assert sentence in page
+    assert f"Rates changed: {sentence}" in report.read_text()
+
+
+def test_an_asked_range_is_searched_from_the_end_of_the_earlier_one(capsys, worse):
+    ranges = ["--before", "1970-01-05..1970-01-06", "--after", "1970-01-06..1970-01-07"]
+    found = json.loads(said(capsys, worse[0], "diagnose", *ranges, "--json"))
+    assert "change_began" not in found
+    assert not found["new_version"]["change_began_with_it"]
+    early = ["--before", "1970-01-01..1970-01-02", "--after", "1970-01-02..1970-01-03"]
+    assert "new_version" not in json.loads(said(capsys, worse[0], "diagnose", *early, "--json"))

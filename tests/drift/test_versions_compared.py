@@ -1,0 +1,27 @@
+"""Versions that are asked for, and errors that list the known ones."""
+
+import pytest
+
+from monitor.drift.versions_compared import VersionTraffic, chosen_versions
+from monitor.errors import UsageError
+
+
+def refused(names, asked):
+    there = [VersionTraffic(name, 10 * i, i, i + 1) for i, name in enumerate(names, 1)]
+    with pytest.raises(UsageError) as raised:
+        chosen_versions(there, asked, "--versions")
+    return str(raised.value)
+
+
+def test_an_unknown_version_is_answered_with_the_known_ones():
+    text = refused(["6", "7"], ("6", "canary"))
+    assert text.startswith("--versions: no such version, got 'canary'; known are '6' (10 predict")
+    assert "; '7' (20 predictions, " in text
+    assert "did you mean 'v7'? Known are 'v6' (" in refused(["v6", "v7"], ("v6", "v77"))
+
+
+def test_of_many_versions_the_latest_are_listed():
+    text = refused([f"build-{n}" for n in range(1, 31)], ("build-1", "x"))
+    assert "'build-30'" in text
+    assert "'build-22'" not in text
+    assert text.endswith("; 22 that began earlier")

@@ -1,0 +1,65 @@
+"""What would settle a comparison of two versions, in words."""
+
+import numpy as np
+import pytest
+
+from monitor.drift.version_comparison import compare_two
+from monitor.drift.versions_compared import VersionsCompared, VersionStretch, VersionTraffic
+from monitor.report.versions_text import versions_text
+from monitor.report.versions_words import to_settle, versions_headline
+
+DAY = 86_400_000
+IMPOSSIBLE = "no number of outcomes"
+
+
+def found(a, b, days=1):
+    """Versions 6 and 7 with so many tp, fp, fn and tn over some days."""
+    cells = np.array([a, b], dtype=float)[:, None, None]
+    return VersionsCompared(
+        model="m",
+        versions=tuple(VersionTraffic(name, 99, 0, days * DAY) for name in "67"),
+        within=VersionStretch(0, days * DAY),
+        predictions=(99, 99),
+        segments=(),
+        comparison=compare_two(cells),
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        (
+            (3, 1, 1, 5),
+            (1, 0, 1, 5),
+            (
+                "at least 68 more outcomes are needed (4d at the present rate): version 7 has "
+                "2 of the 10 positives that it needs"
+            ),
+        ),
+        (
+            (1, 1, 0, 5),
+            (9, 2, 3, 8),
+            (
+                "at least 270 more outcomes are needed (9d at the present rate): version 6 has "
+                "1 of the 10 positives that it needs"
+            ),
+        ),
+    ],
+)
+def test_of_a_few_outcomes_it_says_what_is_needed_at_least(a, b, words):
+    assert to_settle(found(a, b)) == words
+    assert words in versions_headline(found(a, b))
+
+
+def test_a_class_without_outcomes_is_not_said_to_be_impossible():
+    shown = versions_text(found((3, 1, 1, 5), (0, 1, 0, 5)))
+    assert "version 7 has no labelled positives" in shown
+    assert IMPOSSIBLE not in shown.lower()
+
+
+def test_uncertain_rates_of_another_threshold_leave_the_number_open():
+    few = found((16, 5, 4, 15), (8, 2, 12, 18))
+    assert few.comparison.decided_by.found.because == "too_few_outcomes"
+    assert "how many is not known" in to_settle(few)
+    many = found((9_000, 17_900, 1_000, 82_100), (7_000, 4_700, 3_000, 95_300))
+    assert IMPOSSIBLE in to_settle(many)
