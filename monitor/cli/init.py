@@ -15,6 +15,7 @@ from monitor.cli.usable import rejected_text
 from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
+from monitor.config.quantities import count_of
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.files import FirstRows
@@ -49,6 +50,8 @@ def run(args: Namespace) -> int:
     _write(args.output, output, text)
     for model in models:
         tell(_found(model))
+        if model.unlabelled:
+            tell(f"warning: {one_line(model.name)}: {model.unlabelled}")
     return 0
 
 
@@ -101,17 +104,32 @@ def _segments(head: FirstRows, mapping: MappedRecords) -> tuple[Segment, ...]:
 
 
 def _found(model: SurveyedModel) -> str:
-    late = model.late_days
-    labels = "no labels yet" if late is None else f".99 of the labels within {_days(late)}"
+    labelled = int(model.counts.total)
+    labels = [f"{labelled:,} labelled" if labelled else "no labels yet"]
+    if model.late_days is not None:
+        labels.append(f".99 of the labels within {_days(model.late_days)}")
     return (
-        f"{one_line(model.name)}: {model.predictions:,} predictions in {_days(model.days)}, "
-        f"{int(model.counts.total):,} labelled, {labels}; {_WORDS[model.labelling]}"
+        f"{one_line(model.name)}: {count_of(model.predictions, 'prediction')} in "
+        f"{_days(model.days)}, {', '.join(labels)}; {_WORDS[model.labelling]}"
     )
+
+
+def _timeout_from(model: SurveyedModel) -> str:
+    """Return what the label timeout is derived from."""
+    if not int(model.counts.total):
+        return f"no label came in these {_days(model.days)}; later labels do not count"
+    if model.late_days is not None:
+        return f".99 of the labels came within {_days(model.late_days)}"
+    unknown = "the events do not show how late labels come"
+    if model.unlabelled is None:
+        return unknown
+    return f"{unknown}; hardly any in the last {_days(model.unlabelled.days)}"
 
 
 def _days(days: float) -> str:
     hours = 24
-    return f"{days:.3g} days" if days >= 1 else f"{days * hours:.2g} hours"
+    number, unit = (f"{days:.3g}", "day") if days >= 1 else (f"{days * hours:.2g}", "hour")
+    return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
 
 
 def _document(
@@ -148,11 +166,9 @@ def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool)
         counts = ", ".join(str(segment.values) for segment in segments)
         yield f"    segments: [{keys}] # of {counts} values"
     yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
-    if model.timeout is None or model.late_days is None:
-        yield "    label_timeout: 30d # no label came yet; later labels do not count"
-    else:
-        late = _days(model.late_days)
-        yield f"    label_timeout: {model.timeout} # .99 of the labels came within {late}"
+    if model.unlabelled:
+        yield f"    # {model.unlabelled}"
+    yield f"    label_timeout: {model.timeout} # {_timeout_from(model)}"
     fits = "long enough for detectors" if model.detectors else "too few labels for detectors"
     yield f"    reference: {{first: {model.reference}}} # what windows are compared with; {fits}"
 

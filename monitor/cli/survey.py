@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from monitor.cli.unlabelled_end import UnlabelledEnd, unlabelled_end
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling
 from monitor.config.mapping import FIELDS, SEGMENT
@@ -22,6 +23,8 @@ TIMEOUTS = ("1d", "2d", "3d", "7d", "14d", "30d", "60d", "90d", "180d", "365d")
 """Label timeouts to choose from."""
 WINDOWS = ("1h", "6h", "1d", "7d", "30d")
 """Windows to choose from."""
+UNKNOWN_TIMEOUT = "30d"
+"""The shortest label timeout to propose where the events do not show how late labels come."""
 REFERENCES = ("7d", "14d", "30d", "60d")
 """Lengths of the reference to choose from."""
 
@@ -60,8 +63,9 @@ class SurveyedModel:
         counts: labelled outcomes, scalars.
         days: length of the stretch with predictions, days.
         late_days: age by which .99 of the labels of the slower class have come, days; None
-            without labels.
-        timeout: label timeout to propose; None without labels.
+            without labels, or where the events do not say when they came.
+        unlabelled: the last stretch of time, where labels are missing; None where they are not.
+        timeout: label timeout to propose.
         windows: windows that its volume can carry, at least one.
         reference: length of the reference to propose.
         detectors: True where detectors can run on such a reference.
@@ -73,7 +77,8 @@ class SurveyedModel:
     counts: ConfusionCounts
     days: float
     late_days: float | None
-    timeout: str | None
+    unlabelled: UnlabelledEnd | None
+    timeout: str
     windows: tuple[str, ...]
     reference: str
     detectors: bool
@@ -105,16 +110,21 @@ class Surveyor:
         counts = snapshot.lifetime.counts[model.row]
         first, last = self._all.span(model.name)
         days = max((last - first) / DAY_MS, 1 / 24)
-        late = None if model.maturity_ms is None else model.maturity_ms / DAY_MS
-        reference, detectors = _reference(counts, days)
+        timed = bool(model.delay_sum.any())
+        late = model.maturity_ms / DAY_MS if timed and model.maturity_ms is not None else None
+        blocks = self._all.steps(self._all.series(model.name)[0])
+        unlabelled = unlabelled_end(*blocks, last, model.last_label_ms, timed=timed)
+        labelled_days = days if unlabelled is None else days - unlabelled.days
+        reference, detectors = _reference(counts, labelled_days, whole=unlabelled is None)
         return SurveyedModel(
             name=model.name,
             predictions=model.predictions_positive + model.predictions_negative,
             counts=counts,
             days=days,
             late_days=late,
-            timeout=None if late is None else _timeout(late),
-            windows=_windows(float(counts.predicted_positive) / days),
+            unlabelled=unlabelled,
+            timeout=_timeout(late, _without_labels(counts, days, unlabelled)),
+            windows=_windows(float(counts.predicted_positive) / labelled_days),
             reference=reference,
             detectors=detectors,
             labelling=_labelling(counts, model),
@@ -152,8 +162,24 @@ def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
             yield f"{above}{name}", str(value)
 
 
-def _timeout(late_days: float) -> str:
-    needed = late_days * _SLACK * DAY_MS
+def _without_labels(counts: ConfusionCounts, days: float, end: UnlabelledEnd | None) -> float:
+    """Return how many days at the end have no labels, all of them where none came."""
+    if not int(counts.total):
+        return days
+    return 0.0 if end is None else end.days
+
+
+def _timeout(late_days: float | None, unlabelled_days: float) -> str:
+    """Return the shortest label timeout in which the labels come, as far as is known.
+
+    Args:
+        late_days: age by which .99 of the labels have come; None where it is not known.
+        unlabelled_days: days at the end without labels, which may be that late.
+    """
+    if late_days is None:
+        needed = max(unlabelled_days * _SLACK * DAY_MS, parse_duration(UNKNOWN_TIMEOUT))
+    else:
+        needed = late_days * _SLACK * DAY_MS
     return next((text for text in TIMEOUTS if parse_duration(text) >= needed), TIMEOUTS[-1])
 
 
@@ -166,14 +192,21 @@ def _windows(flagged_a_day: float) -> tuple[str, ...]:
     return tuple(carried[:_MOST_WINDOWS]) or WINDOWS[-1:]
 
 
-def _reference(counts: ConfusionCounts, days: float) -> tuple[str, bool]:
-    """The shortest reference that detectors can use, and whether there is one."""
+def _reference(counts: ConfusionCounts, days: float, *, whole: bool) -> tuple[str, bool]:
+    """Return the shortest reference that detectors can use, and whether there is one.
+
+    Args:
+        counts: labelled outcomes.
+        days: length of the stretch that they are of.
+        whole: False where labels ended in it, and a reference must not be longer.
+    """
     least = {FEWEST_POSITIVES: counts.actual_positive, FEWEST_FALSE_POSITIVES: counts.fp}
     needed = max(
         (fewest / float(came) * days if came else math.inf) for fewest, came in least.items()
     )
     for text in REFERENCES:
-        if parse_duration(text) / DAY_MS >= needed:
+        length = parse_duration(text) / DAY_MS
+        if length >= needed and (whole or length <= days):
             return text, True
     return REFERENCES[0], False
 

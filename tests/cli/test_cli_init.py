@@ -126,6 +126,69 @@ def test_how_labels_seem_to_come_is_proposed(written, initialized, label, labell
     assert config.models["default"].labelling == labelling
 
 
+def ended(rows, *, until, timed=True):
+    """Claims whose labels are known up to so many days after the begin, by their own time."""
+    end = (BEGIN + timedelta(days=until)).isoformat()
+    for row in rows:
+        late = row["decided_at"] if timed else row["timestamp"]
+        known = {} if late < end else {"fraud": "open", "decided_at": ""}
+        yield {**row, **({} if timed else {"decided_at": ""}), **known}
+
+
+def delayed(rows, days):
+    for row in rows:
+        late = datetime.fromisoformat(row["decided_at"]) + timedelta(days=days)
+        yield {**row, "decided_at": late.isoformat()}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "timeout"),
+    [
+        (ended(claims(), until=20), "labels stopped on 2026-09-21", "30d"),
+        (ended(claims(), until=20, timed=False), "labels stopped, or take so long", "60d"),
+        (
+            ended(delayed(claims(), 20), until=40),
+            "labels come late, and came until 2026-10-11",
+            "90d",
+        ),
+    ],
+)
+def test_labels_that_end_before_the_predictions_are_said(written, initialized, rows, said, timeout):
+    config, told, output = initialized(written(rows), *OPTIONS)
+    (line,) = (line for line in told.splitlines() if line.startswith("warning: default: "))
+    assert line.startswith("warning: default: hardly any prediction since 2026-09-")
+    assert said in line
+    assert line.removeprefix("warning: default: ") in output.read_text()
+    (model,) = config.models.values()
+    assert model.label_timeout == parse_duration(timeout)
+    assert model.reference.first == parse_duration("14d")  # of 20 days with labels
+    assert "long enough for detectors" in output.read_text()
+
+
+def test_a_reference_is_not_longer_than_the_labels_reach(written, initialized):
+    rows = ended(claims(days=60, a_day=150), until=22, timed=False)
+    config, _, output = initialized(written(rows), *OPTIONS)
+    assert config.models["default"].reference.first == parse_duration("7d")
+    assert "too few labels for detectors" in output.read_text()
+    output.unlink()
+    whole, _, _ = initialized(written(claims(days=60, a_day=150)), *OPTIONS)
+    assert whole.models["default"].reference.first == parse_duration("30d")
+
+
+def test_labels_as_late_as_usual_are_not_said_to_end(written, initialized):
+    _, told, output = initialized(written(ended(claims(), until=40)), *OPTIONS)
+    assert "warning" not in told
+    assert "hardly any" not in output.read_text()
+
+
+def test_without_any_label_the_timeout_is_longer_than_the_data(written, initialized):
+    rows = ended(claims(days=50, a_day=20), until=0)
+    config, told, output = initialized(written(rows), *OPTIONS)
+    assert config.models["default"].label_timeout == parse_duration("180d")
+    assert "no label came in these 50 days; later labels do not count" in output.read_text()
+    assert "1,000 predictions in 50 days, no labels yet" in told
+
+
 @pytest.mark.slow
 def test_the_bundled_flights_keep_their_segments(initialized):
     config, told, _ = initialized(FLIGHTS)
