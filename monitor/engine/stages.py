@@ -95,6 +95,12 @@ class Stages:
         self._silences = Silences()
         self._forget_after = config.forget_after_ms
 
+    @property
+    def repeated(self) -> tuple[int, int]:
+        """Predictions that came again, and labels of predictions that already had one."""
+        books = self.join.books
+        return int(books.duplicates.sum()) + self.forgotten.duplicates, books.duplicate_labels
+
     def steps(self, batch: EventBatch) -> Iterator[None]:
         """Count a batch in steps of bounded work.
 
@@ -187,11 +193,17 @@ class Stages:
         books, names = self.join.books, self._catalogue.models
         rows = np.array([self._catalogue.totals_row(names[n]) for n in models.tolist()], np.int64)
         cells = self.windows.as_negatives(self.windows.lifetime[rows], rows).sum(axis=0)
-        received = books.predictions[models].sum() + books.duplicates[models].sum()
+        duplicates = int(books.duplicates[models].sum())
+        received = int(books.predictions[models].sum()) + duplicates
         shadows = self.join.shadows.store.books(len(names))[models, Book.RECEIVED].sum()
         outcomes = cells[: len(Outcome)].tolist()
         return Forgotten(
-            len(models), int(received), int(shadows), int(books.applied[models].sum()), *outcomes
+            len(models),
+            received,
+            duplicates,
+            int(shadows),
+            int(books.applied[models].sum()),
+            *outcomes,
         )
 
     def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:

@@ -11,6 +11,7 @@ class Forgotten(NamedTuple):
     Attributes:
         models: number of times that a model was forgotten.
         predictions: received, with those that came again.
+        duplicates: of these, those that came again.
         shadows: predictions of shadow versions, received.
         labels: in force when their model was forgotten, one for each prediction.
         tp: true positives; where silence is a negative, it counts as one here too.
@@ -21,6 +22,7 @@ class Forgotten(NamedTuple):
 
     models: int = 0
     predictions: int = 0
+    duplicates: int = 0
     shadows: int = 0
     labels: int = 0
     tp: int = 0

@@ -89,7 +89,8 @@ class EmbeddedMonitor(Monitor):
                 the column of its own name, or of a common name that leaves no doubt.
 
         Returns:
-            How many rows were read, and how many rejected, by reason.
+            How many rows were read, how many rejected, by reason, and how many were duplicates:
+            rows whose `id` already had a prediction, see `TableRead`.
 
         Raises:
             ValueError: the columns cannot hold events, or every row was rejected.
@@ -101,17 +102,28 @@ class EmbeddedMonitor(Monitor):
         3 rows read, 0 rejected
         >>> monitor["default"]["all"].counts
         ConfusionCounts(tp=1, fp=1, fn=0, tn=1)
+        >>> monitor.feed({"id": [7, 8, 7], "ts": [0, 60, 120], "prediction": [1, 0, 1]})
+        3 rows read, 0 rejected, 1 duplicate
         """
-        rows, rejected, first = 0, Counter[str](), list[Rejection]()
+        rows, rejected, first, alone = 0, Counter[str](), list[Rejection](), True
         with self._lock:
             self.flush()
+            predictions, labels = self._stages.repeated
             reader = TableReader(table, mapping_of(columns, values, time), self._decoder)
             for batch in reader.batches():
                 self.apply(batch)
                 rows += batch.records
+                alone &= len(batch.predictions) + len(batch.labels) <= batch.records
                 rejected.update(str(rejection.reason) for rejection in batch.rejected)
                 first += batch.rejected[: _SHOWN_REJECTIONS - len(first)]
-        found = TableRead(rows=rows, rejected=rejected, first=tuple(first), note=reader.note)
+            again, relabelled = self._stages.repeated
+        found = TableRead(
+            rows=rows,
+            rejected=rejected,
+            duplicates=again - predictions + (relabelled - labels if alone else 0),
+            first=tuple(first),
+            note=reader.note,
+        )
         if rows and rejected.total() == rows:
             raise ValueError(f"table: every row was rejected\n{found!r}")
         return found

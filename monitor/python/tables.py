@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from monitor.config.mapping import SEGMENT, MappedRecords, mapped_records
+from monitor.config.quantities import count_of
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
@@ -34,11 +35,16 @@ _EPOCH = np.datetime64("1970-01-01", "us")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TableRead:
-    """Numbers of rows of a table that were read, and that were rejected.
+    """Numbers of rows of a table that were read, rejected, and not counted again.
 
     Attributes:
         rows: number of rows read.
         rejected: number of rejected rows by reason.
+        duplicates: number of rows whose `id` the monitor already had a prediction of, from
+            this table or before it: the earliest counts, and a label in such a row revises. In
+            a table of predictions or labels alone, also labels whose `id` already had one: the
+            latest is in force. Ids are remembered while a label may still come; rows without
+            an id are never duplicates.
         first: the first rejected rows.
         note: columns that were taken for fields by their names, segment keys that no model
             keeps, and positive values that no row has; "" for none of these.
@@ -46,12 +52,14 @@ class TableRead:
 
     rows: int
     rejected: Mapping[str, int]
+    duplicates: int
     first: tuple[Rejection, ...]
     note: str
 
     def __repr__(self) -> str:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.rejected.items())
-        lines = [f"{self.rows:,} rows read, {sum(self.rejected.values()):,} rejected"]
+        head = f"{count_of(self.rows, 'row')} read, {sum(self.rejected.values()):,} rejected"
+        lines = [f"{head}, {count_of(self.duplicates, 'duplicate')}" if self.duplicates else head]
         lines += [f"  {reasons}"] if reasons else []
         lines += [f"  {r.position}: {r.detail}" for r in self.first]
         return "\n".join([*lines, self.note] if self.note else lines)

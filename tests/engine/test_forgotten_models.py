@@ -129,7 +129,7 @@ def test_a_silent_model_is_forgotten_once_nothing_needs_it():
     assert "gone" in counted(events + steady("ab", 2 * DAY, NEEDED / DAY - 1)).models
     monitor = counted(events + steady("ab", 2 * DAY, NEEDED / DAY + 2))
     assert monitor.models == ("a", "b")
-    assert monitor.snapshot().forgotten == (1, 8, 0, 8, 4, 4, 0, 0)
+    assert monitor.snapshot().forgotten == (1, 8, 0, 0, 8, 4, 4, 0, 0)
 
 
 def test_a_forgotten_model_that_returns_starts_anew():

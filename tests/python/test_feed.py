@@ -287,3 +287,45 @@ def test_a_lazy_frame_is_refused_with_what_to_do():
     lazy = import_module("polars").LazyFrame({"ts": [0], "prediction": [1], "label": [1]})
     with pytest.raises(ValueError, match=r"table: .* got LazyFrame, .* give its \.collect\(\)"):
         Monitor().feed(lazy)
+
+
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+def test_rows_of_ids_that_came_before_are_duplicates():
+    monitor, part = Monitor(), FRAME.iloc[:300]
+    assert monitor.feed(part, **LABELLED).duplicates == 0
+    again = monitor.feed(FRAME, **LABELLED)
+    assert (again.rows, again.duplicates) == (ROWS, 300)
+    assert repr(again).startswith("500 rows read, 0 rejected, 300 duplicates")
+    assert monitor["default"]["all"].counts == BY_HAND
+    twice = pd.concat([FRAME.iloc[:1]] * 2)
+    assert repr(Monitor().feed(twice, **LABELLED)).startswith(
+        "2 rows read, 0 rejected, 1 duplicate"
+    )
+
+
+def test_labels_of_ids_that_had_one_are_duplicates_in_a_table_of_labels_alone():
+    monitor = Monitor()
+    monitor.feed(FRAME, **COLUMNS)
+    labels = {"id": "claim", "ts": "timestamp", "label": "fraud"}
+    assert monitor.feed(FRAME.iloc[:40], **labels).duplicates == 0
+    assert monitor.feed(FRAME.iloc[:50], **labels).duplicates == 40
+    assert monitor.feed(FRAME, **LABELLED).duplicates == ROWS
+    assert monitor["default"]["all"].counts == BY_HAND
+
+
+def test_rows_without_an_id_are_no_duplicates():
+    monitor = Monitor()
+    outcomes = {"ts": "timestamp", "prediction": "decision", "label": "fraud"}
+    table = FRAME.drop(columns="claim")
+    assert [monitor.feed(table, **outcomes).duplicates for _ in range(2)] == [0, 0]
+
+
+def test_duplicates_of_a_model_that_was_forgotten_meanwhile_are_known():
+    config = Config(forget_after="80d", windows=["1d"], defaults={"label_timeout": "1d"})
+    days = [0, 0, *range(120)]
+    models = ["gone", "gone", *["left"] * 120]
+    ids = ["a", "a", *map(str, range(120))]
+    table = {"id": ids, "ts": [86_400 * day for day in days], "model": models}
+    monitor = Monitor(config)
+    assert monitor.feed({**table, "prediction": [1] * 122}).duplicates == 1
+    assert list(monitor) == ["left"]
