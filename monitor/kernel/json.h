@@ -194,18 +194,35 @@ static int write_text(const Text *text, u8 *to, size_t room)
     return (int)used;
 }
 
-static bool is_digit(const Cursor *cursor)
+/* The value of the first `count` of 8 digits, each of which is a byte from 0 to 9. */
+static u64 value_of(u64 digits, int count)
 {
-    return cursor->at < cursor->end && (u8)(*cursor->at - '0') <= 9;
+    if (count == 0)
+        return 0;
+    digits <<= 64 - 8 * count; /* zeros before them */
+    digits = digits * 10 + (digits >> 8);
+    return ((digits & 0x000000ff000000ff) * (100 + ((u64)1000000 << 32)) +
+            (digits >> 16 & 0x000000ff000000ff) * (1 + ((u64)10000 << 32))) >> 32;
 }
 
 /* Reads digits into a number, and returns how many there are. More than 19 significant ones may
    wrap around, which `read_number` refuses. */
 static i64 read_digits(Cursor *cursor, Number *number)
 {
+    static const u64 POWERS[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const u8 *start = cursor->at;
-    for (; is_digit(cursor); cursor->at++)
-        number->digits = number->digits * 10 + (u64)(*cursor->at - '0');
+    int count = 8;
+    while (count == 8 && cursor->end - cursor->at >= 8) {
+        const u64 tops = 0x8080808080808080u;
+        u64 digits = load64(cursor->at) ^ 0x3030303030303030u;
+        u64 others = ((digits + 0x7676767676767676u) | digits) & tops; /* the lowest is exact */
+        count = others ? __builtin_ctzll(others) / 8 : 8;
+        number->digits = number->digits * POWERS[count] + value_of(digits, count);
+        cursor->at += count;
+    }
+    if (count == 8) /* near the end of the line */
+        for (; cursor->at < cursor->end && (u8)(*cursor->at - '0') <= 9; cursor->at++)
+            number->digits = number->digits * 10 + (u64)(*cursor->at - '0');
     return cursor->at - start;
 }
 

@@ -9,6 +9,7 @@ and what it calls means: leave this line to Python.
 It reads no byte outside of the block, and writes no row beyond the arrays: their lengths are
 checked before the first row. */
 
+#include "forms.h"
 #include "values.h"
 
 enum { RELEASE_FROM = 4096 /* bytes of a block from which other threads may run meanwhile */ };
@@ -167,14 +168,48 @@ typedef struct {
     Layout layout;
     Text *keys; /* configured segment keys, in order */
     size_t key_count;
-    Value *segment; /* value of each of these keys in this record */
-    u8 *group_key;  /* room for the texts of one group */
+    /* The values of a line: of fields; of segment keys; of other keys, which are not read. Those
+       of the line that is being read come first, and then those of each form. */
+    Value *values;
+    size_t value_count; /* of one line */
+    Spans spans;
+    Forms forms;
+    u8 *group_key; /* room for the texts of one group */
     Groups groups;
     Predictions predictions;
     Labels labels;
     Outcomes outcomes;
     bool no_memory;
 } Scan;
+
+/* Reads a value that is no object and no array, and remembers where it is. */
+static bool read_value(Scan *scan, Cursor *cursor, size_t slot)
+{
+    skip_blanks(cursor);
+    const u8 *start = cursor->at;
+    Value *value = &scan->values[slot];
+    if (!read_scalar(cursor, value))
+        return false;
+    bool text = value->kind == TEXT;
+    if (slot != TYPE) /* lines of one form are of one type */
+        add_span(&scan->spans, start + text, cursor->at - text, slot, text);
+    return true;
+}
+
+/* Skips the value of a key that is not read. */
+static bool skip_unread(Scan *scan, Cursor *cursor, int depth)
+{
+    skip_blanks(cursor);
+    if (cursor->at < cursor->end && (*cursor->at == '{' || *cursor->at == '['))
+        return skip_value(cursor, depth);
+    return read_value(scan, cursor, FIELDS + scan->key_count);
+}
+
+static bool fits_segment(const Value *value)
+{
+    return value->kind == ABSENT || value->kind == NONE || value->kind == NUMBER ||
+           (value->kind == TEXT && value->text.length > 0);
+}
 
 /* Reads a segment, the cursor behind its opening brace. */
 static bool read_segment(Scan *scan, Cursor *cursor)
@@ -190,15 +225,12 @@ static bool read_segment(Scan *scan, Cursor *cursor)
                                        memcmp(scan->keys[i].start, key.start, key.length) != 0))
             i++;
         if (i == scan->key_count) {
-            if (!skip_value(cursor, 2))
+            if (!skip_unread(scan, cursor, 2))
                 return false;
             continue;
         }
-        Value *value = &scan->segment[i];
-        if (value->kind != ABSENT || !read_scalar(cursor, value))
-            return false;
-        if (value->kind != NONE && value->kind != NUMBER &&
-            !(value->kind == TEXT && value->text.length > 0))
+        const Value *value = &scan->values[FIELDS + i];
+        if (value->kind != ABSENT || !read_value(scan, cursor, FIELDS + i) || !fits_segment(value))
             return false;
     } while (skip(cursor, ','));
     return skip(cursor, '}');
@@ -229,8 +261,9 @@ static enum Field read_usual_key(Cursor *cursor)
 }
 
 /* Reads the fields of a line that is one object. */
-static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
+static bool read_fields(Scan *scan, Cursor *cursor)
 {
+    Value *fields = scan->values;
     if (!skip(cursor, '{'))
         return false;
     do {
@@ -246,7 +279,7 @@ static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
         if (!skip(cursor, ':'))
             return false;
         if (field == FIELDS) {
-            if (!skip_value(cursor, 1))
+            if (!skip_unread(scan, cursor, 1))
                 return false;
         } else if (fields[field].kind != ABSENT) {
             return false; /* a key occurs twice */
@@ -254,7 +287,7 @@ static bool read_fields(Scan *scan, Cursor *cursor, Value *fields)
             fields[field].kind = OBJECT;
             if (!read_segment(scan, cursor))
                 return false;
-        } else if (!read_scalar(cursor, &fields[field]))
+        } else if (!read_value(scan, cursor, field))
             return false;
     } while (skip(cursor, ','));
     if (!skip(cursor, '}'))
@@ -303,8 +336,9 @@ static bool read_cell(enum Field field, const u8 *at, const u8 *end, Value *valu
 }
 
 /* Reads the cells of a row without quotes, as `_Rows` in feeds/csv_file.py does. */
-static bool read_row(Scan *scan, const u8 *at, const u8 *end, Value *fields)
+static bool read_row(Scan *scan, const u8 *at, const u8 *end)
 {
+    Value *fields = scan->values;
     const Layout *layout = &scan->layout;
     if (memchr(at, '"', (size_t)(end - at)))
         return false;
@@ -319,7 +353,7 @@ static bool read_row(Scan *scan, const u8 *at, const u8 *end, Value *fields)
         const u8 *stop = separator ? separator : end;
         u8 column = layout->columns[i];
         if (column > FIELDS) {
-            Value *value = &scan->segment[column - FIELDS - 1];
+            Value *value = &fields[column - 1];
             value->kind = stop > at ? TEXT : NONE;
             value->text = (Text){.start = at, .length = (size_t)(stop - at)};
             fields[SEGMENT].kind = OBJECT;
@@ -405,17 +439,11 @@ static bool read_group(Scan *scan, const Value *fields, i64 *group)
         !add_name(scan, &fields[MODEL], &used) || !add_name(scan, &fields[VERSION], &used))
         return false;
     for (size_t i = 0; i < scan->key_count; i++)
-        if (!add_name(scan, &scan->segment[i], &used))
+        if (!add_name(scan, &fields[FIELDS + i], &used))
             return false;
     *group = number_of(&scan->groups, scan->group_key, used, scan->seed);
     scan->no_memory |= *group < 0;
     return *group >= 0;
-}
-
-static bool is_type(const Value *type, const char *name, size_t length)
-{
-    return type->kind == TEXT && type->text.length == length &&
-           memcmp(type->text.start, name, length) == 0;
 }
 
 static bool take_label(Scan *scan, const Value *fields, i64 row)
@@ -507,26 +535,57 @@ static bool take_outcome(Scan *scan, const Value *fields, i64 row)
     return true;
 }
 
+/* The types of a line that are read, and how it is called. */
+typedef bool Take(Scan *scan, const Value *fields, i64 row);
+static const struct {
+    const char *name;
+    size_t length;
+    Take *take;
+} TYPES[3] = {{"prediction", 10, take_prediction}, {"label", 5, take_label}, {"outcome", 7, take_outcome}};
+enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
+
+static int type_of(const Value *type)
+{
+    int i = 0;
+    while (i < TYPE_COUNT && (type->kind != TEXT || type->text.length != TYPES[i].length ||
+                              memcmp(type->text.start, TYPES[i].name, TYPES[i].length) != 0))
+        i++;
+    return i;
+}
+
 /* Reads a line; false if it has to be left. */
 static bool take_line(Scan *scan, const u8 *start, const u8 *end, i64 row)
 {
-    Value fields[FIELDS];
+    Value *fields = scan->values;
     Cursor cursor = {start, end};
-    for (int i = 0; i < FIELDS; i++)
+    for (size_t i = 0; i < scan->value_count; i++)
         fields[i].kind = ABSENT;
-    for (size_t i = 0; i < scan->key_count; i++)
-        scan->segment[i].kind = ABSENT;
+    scan->spans.count = 0;
+    scan->spans.whole = scan->layout.count == 0;
     if (end - start > scan->longest || (!is_ascii(start, end) && !is_utf8(start, end)) ||
-        !(scan->layout.count ? read_row(scan, start, end, fields)
-                             : read_fields(scan, &cursor, fields)))
+        !(scan->layout.count ? read_row(scan, start, end) : read_fields(scan, &cursor)))
         return false;
     if (fields[AUDIT].kind != ABSENT)
         return false; /* an audit, perhaps: Python decodes it */
-    if (is_type(&fields[TYPE], "prediction", 10))
-        return take_prediction(scan, fields, row);
-    if (is_type(&fields[TYPE], "label", 5))
-        return take_label(scan, fields, row);
-    return is_type(&fields[TYPE], "outcome", 7) && take_outcome(scan, fields, row);
+    int type = type_of(&fields[TYPE]);
+    if (type == TYPE_COUNT || !TYPES[type].take(scan, fields, row))
+        return false;
+    learn(&scan->forms, start, end, &scan->spans, fields, scan->value_count, type);
+    return true;
+}
+
+/* Reads a line that has a known form, and returns the start of the next one; NULL if it has none,
+   or has to be left. */
+static const u8 *take_known(Scan *scan, const u8 *start, const u8 *end, i64 row)
+{
+    const u8 *stop, *next;
+    const Form *form = read_known(&scan->forms, start, end, &stop, &next);
+    if (!form || stop - start > scan->longest)
+        return NULL;
+    for (size_t i = 0; i < scan->key_count; i++)
+        if (!fits_segment(&form->values[FIELDS + i]))
+            return NULL;
+    return TYPES[form->type].take(scan, form->values, row) ? next : NULL;
 }
 
 static bool is_blank(const u8 *start, const u8 *end)
@@ -548,6 +607,13 @@ static void scan_lines(Scan *scan, Lines *lines, const u8 *start, const u8 *end)
 {
     const u8 *at = start;
     while (at < end && lines->lines < lines->most && !scan->no_memory) {
+        const u8 *known = take_known(scan, at, end, (i64)lines->lines);
+        if (known) {
+            lines->starts[lines->lines++] = at - start;
+            lines->taken++;
+            at = known;
+            continue;
+        }
         const u8 *newline = memchr(at, '\n', (size_t)(end - at));
         const u8 *stop = newline ? newline : end, *next = newline ? newline + 1 : end;
         if (stop > at && stop[-1] == '\r')
@@ -627,12 +693,15 @@ static bool read_keys(Scan *scan, PyObject *keys)
 {
     scan->key_count = (size_t)PyTuple_Size(keys);
     scan->keys = PyMem_Calloc(scan->key_count + 1, sizeof *scan->keys);
-    scan->segment = PyMem_Calloc(scan->key_count + 1, sizeof *scan->segment);
+    scan->value_count = FIELDS + scan->key_count + 1;
+    scan->values = PyMem_Calloc((1 + MOST_FORMS) * scan->value_count, sizeof *scan->values);
     scan->group_key = PyMem_Malloc((scan->key_count + 2) * (MAX_NAME + 6));
-    if (!scan->keys || !scan->segment || !scan->group_key) {
+    if (!scan->keys || !scan->values || !scan->group_key) {
         PyErr_NoMemory();
         return false;
     }
+    for (size_t i = 0; i < MOST_FORMS; i++)
+        scan->forms.all[i].values = scan->values + (i + 1) * scan->value_count;
     for (size_t i = 0; i < scan->key_count; i++) {
         char *start;
         Py_ssize_t length;
@@ -734,7 +803,8 @@ const char scan_doc[] = PyDoc_STR(
 
 PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    Scan scan = {0};
+    Form forms[MOST_FORMS];
+    Scan scan = {.forms.all = forms};
     Lines lines = {0};
     Buffers buffers = {.count = 0};
     Py_buffer block;
@@ -752,7 +822,7 @@ PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyObject *result = scanned(&scan, &lines, &buffers, &block, arrays, layout);
     free_groups(&scan.groups);
     PyMem_Free(scan.keys);
-    PyMem_Free(scan.segment);
+    PyMem_Free(scan.values);
     PyMem_Free(scan.group_key);
     release(&buffers);
     PyBuffer_Release(&block);

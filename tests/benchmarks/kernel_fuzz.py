@@ -146,14 +146,35 @@ def damaged(line: bytes, chance: random.Random) -> bytes:
     return line[:start] + line[start : start + 20] + line[start:]
 
 
+def like(one: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """A record with the keys of another in their order, and with values of its own."""
+    while (other := record(chance)).get("type") != one.get("type"):
+        pass
+    found = {key: other.get(key, value) for key, value in one.items()}
+    segment = one.get("segment")
+    if isinstance(segment, dict):
+        values = {key: chance.choice([*TEXTS, "eu", "eu", "us", None, 5, True]) for key in segment}
+        found["segment"] = values
+    return found
+
+
 def block(lines: int, chance: random.Random) -> bytes:
-    """So many lines, a part of them damaged once or more often; cut off at both ends."""
+    """So many lines, a part of them damaged once or more often; cut off at both ends.
+
+    In half of the blocks most lines have one of a few forms.
+    """
     made = []
     share = chance.choice([0.0, 0.05, 0.5])
+    usual = [record(chance) for _ in range(chance.randrange(1, 12))] * (chance.random() < 0.5)
+    separators = [(",", ":"), (", ", ": "), (" ,\t", " :\r")]
+    spaces, ascii_only = chance.choice(separators), chance.random() < 0.5
     for _ in range(lines):
-        spaces = chance.choice([(",", ":"), (", ", ": "), (" ,\t", " :\r")])
-        ascii_only = chance.random() < 0.5
-        line = json.dumps(record(chance), ensure_ascii=ascii_only, separators=spaces).encode()
+        if usual and chance.random() < 0.9:
+            one = like(chance.choice(usual), chance)
+        else:
+            one = record(chance)
+            spaces, ascii_only = chance.choice(separators), chance.random() < 0.5
+        line = json.dumps(one, ensure_ascii=ascii_only, separators=spaces).encode()
         while chance.random() < share:
             line = damaged(line, chance) or b" "
         made.append(line + chance.choice([b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b" \n"]))

@@ -211,6 +211,75 @@ def test_the_kernel_gives_the_same_positions_and_reasons_for_blocks_cut_anywhere
         assert getattr(found, kind).row.tolist() == getattr(expected, kind).row.tolist()
 
 
+SPELLINGS = st.sampled_from(
+    [
+        *(
+            "1600000000",
+            "1600000000.5",
+            "1600000000.123456",
+            "16e8",
+            "-1",
+            "-0",
+            "01",
+            "1.",
+            "2e15",
+        ),
+        *(
+            "12345678901234567890",
+            "0.30000000000000004",
+            "0.5",
+            "0",
+            "1",
+            "1.0",
+            "1e-7",
+            "+1",
+            "NaN",
+        ),
+        *('"a"', '"ab"', '""', '"\\u0061"', '"\\n"', '"é"', '"\\ud800"', '"a\tb"', '"a', 'a"'),
+        *('"fraud"', '"spam"', '"2026-11-22T10:00:00Z"', '"prediction"', '"1' + "0" * 250 + '"'),
+        *("null", "true", "false", "nul", "[]", "{}", '{"a": 1}', "", " ", '1, "ts": 2'),
+    ]
+)
+
+
+@st.composite
+def lines_of_few_forms(draw):
+    """Lines that differ in a value or two, as most lines of a stream do; ends of all kinds."""
+    forms = [
+        {"type": '"prediction"', "id": '"p1"', "ts": "1600000000", "score": "0.25"},
+        {"type": '"prediction"', "prediction": "true", "model": '"fraud"', "id": "7", "ts": "1"},
+        {"id": '"p1"', "type": '"label"', "ts": "1600000009.5", "label": "1", "note": '"x"'},
+        {"type": '"outcome"', "ts": "1", "label": "0", "prediction": "1", "version": "null"},
+        {"type": '"prediction"', "id": '"s"', "ts": "2", "prediction": "0", "model": '"fraud"'}
+        | {"segment": '{"region": %s, "x": %s}'},
+    ]
+    made = []
+    for _ in range(draw(st.integers(1, 25))):
+        one = dict(draw(st.sampled_from(forms)))
+        for name in draw(st.lists(st.sampled_from(sorted(one)), max_size=2)):
+            if name not in ("type", "segment"):
+                one[name] = draw(SPELLINGS)
+        if "segment" in one:
+            one["segment"] %= (
+                ('"eu"', '"y"') if draw(st.booleans()) else draw(st.tuples(SPELLINGS, SPELLINGS))
+            )
+        line = "{" + ", ".join(f'"{name}": {value}' for name, value in one.items()) + "}"
+        made.append(line + draw(st.sampled_from(["\n", "\n", "\n", "\r\n", " \n", "\r", " 1\n"])))
+    return "".join(made).encode()
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+@settings(max_examples=100, deadline=None)  # a machine may be busy
+@given(data=lines_of_few_forms(), cut=st.integers(0, 9))
+def test_the_kernel_takes_lines_of_known_forms_as_any_others(data, cut):
+    block = data[: len(data) - cut]
+    found, expected = kernel(block), present(block)
+    assert_same_batch(found, expected)
+    assert found.rejected == expected.rejected
+    for kind in ("predictions", "labels", "outcomes"):
+        assert getattr(found, kind).row.tolist() == getattr(expected, kind).row.tolist()
+
+
 @every_alternative
 @settings(max_examples=30, deadline=None)  # a machine may be busy
 @given(blocks=st.lists(streams, max_size=3))
