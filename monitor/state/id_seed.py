@@ -80,6 +80,16 @@ def restore_seed_file(directory: Path, stored: int) -> bool:
     return True
 
 
+def whole_seed(content: bytes) -> int | None:
+    """Return the seed in the content of its file; None if that is damaged."""
+    try:
+        seed = int(content[:_HEX], 16)
+    except ValueError:
+        return None
+    # Earlier versions wrote no checksum.
+    return seed if content in (_line(seed), _digits(seed) + b"\n") else None
+
+
 def _read(file: Path) -> int | None:
     """Return the seed in a file; None without a file.
 
@@ -90,11 +100,8 @@ def _read(file: Path) -> int | None:
         found = file.read_bytes()
     except FileNotFoundError:
         return None
-    try:
-        seed = int(found[:_HEX], 16)
-    except ValueError:
-        seed = 0
-    if found in (_line(seed), _digits(seed) + b"\n"):  # earlier versions wrote no checksum
+    seed = whole_seed(found)
+    if seed is not None:
         return seed
     raise StateError(
         f"{file}: is damaged, must hold {_HEX} hexadecimal digits and their checksum; there is no "

@@ -9,14 +9,22 @@ from typing import NamedTuple
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.disk import make_directory, write_file
 from monitor.state.encoding import DamagedError
+from monitor.state.id_seed import SEED_FILE, whole_seed
 from monitor.state.journal_position import JOURNAL
-from monitor.state.segment import HEADER_BYTES, SegmentHeader, TornSegmentError, read_header
+from monitor.state.segment import SegmentHeader, TornSegmentError, read_header
 from monitor.state.segment_files import segment_path, segments_in
-from monitor.state.segment_repair import SMALLEST_FRAME, RepairedSegment, repair
+from monitor.state.segment_repair import ANY_BYTE, RepairedSegment, repair, variants
 from monitor.state.state_errors import StateError
+from monitor.state.state_identity import IDENTITY_FILE, whole_identity
 
 _CHECKPOINTS = "checkpoints"
 _OWN = (_CHECKPOINTS, JOURNAL, "lock")
+_MOST_TRIED = 64
+"""Bytes of a small file that are tried to repair."""
+_WITHOUT_IDENTITY = (
+    "is damaged, left out: a start draws another identity; if other monitors forward to this one, "
+    "restore the file from a backup, or they send what they remember again, and it counts twice"
+)
 
 
 class Salvaged(NamedTuple):
@@ -76,8 +84,23 @@ def _salvaged(directory: Path, to: Path) -> Iterator[Salvaged]:
     yield from _journal(directory / JOURNAL, to / JOURNAL, good)
     for path in sorted(directory.iterdir()):
         if path.name not in _OWN and path.is_file():
-            write_file(to / path.name, [path.read_bytes()])
-            yield Salvaged(path, "copied")
+            yield _copied(path, to / path.name, has_checkpoint=bool(good))
+
+
+def _copied(path: Path, to: Path, *, has_checkpoint: bool) -> Salvaged:
+    """Copy a file of the directory itself, unless a start would refuse it."""
+    content = path.read_bytes()
+    if path.name == IDENTITY_FILE and whole_identity(content) is None:
+        trials = (bytes(trial) for trial in variants(content[:_MOST_TRIED], ANY_BYTE))
+        whole = next((trial for trial in trials if whole_identity(trial) is not None), None)
+        if whole is None:
+            return Salvaged(path, _WITHOUT_IDENTITY, lost=True)
+        write_file(to, [whole])
+        return Salvaged(path, "a damaged byte is repaired")
+    if path.name == SEED_FILE and whole_seed(content) is None and not has_checkpoint:
+        return Salvaged(path, "is damaged, left out: a start draws another one")
+    write_file(to, [content])
+    return Salvaged(path, "copied")
 
 
 class _Known(NamedTuple):
@@ -97,7 +120,8 @@ def _known(good: list[Checkpoint]) -> dict[int, _Known]:
     for checkpoint in good:
         position = checkpoint.state["positions"].get(JOURNAL)
         if position and position["segment"]:
-            known = found.setdefault(position["segment"], _Known(set(), position.get("salt")))
+            salt = position.get("salt") or None  # that of an older version has none
+            known = found.setdefault(position["segment"], _Known(set(), salt))
             known.offsets.add(position["offset"])
     return found
 
@@ -123,15 +147,12 @@ def _segment(
     path: Path, number: int, before: int, following: Path | None, known: _Known | None
 ) -> RepairedSegment:
     found = path.read_bytes() if path.exists() else b""
-    offsets = set() if known is None else known.offsets
-    least = max(offsets, default=HEADER_BYTES - SMALLEST_FRAME) + SMALLEST_FRAME
-    stated = None if following is None else _size_before(following)
     return repair(
         found,
         SegmentHeader.new(number, before),
         salt=None if known is None else known.salt,
-        boundaries=offsets,
-        nbytes=max(least, stated if stated is not None else len(found)),
+        boundaries=() if known is None else known.offsets,
+        nbytes=None if following is None else _size_before(following),
     )
 
 
@@ -150,6 +171,8 @@ def _described(path: Path, repaired: RepairedSegment, *, missing: bool) -> Salva
         parts.append("is missing")
     if repaired.repaired:
         parts.append(f"repaired at offsets {', '.join(map(str, repaired.repaired))}")
+    if repaired.unchecked:
+        parts.append("its header is lost: requests are copied as they are found, unchecked")
     lost = [lost for lost in repaired.lost if lost.end > lost.start]
     parts += [
         f"lost: offsets {start} to {end}, about {lines} records" for start, end, lines in lost

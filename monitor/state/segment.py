@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -41,6 +41,9 @@ _BODY = struct.Struct("<qI")
 
 HEADER_BYTES = _HEADER.size + _CHECK.size
 FRAME_BYTES = _FRAME.size + _FRAME_CHECK.size
+BODY_BYTES = _BODY.size
+SMALLEST_FRAME = FRAME_BYTES + BODY_BYTES
+"""Bytes of a frame with one empty body."""
 
 
 class Body(NamedTuple):
@@ -194,12 +197,36 @@ def frame_length(head: bytes, seed: int) -> int | None:
         head: the first `FRAME_BYTES` of the frame.
         seed: salt of the segment, exclusive or the offset of the frame.
     """
-    if len(head) < FRAME_BYTES:
+    length = unchecked_length(head)
+    if length is None:
         return None
     (check,) = _FRAME_CHECK.unpack_from(head, _FRAME.size)
+    return length if check == _head_check(head[: _FRAME.size], seed) else None
+
+
+def fitting_seeds(head: bytes, seeds: Iterable[int]) -> Iterator[int]:
+    """Yield the seeds by which the head of a frame is whole.
+
+    Args:
+        head: the first `FRAME_BYTES` of the frame.
+        seeds: salt of the segment, exclusive or an offset, of each offset to try.
+    """
+    if unchecked_length(head) is not None:
+        (check,) = _FRAME_CHECK.unpack_from(head, _FRAME.size)
+        fields = head[: _FRAME.size]
+        yield from (seed for seed in seeds if _head_check(fields, seed) == check)
+
+
+def unchecked_length(head: bytes) -> int | None:
+    """Return the length of a frame's payload, unchecked; None for anything but a frame's head.
+
+    Args:
+        head: the first `FRAME_BYTES` of the frame.
+    """
+    if len(head) < FRAME_BYTES:
+        return None
     magic, length, _ = _FRAME.unpack_from(head)
-    intact = magic == FRAME_MAGIC and check == _head_check(head[: _FRAME.size], seed)
-    return int(length) if intact else None
+    return int(length) if magic == FRAME_MAGIC else None
 
 
 def frame_digest(head: bytes) -> int:

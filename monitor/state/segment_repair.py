@@ -19,10 +19,11 @@ from typing import NamedTuple
 import xxhash
 
 from monitor.state.disk import AppendFile, Sync, synced, write_file
+from monitor.state.frame_search import FoundPlace, FrameSearch, resealed, whole_frame
 from monitor.state.segment import (
     FRAME_BYTES,
-    FRAME_MAGIC,
     HEADER_BYTES,
+    SMALLEST_FRAME,
     Body,
     SegmentHeader,
     TornSegmentError,
@@ -36,12 +37,10 @@ from monitor.state.segment import (
 )
 from monitor.state.state_errors import StateError
 
-_BODY_HEAD = len(encode_frame([Body(0, b"")], salt=0, offset=0)) - FRAME_BYTES
-SMALLEST_FRAME = FRAME_BYTES + _BODY_HEAD
-"""Bytes of a frame with one empty body."""
 _NEVER_WRITTEN = bytes(16)
 """Zeros in a row that a disk leaves where it lost a write, and requests do not hold."""
-_ANY_BYTE = range(1, 256)
+ANY_BYTE = range(1, 256)
+"""Changes of a byte, see `variants`."""
 _ANY_BIT = tuple(1 << bit for bit in range(8))
 _BYTES_TRIED, _BITS_TRIED = 4 * 1024, 64 * 1024
 """Payloads up to which each single byte, and each single bit, is tried."""
@@ -69,12 +68,14 @@ class RepairedSegment(NamedTuple):
         header: its header.
         repaired: offsets of the header (0) and of the frames that were repaired.
         lost: what was blanked.
+        unchecked: True if the salt is lost, so that requests are taken by their shape alone.
     """
 
     data: bytes
     header: SegmentHeader
     repaired: list[int]
     lost: list[LostRange]
+    unchecked: bool
 
 
 def repair(
@@ -92,36 +93,39 @@ def repair(
         header: the header to write, with its own salt where that can be read.
         salt: its salt, if another file holds it.
         boundaries: offsets at which a frame begins, as checkpoints hold them.
-        nbytes: its size, if the next segment or a checkpoint holds it.
+        nbytes: its size, if the next segment holds it.
     """
-    repaired: list[int] = []
     own, was_repaired = _header(found)
     if own is None and salt is not None:
         own = header._replace(salt=salt)
         was_repaired = bool(found)
-    if was_repaired:
-        repaired.append(0)
-    readable = own is not None
     header = header if own is None else header._replace(salt=own.salt)
-    size = max(HEADER_BYTES, len(found) if nbytes is None else nbytes)
-    data = bytearray(found[:size].ljust(size, b"\0"))
-    data[:HEADER_BYTES] = header.encode()
-    lost: list[LostRange] = []
-    starts = sorted({start for start in boundaries if HEADER_BYTES < start < size} | {size})
-    place = HEADER_BYTES
-    while place < size:
-        end = _whole(data, place, header.salt) if readable else None
-        if end is None and readable:
-            end = _repaired(data, place, header.salt)
-            if end is not None:
-                repaired.append(place)
+    source = resealed(found, header.salt) if own is None else bytearray(found)
+    unchecked, known = source != found, sorted(boundaries)
+    least = max([HEADER_BYTES, *(known[-1:] and [known[-1] + SMALLEST_FRAME])])
+    search = FrameSearch(source, header.salt, known, 0 if nbytes is None else len(found) - nbytes)
+    data, shift = bytearray(header.encode()), 0
+    repaired, lost = [0] if was_repaired else [], list[LostRange]()
+    while (offset := len(data)) < (size := max(least, nbytes or len(found) - shift)):
+        place, seed = offset + shift, header.salt ^ offset
+        end = whole_frame(source, place, seed)
         if end is None:
-            end = _next(data, place, header.salt, starts) if readable else starts[-1]
-            lost.append(LostRange(place, end, data.count(b"\n", place, end)))
-            _blank(data, place, end, header.salt, starts)
-        place = end
-    cut = lost[-1].start if lost and size - lost[-1].start < SMALLEST_FRAME else size
-    return RepairedSegment(bytes(data[:cut]), header, repaired, lost)
+            end = _repaired(source, place, seed)
+            repaired += [] if end is None else [offset]
+        if end is not None:
+            data += source[place:end]
+            continue
+        following = search.after(FoundPlace(offset, shift)) or FoundPlace(size, shift)
+        if following.offset == offset:  # only the place differs
+            repaired.append(offset)
+        else:
+            lines = source.count(b"\n", place, max(place, following.offset + following.shift))
+            lost.append(LostRange(offset, following.offset, lines))
+            if following.offset - offset < SMALLEST_FRAME:
+                break  # it was the end
+            data += _blank(offset, following.offset, header.salt, known)
+        shift = following.shift
+    return RepairedSegment(bytes(data), header, repaired, lost, unchecked)
 
 
 def repair_end(path: Path, *, sync: Sync = synced) -> bool:
@@ -149,7 +153,7 @@ def repair_end(path: Path, *, sync: Sync = synced) -> bool:
     length = frame_length(bytes(data[place : place + FRAME_BYTES]), salt ^ place)
     if length is not None and place + FRAME_BYTES + length != len(data):
         return False
-    if _repaired(data, place, salt) != len(data):
+    if _repaired(data, place, salt ^ place) != len(data):
         return False
     write_file(path, [data], sync=sync)
     return True
@@ -176,7 +180,7 @@ def rewrite_end(path: Path, file: AppendFile) -> None:
 
 def _header(found: bytes) -> tuple[SegmentHeader | None, bool]:
     """Return the header, repaired if need be, and True if it was; None if it cannot be."""
-    for head in _variants(found[:HEADER_BYTES], _ANY_BYTE):
+    for head in variants(found[:HEADER_BYTES], ANY_BYTE):
         try:
             header = read_header(io.BytesIO(head), Path())
         except (StateError, TornSegmentError):
@@ -185,10 +189,14 @@ def _header(found: bytes) -> tuple[SegmentHeader | None, bool]:
     return None, False
 
 
-def _variants(data: bytes, changes: Iterable[int]) -> Iterator[bytearray]:
+def variants(data: bytes, changes: Iterable[int]) -> Iterator[bytearray]:
     """Yield the data, and then all that differ from it in one byte by such a change.
 
     It is the same array each time, changed in place.
+
+    Args:
+        data: the data.
+        changes: bits of a byte to change together.
     """
     trial = bytearray(data)
     yield trial
@@ -199,43 +207,32 @@ def _variants(data: bytes, changes: Iterable[int]) -> Iterator[bytearray]:
         trial[place] = byte
 
 
-def _whole(data: bytearray, place: int, salt: int) -> int | None:
-    """Return the end of the frame that begins at a place; None if none that is whole does."""
-    head = bytes(data[place : place + FRAME_BYTES])
-    length = frame_length(head, salt ^ place)
-    end = place + FRAME_BYTES + (length or 0)
-    if length is None or end > len(data):
-        return None
-    payload = memoryview(data)[place + FRAME_BYTES : end]
-    return end if xxhash.xxh3_64_intdigest(payload, salt ^ place) == frame_digest(head) else None
-
-
-def _repaired(data: bytearray, place: int, salt: int) -> int | None:
+def _repaired(data: bytearray, place: int, seed: int) -> int | None:
     """Repair the frame at a place in the data and return its end; None if that cannot be."""
     found = bytes(data[place : place + FRAME_BYTES])
-    for trial in _variants(found, _ANY_BYTE):
+    for trial in variants(found, ANY_BYTE):
         head = bytes(trial)
-        if frame_length(head, salt ^ place) is None:
+        if frame_length(head, seed) is None:
             continue
         data[place : place + FRAME_BYTES] = head
-        if end := _whole(data, place, salt) or _payload_repaired(data, place, salt):
+        if end := whole_frame(data, place, seed) or _payload_repaired(data, place, seed):
             return end
     data[place : place + FRAME_BYTES] = found
     return None
 
 
-def _payload_repaired(data: bytearray, place: int, salt: int) -> int | None:
+def _payload_repaired(data: bytearray, place: int, seed: int) -> int | None:
     head = bytes(data[place : place + FRAME_BYTES])
-    start, seed = place + FRAME_BYTES, salt ^ place
+    start = place + FRAME_BYTES
     end = start + (frame_length(head, seed) or 0)
     if end > len(data) or end - start > _BITS_TRIED:
         return None
     digest, payload = frame_digest(head), bytes(data[start:end])
-    changes = _ANY_BYTE if end - start <= _BYTES_TRIED else _ANY_BIT
+    changes = ANY_BYTE if end - start <= _BYTES_TRIED else _ANY_BIT
     fitting = next(
         (
             bytes(trial)
-            for trial in _variants(payload, changes)
+            for trial in variants(payload, changes)
             if xxhash.xxh3_64_intdigest(trial, seed) == digest
         ),
         None,
@@ -246,20 +243,14 @@ def _payload_repaired(data: bytearray, place: int, salt: int) -> int | None:
     return end
 
 
-def _next(data: bytearray, place: int, salt: int, starts: list[int]) -> int:
-    """Return where the next whole frame begins, or the end."""
-    found = data.find(FRAME_MAGIC, place + SMALLEST_FRAME)
-    while found >= 0:
-        if _whole(data, found, salt) is not None:
-            return found
-        found = data.find(FRAME_MAGIC, found + 1)
-    return starts[-1]
-
-
-def _blank(data: bytearray, start: int, end: int, salt: int, starts: list[int]) -> None:
-    """Replace a range by frames of blank lines, one up to each boundary."""
-    edges = [start, *(edge for edge in starts if start < edge < end), end]
-    for left, right in pairwise(edges):
-        if right - left >= SMALLEST_FRAME:
-            lines = b"\n" * (right - left - SMALLEST_FRAME)
-            data[left:right] = encode_frame([Body(0, lines)], salt=salt, offset=left)
+def _blank(start: int, end: int, salt: int, boundaries: Iterable[int]) -> bytes:
+    """Return frames of blank lines for a range, one up to each boundary."""
+    edges = [start]
+    for edge in boundaries:
+        if edges[-1] + SMALLEST_FRAME <= edge <= end - SMALLEST_FRAME:
+            edges.append(edge)
+    parts = (
+        encode_frame([Body(0, b"\n" * (right - left - SMALLEST_FRAME))], salt=salt, offset=left)
+        for left, right in pairwise([*edges, end])
+    )
+    return b"".join(parts)

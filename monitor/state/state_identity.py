@@ -45,12 +45,19 @@ def identity_of_state(directory: Path) -> str:
     return found
 
 
-def _whole(file: Path, content: bytes) -> str:
+def whole_identity(content: bytes) -> str | None:
+    """Return the identity in the content of its file; None if that is damaged."""
     found = content[: 2 * _BYTES].decode(errors="replace")
-    if content != _line(found):
+    return found if content == _line(found) else None
+
+
+def _whole(file: Path, content: bytes) -> str:
+    found = whole_identity(content)
+    if found is None:
         raise StateError(
             f"{file}: is damaged, must hold {2 * _BYTES} hexadecimal digits and their checksum; "
-            "restore it from a backup, or move the whole state directory away to start over. "
+            "copy the state with `precision-monitor state salvage`, restore the file from a "
+            "backup, or move the whole state directory away to start over. "
             "Monitors that forward counts to this one know its state by it"
         )
     return found

@@ -1,0 +1,54 @@
+"""What salvage brings back after any single damage; more by `benchmarks/salvaged_share.py`."""
+
+from random import Random
+
+import pytest
+from benchmarks.salvaged_share import (
+    GROUP,
+    RECORDS,
+    BlockDamage,
+    SalvagedState,
+    salvage_share,
+)
+from simulator.process import reproducible
+
+from monitor.state import JOURNAL
+from monitor.state.segment import HEADER_BYTES
+
+REQUESTS, SEGMENT_BYTES = 60, 3_000
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    with reproducible(Random(1), SEGMENT_BYTES):
+        yield SalvagedState(tmp_path_factory.mktemp("share"), REQUESTS)
+
+
+@pytest.mark.parametrize("kind", ["zero", "cut", "duplicate"])
+@pytest.mark.parametrize("size", [1, HEADER_BYTES])
+@pytest.mark.parametrize("segment", [-3, -1], ids=["an earlier segment", "the last"])
+def test_a_lost_header_loses_no_request(state, kind, size, segment):
+    path, _ = [*state.files(JOURNAL)][segment]
+    assert state.salvaged(BlockDamage(path, kind, 0, size)).lost == 0
+
+
+@pytest.mark.parametrize("kind", ["cut", "duplicate"])
+@pytest.mark.parametrize("segment", [-3, -1], ids=["an earlier segment", "the last"])
+def test_requests_behind_a_block_that_is_cut_out_or_there_twice_are_found(state, kind, segment):
+    path, content = [*state.files(JOURNAL)][segment]
+    case = state.salvaged(BlockDamage(path, kind, len(content) // 3, 100))
+    assert case.lost <= 2 * GROUP * RECORDS
+
+
+@pytest.mark.parametrize(("kind", "size"), [("flip", 1), ("zero", 20)])
+@pytest.mark.parametrize("name", ["state-id", "id-seed"])
+def test_a_damaged_small_file_loses_nothing(state, name, kind, size):
+    assert state.salvaged(BlockDamage((name,), kind, 3, size)).share == 1
+
+
+@pytest.mark.slow
+def test_after_any_damage_all_that_is_whole_is_counted(tmp_path):
+    cases = salvage_share(tmp_path, 200, drawn=60, seed=3)
+    assert {case.damage.kind for case in cases} >= {"flip", "zero", "cut", "duplicate", "truncate"}
+    assert min(case.share for case in cases if case.damage.size == 1) > 0.98
+    assert any(case.lost for case in cases)
