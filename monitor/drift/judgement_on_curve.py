@@ -1,8 +1,9 @@
 """Judges two windows with all that there is: outcomes, scores of the reference, segments.
 
-The two rates decide first. Where they moved as along a curve and scores come, the ROC curve
-of the reference decides, overall and with the reference's mix of every segment key: below it
-the model got worse, on it the threshold moved. A fall must also be one within days: days
+The two rates decide first, unless the days are those of a model that flags by
+chance. Where they moved as along a curve and scores come, the ROC curve of the reference
+decides, overall and with the reference's mix of every segment key: below it the model got
+worse, on it the threshold moved. A fall must also be one within days: days
 before and after a change of the threshold, counted together, lie below the curve that all of
 them lie on.
 """
@@ -16,6 +17,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import CurvePosition, position_on_curve, standardised_to
 from monitor.drift.verdict import Judgement, judge, roc_decides
@@ -60,9 +62,9 @@ def judge_on_curve(
         The judgement, and whether recall lies below the curve; None without scores, or
         where the answer could not change the verdict.
     """
-    within = _within_days(days)
-    judgement = judge(*whole, dispersion, between=between, within_days=within)
-    if scores is None or not roc_decides(judgement):
+    within, by_chance = _within_days(days), flags_by_chance(days, dispersion, between)
+    judgement = judge(*whole, dispersion, between=between, within_days=within, by_chance=by_chance)
+    if by_chance or scores is None or not roc_decides(judgement):
         return judgement, None
     factors = dispersion
     if between is not None:
@@ -82,6 +84,25 @@ def judge_on_curve(
             within_days=within,
         )
     return judgement, below
+
+
+def flags_by_chance(
+    days: ComparedOutcomes | None, dispersion: Dispersion, between: BetweenDays | None
+) -> bool:
+    """Return whether days are those of a model that flags by chance, or the wrong class.
+
+    Args:
+        days: outcomes by days; None where they are not known by days.
+        dispersion: variance over that of independent rows, at least 1.
+        between: what the scatter of days adds; None where it is not known.
+
+    Returns:
+        True where that is a thousand times as likely as the model of the reference (see
+        `no_skill.log_chance_ratio`); False where days or their scatter are not known.
+    """
+    if days is None or between is None:
+        return False
+    return log_chance_ratio(*days, dispersion, between) >= CERTAINLY_BY_CHANCE
 
 
 def _within_days(days: ComparedOutcomes | None) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import Changes
 from monitor.drift.components import Component
+from monitor.drift.no_skill import flags_one_way
 from monitor.metrics.ratio import FloatArray
 
 _SHARES = np.geomspace(1e-4, 0.05, 64)
@@ -48,7 +49,7 @@ def labels_explain(
 
     Returns:
         Bool array in the shape of the series; False where log r and recall went the same
-        way, and where a class is missing.
+        way, where a class is missing, and where nothing is flagged any more, or everything.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
@@ -60,6 +61,7 @@ def labels_explain(
     """
     ratio, recall = (found.change[one] for one in (Component.CLASS_RATIO, Component.RECALL))
     opposite = np.asarray((ratio * recall < 0) & _both_classes(before) & _both_classes(after))
+    opposite = opposite & ~flags_one_way(before, after)
     explained = np.zeros(opposite.shape, dtype=np.bool_)
     for index in map(tuple, np.argwhere(opposite)):
         series = Changes(found.change[:, *index], found.standard_error[:, *index])

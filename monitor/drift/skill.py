@@ -12,9 +12,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import Changes
-from monitor.drift.components import Component, SmoothedRates
+from monitor.drift.components import Component
 from monitor.metrics.ratio import FloatArray
 
 EQUIVALENCE = 0.2
@@ -33,12 +32,6 @@ _SMALL = 2 * EQUIVALENCE
 
 _COMPARABLE = 0.25
 """A slide of the threshold moves the log-odds of the one rate by this share of the other's."""
-_DEAD_SHARE = 0.25
-"""A model that has less than this share of the reference's TPR - FPR left separates nothing."""
-
-_USELESS = float(np.log(2))
-"""Log odds ratio below which a model is of no use: a flag hardly tells anything."""
-_MANY_CASES = 50
 
 _RATES = [Component.RECALL, Component.FALSE_POSITIVE_RATE]
 CLEAN, CHANGED, UNKNOWN = np.int8(0), np.int8(1), np.int8(2)
@@ -132,7 +125,7 @@ def skill(
     4. Clean: neither rate changed, and both are clean or log LR+ is clean.
     5. Unknown: otherwise.
 
-    Before these, a dead model (see `is_dead`) is degraded, whatever the two rates do: that
+    Before these, a dead model (see `no_skill`) is degraded, whatever the two rates do: that
     nothing is flagged any more, or everything, is no slide of the threshold. Where scores
     come, and a rate changed, a TPR significantly below the reference's ROC curve at
     today's FPR is degraded as well. Where the rates moved in one direction and TPR lies on
@@ -184,74 +177,6 @@ def skill(
     verdict = np.where(slid, Skill.SLID, verdict)
     verdict = np.where(better, Skill.IMPROVED, verdict)
     return np.where(worse, Skill.DEGRADED, verdict).astype(np.int8)
-
-
-def is_dead(
-    before: ConfusionCounts, after: ConfusionCounts, found: Changes, widening: float = 1.0
-) -> NDArray[np.bool_]:
-    """Test for a model that does not tell the classes apart any more.
-
-    It flags nothing, or everything, or at random. Youden's J = TPR - FPR is then 0, and
-    here its 99 % upper bound is below a quarter of the reference's. Either rate or their
-    odds ratio must also have moved by more than days do (p < .01), since on streams whose
-    days scatter widely a day with a small J is a normal one.
-
-    Args:
-        before: outcomes of the reference, one series for each index.
-        after: outcomes of the window, same shape.
-        found: the changes between them.
-        widening: factor on the variance of J, above 1 where several series of one model are
-            tested.
-
-    Returns:
-        Bool array in the shape of the series; False where a class is missing.
-
-    Source:
-        Youden 1950.
-
-    >>> from monitor.drift.component_changes import changes
-    >>> before = ConfusionCounts(tp=800, fn=200, fp=450, tn=8_550)
-    >>> after = ConfusionCounts(tp=0, fn=200, fp=0, tn=1_800)
-    >>> bool(is_dead(before, after, changes(before, after)))
-    True
-    """
-    old, new = SmoothedRates.of(before), SmoothedRates.of(after)
-    usual, now = old.recall - old.false_positive_rate, new.recall - new.false_positive_rate
-    variance = (new.recall_variance + new.false_positive_rate_variance) * widening
-    bound = np.maximum(now, 0) + Z_ONE_SIDED * np.sqrt(variance)
-    both_classes = (after.actual_positive > 0) & (after.actual_negative > 0)
-    tested = [Component.RECALL, Component.FALSE_POSITIVE_RATE, Component.ODDS_RATIO]
-    moved = (np.abs(found.z[tested]) > Z_TWO_SIDED).any(axis=0)
-    return np.asarray(both_classes & moved & (bound < _DEAD_SHARE * usual))
-
-
-def separates_nothing(counts: ConfusionCounts) -> bool:
-    """Return whether a model certainly does not tell the classes apart.
-
-    Args:
-        counts: outcomes, a scalar.
-
-    Returns:
-        True where the 99 % upper bound of its odds ratio is below 2; or where it flagged
-        nothing, or everything, of at least 50 positives and 50 negatives. False where a
-        class is missing.
-
-    >>> separates_nothing(ConfusionCounts(tp=100, fn=900, fp=1_000, tn=9_000))
-    True
-    >>> separates_nothing(ConfusionCounts(tp=30, fn=970, fp=5, tn=9_995))
-    False
-    """
-    fewest = min(float(counts.actual_positive), float(counts.actual_negative))
-    if not fewest:
-        return False
-    if not counts.predicted_positive or not counts.predicted_negative:
-        return fewest >= _MANY_CASES
-    rates = SmoothedRates.of(counts)
-    recall, false = rates.recall, rates.false_positive_rate
-    odds_ratio = np.log(recall / rates.miss_rate) - np.log(false / rates.specificity)
-    variance = rates.recall_variance / (recall * rates.miss_rate) ** 2
-    variance = variance + rates.false_positive_rate_variance / (false * rates.specificity) ** 2
-    return bool(odds_ratio + Z_ONE_SIDED * np.sqrt(variance) < _USELESS)
 
 
 def moved_along_curve(found: Changes, status: NDArray[np.int8]) -> NDArray[np.bool_]:

@@ -36,16 +36,8 @@ from monitor.drift.components import Component
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import labels_explain
 from monitor.drift.main_driver import MainDriver, main_driver
-from monitor.drift.skill import (
-    CHANGED,
-    CLEAN,
-    UNKNOWN,
-    Skill,
-    is_dead,
-    moved_along_curve,
-    skill,
-    statuses,
-)
+from monitor.drift.no_skill import is_dead
+from monitor.drift.skill import CHANGED, CLEAN, UNKNOWN, Skill, moved_along_curve, skill, statuses
 
 
 class Verdict(StrEnum):
@@ -143,7 +135,7 @@ class Judgement:
         on_reference_curve: True where the point slid along the reference's ROC curve, which
             is what `threshold_moved` rests on.
         dead: True where the model does not tell the classes apart any more: it flags
-            nothing, or everything, or at random (see `skill.is_dead`).
+            nothing, or everything, or at random (see `no_skill`).
         labels_may_explain: True where skill changed, unless labels did (`labels_explain`).
     """
 
@@ -200,6 +192,7 @@ def judge(
     below_reference_curve: bool = False,
     on_reference_curve: bool = False,
     within_days: float = math.nan,
+    by_chance: bool = False,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -219,6 +212,8 @@ def judge(
         below_reference_curve: see `roc.position_on_curve`; False without scores.
         on_reference_curve: likewise.
         within_days: see `Changes.within_days`; NaN where it is not known.
+        by_chance: True where the days of the window are those of a model that flags by chance
+            (see `no_skill.log_chance_ratio`), which no other labels explain.
 
     Returns:
         The judgement. Empty windows and empty cells give `insufficient_evidence`,
@@ -248,8 +243,8 @@ def judge(
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
         on_reference_curve=on_reference_curve,
-        dead=bool(is_dead(*whole, found)),
-        by_labels=bool(labels_explain(*whole, found)),
+        dead=by_chance or bool(is_dead(*whole, found)),
+        by_labels=not by_chance and bool(labels_explain(*whole, found)),
     )
 
 

@@ -25,8 +25,9 @@ from monitor.drift.component_changes import (
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import DayScatter, days_behind
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.no_skill import is_dead
 from monitor.drift.segment_attribution import aligned_blocks
-from monitor.drift.skill import CLEAN, is_dead, statuses
+from monitor.drift.skill import CLEAN, statuses
 from monitor.drift.verdict import NOT_OF_THE_MODEL, Judgement, Verdict, judge_changes
 from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import FloatArray
@@ -56,7 +57,7 @@ def judge_within_segments(
         labels_trustworthy: as for `verdict.judge`.
         below_reference_curve: True where TPR is below the reference's ROC curve also with
             the reference's mix of segments (see `roc.standardised_to`).
-        widening: as for `skill.is_dead`.
+        widening: as for `no_skill.is_dead`.
 
     Returns:
         The judgement, with the same fields as that of `verdict.judge`.

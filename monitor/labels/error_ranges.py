@@ -88,12 +88,16 @@ def certain_at(
     Returns:
         The judgement without corners. Else a component is changed, or clean, where it is at
         all of them; and the verdict is `insufficient_evidence` where it is not the same, unless
-        all blame, or praise, the model.
+        all blame, or praise, the model. A dead model is dead at all of them: wrong labels of
+        a model that flags by chance are flagged by chance as well.
     """
     if not corners:
         return judgement
-    found = [judgement]
-    found += [judge(one.before, one.after, one.dispersion, between=between) for one in corners]
+    found, dead = [judgement], judgement.dead
+    found += [
+        judge(one.before, one.after, one.dispersion, between=between, by_chance=dead)
+        for one in corners
+    ]
     fell, rose = (
         tuple(
             name for name in getattr(judgement, way) if all(name in getattr(j, way) for j in found)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from monitor.config import Labelling
 from monitor.drift import Verdict
+from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import Because
-from monitor.drift.skill import separates_nothing
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.rate_changes import short

@@ -17,7 +17,12 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import (
+    ComparedOutcomes,
+    flags_by_chance,
+    judge_on_curve,
+)
+from monitor.drift.no_skill import flags_one_way, separates_nothing
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.recall_evidence import (
     Because,
@@ -27,7 +32,6 @@ from monitor.drift.recall_evidence import (
     visible_recall,
     why_open,
 )
-from monitor.drift.skill import separates_nothing
 from monitor.drift.verdict import MOVED_RATES, OF_THE_MODEL
 from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
@@ -146,16 +150,24 @@ class CountsJudge:
 
         Returns:
             False where the errors of rows alone, which are less than those of days and rows,
-            leave the fall within two standard errors, and half of TPR - FPR is left.
+            leave the fall within two standard errors, half of TPR - FPR is left, and the days
+            are not those of a model that flags one way, or by chance.
         """
-        outcomes, _ = expected(self._regime, counts.cells[:, :1], counts.weights[:, :1])
-        after = ConfusionCounts.from_cells(outcomes.sum(axis=(0, 1)))
+        cells, weights, block_ms = counts
+        outcomes, sampling = expected(self._regime, cells[:, :1], weights[:, :1])
+        blocks = ConfusionCounts.from_cells(outcomes[:, 0])
+        after = blocks.sum(axis=-1)
         old, new = (SmoothedRates.of(one) for one in (self._reference.counts, after))
         change = new.components()[Component.ODDS_RATIO] - old.components()[Component.ODDS_RATIO]
         variance = old.variances(Dispersion.of(1.0)) + new.variances(Dispersion.of(1.0))
         error = float(np.sqrt(variance[Component.ODDS_RATIO]))
         usual, left = (one.recall - one.false_positive_rate for one in (old, new))
-        return bool(change < -_CLEARLY * error or left < usual / 2)
+        if change < -_CLEARLY * error or left < usual / 2:
+            return True
+        dispersion, days = self._dispersion(sampling), self._by_days(blocks, block_ms)
+        between = self._between(days_behind(days.after.total, 1))
+        one_way = bool(flags_one_way(self._reference.counts, after))
+        return one_way or flags_by_chance(days, dispersion, between)
 
     def tested(self, counts: Counts, cuts: Cuts) -> Tested | None:
         """Judge counts.
@@ -176,26 +188,22 @@ class CountsJudge:
         if not after.total.any():
             return None
         dispersion = self._dispersion(sampling)
-        a_day = max(1, DAY_MS // block_ms)
-        before_days = self._reference.by_day
-        if before_days is None:
-            before_days = self._reference.blocks
-        after_days = days_behind(after.total, a_day)
-        between = self._between(after_days)
+        days = self._by_days(after, block_ms)
+        between = self._between(days_behind(days.after.total, 1))
         judgement, _ = judge_on_curve(
             ComparedOutcomes(self._reference.blocks, after),
             dispersion,
             between=between,
             scores=self._reference.scores_by_day,
             by_key=self._by_segment(outcomes[1:], cuts),
-            days=ComparedOutcomes(before_days, in_days(after, a_day)),
+            days=days,
         )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         corners = self._corners(cells[:, 0])
         judgement = certain_at(judgement, corners, between)
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
-        length = after.shape[-1] / a_day
+        length = after.shape[-1] * block_ms / max(DAY_MS, block_ms)
         total = after.sum(axis=-1)
         return Tested(judgement, fault, total, length, dispersion, between, corners)
 
@@ -238,6 +246,12 @@ class CountsJudge:
             ),
             visible_recall=visible_recall(before, judgement),
         )
+
+    def _by_days(self, after: ConfusionCounts, block_ms: int) -> ComparedOutcomes:
+        """Return the reference by days, or as it was given, and blocks of time by days."""
+        before = self._reference.by_day
+        days = in_days(after, max(1, DAY_MS // block_ms))
+        return ComparedOutcomes(self._reference.blocks if before is None else before, days)
 
     def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
         if self._regime.labelling is Labelling.COMPLETE:

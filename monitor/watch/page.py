@@ -14,6 +14,8 @@ ALARM_MS = 28 * DAY_MS
 """How long after an alarm of a detector a certain degradation starts a page."""
 JUDGED_DAYS = (7, 28)
 """Lengths of the stretches of whole days that are judged beside the windows."""
+DEAD_DAYS = (1, 3, 7, 14)
+"""Lengths of the stretches of whole days on which a dead model may show."""
 _BACK_SHARE = 0.5
 _LEVEL_DAYS = 7
 _SUDDEN = 0.9999
@@ -45,11 +47,11 @@ class ModelPage:
     """The page of one model: from a certain degradation on, until it has certainly recovered.
 
     A page starts where a detector has fired within 28 days and the last 7 or 28 days are
-    judged degraded; a fall that is large enough starts it within the day. A day on which the
-    model was dead starts it without a detector, as does a certain trend over weeks that the
-    last 28 days confirm. It ends once the odds ratio is certainly (p < .05) above half of its
-    fall, over the last 7 or 28 days, all of them since the page started. So one lasting
-    degradation is one page, and it does not fade as the fault fills the windows.
+    judged degraded; a fall that is large enough starts it within the day. The last 1, 3, 7 or 14
+    days on which the model was dead start it without a detector, as does a certain trend over
+    weeks that the last 28 days confirm. It ends once the odds ratio is certainly (p < .05)
+    above half of its fall, over the last 7 or 28 days, all of them since the page started. So
+    one lasting degradation is one page, and it does not fade as the fault fills the windows.
     """
 
     def __init__(self) -> None:

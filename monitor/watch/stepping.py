@@ -24,7 +24,7 @@ from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renew
 from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader
 from monitor.watch.nowcasts import DayStart, Nowcasts
-from monitor.watch.page import JUDGED_DAYS, ModelPage, certain_fall
+from monitor.watch.page import DEAD_DAYS, JUDGED_DAYS, ModelPage, certain_fall
 from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
 from monitor.windows.outcome_reader import OutcomeReader
 
@@ -256,17 +256,19 @@ class Stepper:
             _start(watch, at, degraded)
 
     def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
-        """Start a page where the model was dead on the day before day `end`.
+        """Start a page where the model was dead on the last days before day `end`.
 
         A detector needs a reference of a thousand positives; that a model flags nothing any
         more shows against a shorter one.
         """
         if watch.by_day is None:
             return
-        found = self._judged(model, watch, cuts, end, 1, only_fallen=True)
-        if found is not None and found.dead and not found.labels_may_explain:
-            watch.page.fire(at)
-            _start(watch, at, found)
+        for length in DEAD_DAYS:
+            found = self._judged(model, watch, cuts, end, length, only_fallen=True)
+            if found is not None and found.dead and not found.labels_may_explain:
+                watch.page.fire(at)
+                _start(watch, at, found)
+                return
 
     def _look_back(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
         """Look for a trend since the level opened; a certain fall that lasts starts the page."""
