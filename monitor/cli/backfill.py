@@ -11,7 +11,8 @@ from pathlib import Path
 from monitor.cli.output import tell
 from monitor.clock import HOUR_MS
 from monitor.config import Config
-from monitor.config.quantities import format_duration, parse_duration
+from monitor.config.asked_duration import asked_duration
+from monitor.config.quantities import format_duration
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
@@ -69,10 +70,7 @@ def _step(text: str | None, config: Config) -> int:
     pane = config.pane
     if text is None:
         return max(HOUR_MS, pane)
-    try:
-        step = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--step: {error}, got {text!r}") from error
+    step = asked_duration("--step", text, format_duration(max(HOUR_MS, pane)))
     if step < pane or step % _SECOND_MS:
         raise UsageError(
             f"--step: must be whole seconds and at least the pane ({format_duration(pane)}), "

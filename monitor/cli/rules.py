@@ -6,7 +6,8 @@ from argparse import Namespace
 
 from monitor.cli.output import show
 from monitor.config import Config, load_config
-from monitor.config.quantities import parse_base_url, parse_duration
+from monitor.config.asked_duration import asked_duration
+from monitor.config.quantities import parse_base_url
 from monitor.errors import UsageError
 from monitor.prometheus.rules import Scope, as_grafana, as_kubernetes, as_prometheus, groups
 
@@ -56,10 +57,5 @@ def _url(option: str, text: str) -> str:
 
 def _duration(option: str, text: str) -> str:
     """Check that an option is a duration above 0 that Prometheus accepts."""
-    try:
-        length = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}, got {text!r}") from error
-    if not length:
-        raise UsageError(f"{option}: must be more than 0, got {text!r}; write it like 12h")
+    asked_duration(option, text, "12h")
     return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monitor.config.quantities import parse_duration
+from monitor.config.asked_duration import asked_duration
 from monitor.errors import UsageError
 
 _NAME = r"((?:\\[,\\]|[^,\\]|\\(?![,\\]))+)"
@@ -47,12 +47,4 @@ def parse_last(option: str, text: str | None) -> int | None:
     Raises:
         UsageError: no length of time, or none above 0.
     """
-    if text is None:
-        return None
-    try:
-        length = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}, got {text!r}") from error
-    if not length:
-        raise UsageError(f"{option}: must be above 0, got {text!r}")
-    return length
+    return None if text is None else asked_duration(option, text, "7d")

@@ -100,3 +100,40 @@ def test_a_configuration_is_checked_without_the_engine():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "reported"),
+    [
+        (["compare", "F", "--last", "-3d"], "--last: must be a duration above 0, got '-3d'; "),
+        (["compare", "F", "--last", "0d"], "--last: must be a duration above 0, got '0d'; "),
+        (["compare", "F", "--last"], "--last: needs a value; write it like --last 7d; see "),
+        (["compare", "F", "--last", "--json"], "--last: needs a value; write it like --last 7d; "),
+        (["audit", "F", "--range", "-3d"], "--range: must be a range, got '-3d'; write A..B "),
+        (["audit", "F", "--range"], "--range: needs a value; write it like --range 2026-07; "),
+        (["diagnose", "F", "--before", "-3d"], "--before: must be a range, got '-3d'; write A..B"),
+        (
+            ["replay", "F", "--openmetrics", "F.out", "--step", "-3h"],
+            "--step: must be a duration above 0, got '-3h'; write it like 1h",
+        ),
+        (
+            ["rules", "--label-silence", "0d"],
+            "--label-silence: must be a duration above 0, got '0d'; write it like 12h",
+        ),
+        (
+            ["state", "take-back", "F", "--model", "m", "--time", "-3d"],
+            "--time: must be a time; write a date like 2026-11-01 ",
+        ),
+        (["replay", "-c"], "--config: needs a value; write it like --config FILE; see "),
+    ],
+)
+def test_a_time_that_cannot_be_used_is_reported_with_its_option_and_an_example(
+    capsys, tmp_path, words, reported
+):
+    path = tmp_path / "F"
+    path.write_text('{"id": "a", "ts": 0, "prediction": 1, "label": 1, "version": "1"}\n')
+    done = ran(
+        capsys, *(word.replace("F", str(path)) if word[0] == "F" else word for word in words)
+    )
+    assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
+    assert f": {reported}" in done.err

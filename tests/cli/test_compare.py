@@ -180,7 +180,7 @@ def test_last_takes_the_end_of_the_stretch(capsys, three):
         (("--versions", "6"), "--versions: must be two different versions, got '6'; write A,B"),
         (("--versions", "6,6"), "--versions: must be two different versions"),
         (("--last", "soon"), "--last: must be a duration"),
-        (("--last", "0"), "--last: must be above 0"),
+        (("--last", "0"), "--last: must be a duration above 0"),
         (("--model", "fraud"), "--model: the feed has no such model"),
         (("--segments", "region"), "--segments: no prediction has the key 'region'"),
         (("--fail-on", "wrose"), "invalid choice: 'wrose'"),

@@ -65,7 +65,7 @@ def test_rows_of_one_id_are_one_case_that_both_scored():
         ({"versions": ("6", "9")}, "versions: no such version, got '9'"),
         ({"segment": {"version": "v"}}, "segment: the version is compared"),
         ({"last": "soon"}, "last: must be a duration"),
-        ({"last": "0"}, "last: must be above 0, got '0'"),
+        ({"last": "0"}, "last: must be a duration above 0, got '0'; write it like 7d"),
         ({"label": "missing"}, "there is no column 'missing'"),
     ],
 )

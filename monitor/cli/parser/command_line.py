@@ -6,7 +6,8 @@ import argparse
 import re
 import sys
 import textwrap
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from monitor.cli.parser.cluster import SPARK
 from monitor.cli.parser.command import PROGRAM
@@ -86,6 +87,11 @@ def _exit_codes() -> str:
     return "\n".join(("exit codes:", *lines)).replace("`", "")
 
 
+_WITHOUT_VALUE = re.compile(r"argument ([^ :]+): expected (one|at least one) argument")
+_NEGATIVE = re.compile(r"-[0-9]")
+_OPTION = re.compile(r"--[a-z-]+")
+
+
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Keeps line breaks, and indents enough for the longest command."""
 
@@ -96,9 +102,34 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 class _Parser(argparse.ArgumentParser):
     """Reports an error in one line, and suggests the command that was probably meant."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; a value like -3d belongs to the option before it, which refuses it."""
+        return super().parse_known_args(_joined(sys.argv[1:] if args is None else args), namespace)
+
     def error(self, message: str) -> NoReturn:
+        if option := _WITHOUT_VALUE.match(message):
+            message = self._needs_value(option[1])
         sys.stderr.write(f"{self.prog}: {message}{_suggestion(message)}; see {self.prog} --help\n")
         self.exit(2)
+
+    def _needs_value(self, named: str) -> str:
+        """Return the fault of an option without its value, with an example or its metavar."""
+        *_, option = named.split("/")
+        found = re.search(rf"{option} [^\s-]\S*", self.epilog or "")
+        metavars = (a.metavar for a in self._actions if option in a.option_strings)
+        written = found[0] if found else f"{option} {next(metavars, None) or 'VALUE'}"
+        return f"{option}: needs a value; write it like {written}"
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Return arguments with each negative quantity beside its option: --last=-3d."""
+    joined: list[str] = []
+    for word in words:
+        if joined and _NEGATIVE.match(word) and _OPTION.fullmatch(joined[-1]):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _suggestion(message: str) -> str:

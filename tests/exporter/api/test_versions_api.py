@@ -68,7 +68,7 @@ def test_versions_and_days_can_be_chosen(client):
         ({"versions": "6"}, "versions: must be two different versions, got '6'; write A,B"),
         ({"versions": "6,8"}, "versions: no such version, got '8'"),
         ({"last": "soon"}, "last: "),
-        ({"last": "0s"}, "last: must be above 0"),
+        ({"last": "0s"}, "last: must be a duration above 0"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(client, query, fault):
