@@ -289,7 +289,8 @@ class Watched:
         predictions: the test of its predictions against their past.
         trend: slope of the model's skill over weeks, looked at once a week; None where none
             is certain.
-        began: when the rates of the model changed; None where no window says that they did.
+        began: when the rates of the model changed; None where no window says that they did,
+            the model does not page, and its skill has no trend.
         new_version: the version that this change began with, else the one that began last;
             None before a second one, and under `on_version: keep`.
         classes: those of a model of many, once their reference is known; None for a model of two.

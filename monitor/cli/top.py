@@ -21,6 +21,7 @@ from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
 from monitor.report.metric_words import MetricValues
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import words_of
+from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _UNDEFINED = "—"
@@ -120,6 +121,8 @@ def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
 
 def _answers(model: ModelStatus) -> Iterator[str]:
     yield one_line(model.headline)
+    if model.change_began is not None:
+        yield f"Rates changed: {beginning_text(model.change_began)}."
     yield f"What moved precision? {model.moved_precision.text}."
     yield f"Is the model worse? {model.worse.text}."
 

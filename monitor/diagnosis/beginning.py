@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.diagnosis.result import Diagnosis
-from monitor.drift.verdict import MOVED_RATES
+from monitor.drift.rates_changed import rates_changed
 from monitor.engine import Monitor
 from monitor.snapshot import ModelState
 
@@ -17,7 +17,7 @@ def may_have_news(found: Diagnosis, model: ModelState) -> bool:
         found: the diagnosis.
         model: whose it is.
     """
-    return found.verdict in MOVED_RATES or len(model.versions) > 1
+    return rates_changed(found.verdict, found.judgement) or len(model.versions) > 1
 
 
 def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
@@ -38,6 +38,6 @@ def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
         before.counts,
         (before.closes or 0, after.closes),
         now,
-        changed=found.verdict in MOVED_RATES,
+        changed=rates_changed(found.verdict, found.judgement),
     )
     return replace(found, news=news)

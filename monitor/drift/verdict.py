@@ -61,7 +61,7 @@ IMPROVED = frozenset({Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL
 """Verdicts by which the model separates the classes better."""
 OF_THE_MODEL = DEGRADED | IMPROVED
 """Verdicts by which skill changed."""
-MOVED_RATES = OF_THE_MODEL | {Verdict.OPERATING_POINT_MOVED}
+MOVED_RATES = OF_THE_MODEL | {Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED}
 """Verdicts by which recall or the false-positive rate changed."""
 NOT_OF_THE_MODEL = frozenset(
     {

@@ -137,8 +137,9 @@ class Received:
             return
         first = np.full(len(batch.groups), _AFTER_ALL, dtype=np.int64)
         last = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
-        np.minimum.at(first, batch.predictions.group, batch.predictions.time)
-        np.maximum.at(last, batch.predictions.group, batch.predictions.time)
+        for made in (batch.predictions, batch.outcomes):
+            np.minimum.at(first, made.group, made.time)
+            np.maximum.at(last, made.group, made.time)
         times = zip(batch.groups, numbers, first.tolist(), last.tolist(), strict=True)
         shadows = self._catalogue.shadows
         for group, number, earliest, latest in times:

@@ -3,6 +3,7 @@
 The collector, the text writer and the table for people read this one list.
 """
 
+from monitor.prometheus.change_families import change_families
 from monitor.prometheus.class_families import class_families
 from monitor.prometheus.family import Family
 from monitor.prometheus.feed_series import FEED_SERIES
@@ -20,6 +21,7 @@ FAMILIES: tuple[Family, ...] = (
     *class_families(),
     *score_families(),
     *verdict_families(),
+    *change_families(),
     *model_families(),
     *version_families(),
     *prediction_state_families(),

@@ -3,7 +3,7 @@
 vocabulary.py        the words for every metric, cause, verdict, label fault and regime
 metric_words.py      the rows of metrics; verdict_words.py those of verdicts
 label_words.py       the rows of label faults and regimes
-headline.py          a diagnosis in one line
+headline.py          a diagnosis in one line; model_headline.py a running model
 sentences.py         a diagnosis in whole sentences
 advice.py            what to do next
 rate_changes.py      recall and the false positive rate, from what to what

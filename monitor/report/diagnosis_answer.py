@@ -270,8 +270,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         advice: what to do next.
         scores: metrics of the scores of both periods, over the whole days (UTC) inside each;
             left out where there are none.
-        change_began: when recall or the false positive rate changed; left out where the
-            verdict is not that they did.
+        change_began: when recall or the false positive rate changed; left out where they
+            did not certainly change.
         new_version: the version that this change began with, else the one that began last
             up to the end of `after`; left out before a second one.
     """

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
+from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
-from monitor.drift.verdict import MOVED_RATES
 from monitor.report.label_quality_words import open_by_labels
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
@@ -39,7 +39,7 @@ def headline(diagnosis: Diagnosis) -> str:
         f"{moved(*sides, because=diagnosis.because)}: {why}",
         diagnosis.news.new_version,
         diagnosis.after.opens,
-        moved=diagnosis.verdict in MOVED_RATES,
+        moved=rates_changed(diagnosis.verdict, diagnosis.judgement),
     )
 
 

@@ -105,7 +105,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
         trend: of its skill over weeks; null where none is certain.
         classes: classes of the whole input; left out for a model of two.
         change_began: when recall or the false positive rate changed; left out where no window
-            says that they did.
+            says that they did, the model does not page, and its skill has no trend.
         new_version: the version that this change began with, else the one that began last;
             left out before a second one.
     """

@@ -15,7 +15,6 @@ from monitor.events.columns import Int64Array
 from monitor.verdicts import Watched, WindowVerdict
 
 _MOVED = (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
-_KNOWN = MOVED_RATES | {Verdict.THRESHOLD_MOVED}
 
 
 def verdict_on_whole(found: Sequence[WindowVerdict], cases: int, *, held: bool) -> WindowVerdict:
@@ -64,7 +63,7 @@ def has_moved(watched: Watched, window: str) -> bool:
         watched: the class against the others.
         window: name of a window.
     """
-    return watched.degradation_detected or watched.verdicts[window].verdict in _KNOWN
+    return watched.degradation_detected or watched.verdicts[window].verdict in MOVED_RATES
 
 
 def changed_confusions(

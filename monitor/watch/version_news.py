@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
-from monitor.clock import HOUR_MS
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import OnVersion
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.change_news import ChangeBegan, ChangeNews, NewVersion
 from monitor.drift.change_point import change_point
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.verdict import MOVED_RATES
+from monitor.drift.rates_changed import rates_changed
+from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import VERSION_KEY, Series
 from monitor.events.version_starts import ModelVersions
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.regime import LabelRegime
-from monitor.verdicts import WindowVerdict
+from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.reference import MatureReference
+from monitor.watch.stepping import ModelWatch
 from monitor.windows import Windows
 
 _WIDEST_MS = 7 * 24 * HOUR_MS
@@ -68,26 +70,48 @@ class VersionNews:
         return max(later, default=None)
 
     def began(
-        self,
-        model: int,
-        reference: MatureReference,
-        verdicts: Iterable[WindowVerdict],
-        mature: int,
+        self, model: int, watching: ModelWatch, found: Watched, mature: int
     ) -> ChangeBegan | None:
-        """Return when the rates of a model changed, where one of its windows says so.
+        """Return when the rates of a model changed, where its watch says that they did.
+
+        That is where a window says so, while the model pages, and where its skill has a certain
+        trend. A slope began with the trend, anything else at the change point since the level,
+        or since what windows are compared with where only these changed.
 
         Args:
             model: its number.
-            reference: what windows are compared with.
-            verdicts: on its windows.
+            watching: its watch.
+            found: what is published of it.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
         """
-        setting = self._catalogue.settings[model]
-        estimated = LabelRegime.of(setting).is_estimated
-        if estimated or not any(v.verdict in MOVED_RATES for v in verdicts):
+        if LabelRegime.of(self._catalogue.settings[model]).is_estimated:
             return None
+        if (trend := found.trend) is not None and trend.shape == "slope":
+            return ChangeBegan(
+                *(round(day) * DAY_MS for day in (trend.since, trend.earliest, trend.latest))
+            )
+        judged = found.verdicts.values()
+        of_level = found.degradation_detected or trend is not None
+        of_level = of_level or any(one.verdict in DEGRADED for one in judged)
+        if not of_level and not self._says_changed(found.verdicts):
+            return None
+        reference = (watching.level if of_level else watching.judge).reference
         since = 0 if reference.closes is None else reference.closes
         return self._changed(model, reference.counts, (since, mature), reference.dispersion)
+
+    def _says_changed(self, verdicts: Mapping[str, WindowVerdict]) -> bool:
+        """Return whether a window says that rates changed.
+
+        Without a verdict on its cause only the longest window that is compared does: a shorter
+        one that moved and moved back is no news.
+        """
+        if any(one.verdict in MOVED_RATES for one in verdicts.values()):
+            return True
+        compared = [name for name, one in verdicts.items() if one.judgement is not None]
+        if not compared:
+            return False
+        longest = verdicts[max(compared, key=self._windows.length)]
+        return rates_changed(longest.verdict, longest.judgement)
 
     def between(
         self,

@@ -207,8 +207,7 @@ class Watch:
             )
         cuts = self._cuts.of(model)
         found = watched_now(watching, self._stepper, cuts, Moment(now, age, paces))
-        judged = found.verdicts.values()
-        began = self._news.began(model, watching.judge.reference, judged, now - age)
+        began = self._news.began(model, watching, found, now - age)
         return replace(
             found,
             missing_labels=self._missing_labels.of(model, cuts, now, age),

@@ -132,3 +132,21 @@ def test_the_limit_of_series_knows_those_of_shadow_versions():
     whole = sum(len(family.lines(shape_of(snapshot))) for family in FAMILIES)
     assert limited(snapshot, whole)[0] is snapshot
     assert any(limited(snapshot, whole - 1)[1])
+
+
+def test_a_change_has_its_time_its_interval_and_its_version():
+    reference = "reference: {counts: {tp: 27000, fp: 7000, fn: 3000, tn: 63000}}"
+    config = config_of(
+        f"models: {{m: {{label_timeout: 3d, maturity: 1d, {reference}}}}}\nwindows: [1d, 3d]"
+    )
+    events = stream(recall=(0.9, 0.5), a_day=1_200, until=BEGAN, days=7)
+    monitor = fed(events, config)
+    began, found = model_of(monitor).watched.began, samples_of(monitor.snapshot())
+    for infix, moment in (("", began.at), ("lower_", began.earliest), ("upper_", began.latest)):
+        name = f"classifier_change_{infix}timestamp_seconds"
+        assert numbers(found, name, model="m") == [moment / 1000]
+    assert began.earliest <= BEGAN * 1000 <= began.latest
+    assert numbers(found, "classifier_change_version_info", version="7") == [1]
+    assert len(numbers(found, "classifier_change_version_info")) == 1
+    before = samples_of(fed([e for e in events if e["ts"] < BEGAN], config).snapshot())
+    assert not [s for s in before if s.name.startswith("classifier_change_")]

@@ -106,7 +106,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         worse: answer to "Is the model worse?".
         headline: what happened since the reference, in one line.
         change_began: when its recall or false-positive rate changed; null where no window says
-            that they did.
+            that they did, the model does not page, and its skill has no trend.
         new_version: the version that this change began with, else the one that began last;
             null before a second one, and under `on_version: keep`.
         labelling: how its labels come.

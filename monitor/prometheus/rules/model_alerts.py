@@ -56,7 +56,8 @@ def _model_degraded(scope: Scope) -> Alert:
         "not explain it. The page lasts until the model has certainly recovered. Look for a "
         "deployment, a changed feature or a new kind of case; break it down by segment.",
         numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long)
-        + templates.paging_classes(),
+        + templates.paging_classes()
+        + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),
@@ -136,7 +137,8 @@ def _operating_point_moved(scope: Scope) -> Alert:
         "changed threshold or scores that slid. Two rates alone do not "
         "show whether the model also got worse. Look for a changed threshold or calibration; if "
         "it was not meant, set the threshold anew.",
-        numbers=templates.in_windows((), templates.point_moved(), series),
+        numbers=templates.in_windows((), templates.point_moved(), series)
+        + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),

@@ -241,6 +241,24 @@ def _number(digits: int) -> str:
     return f"{{{{ . | first | value | printf `%.{digits}f` }}}}"
 
 
+def rates_changed() -> str:
+    """Return when the rates of the model changed and with which version; nothing if not known."""
+    at, earliest, latest = (
+        f"{{{{ (. | first | value | toTime).Format `2006-01-02 15:04` }}}}{after}"
+        for after in (" UTC", " to ", ")")
+    )
+    series = "classifier_change_{}timestamp_seconds"
+    lower, upper = (_model_query(series.format(end)) for end in ("lower_", "upper_"))
+    version = f"max by (version) (classifier_change_version_info{BEFORE})"
+    return (
+        f"{{{{ with {_model_query(series.format(''))} | query }}}} Rates changed about {at}"
+        f"{{{{ with {lower} | query }}}} ({earliest}{{{{ end }}}}"
+        f"{{{{ with {upper} | query }}}}{latest}{{{{ end }}}}"
+        f"{{{{ range {of_reference(version)} | query }}}}, with version {{{{ .Labels.version }}}}"
+        "{{ end }}.{{ end }}"
+    )
+
+
 def skill_moved() -> str:
     """Return recall and false positives, skill, precision and balanced precision, now and before.
 

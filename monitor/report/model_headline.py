@@ -1,0 +1,71 @@
+"""A model of a running monitor in one line: what happened since its reference."""
+
+from __future__ import annotations
+
+import math
+
+from monitor.config import Labelling
+from monitor.drift.rates_changed import rates_changed
+from monitor.drift.verdict import DEGRADED
+from monitor.labels.faults import LabelFault
+from monitor.labels.refusals import CAUSE_UNKNOWN
+from monitor.metrics.precision import precision
+from monitor.metrics.rates import false_positive_rate, recall
+from monitor.report.class_findings import class_findings
+from monitor.report.deciding_window import verdict_on, window_opens
+from monitor.report.findings import model_because
+from monitor.report.headline import moved, reason
+from monitor.report.label_words import LABEL_FAULTS
+from monitor.report.missing_evidence import missing_evidence
+from monitor.report.prediction_words import degenerate_text
+from monitor.report.version_news_words import with_version
+from monitor.snapshot import ModelState, Snapshot
+
+_PAGES = "the model got worse, and has not certainly recovered."
+
+
+def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
+    """Return what happened to a model since its reference, and with which version.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        deciding: name of its deciding window.
+    """
+    watched, found = model.watched, verdict_on(model, deciding)
+    pages = watched.degradation_detected and found.judgement is not None
+    dead = degenerate_text(watched.predictions)
+    return ("" if dead is None else f"The model {dead}. ") + with_version(
+        _since_reference(snapshot, model, deciding),
+        watched.new_version,
+        window_opens(snapshot, model, deciding),
+        moved=pages or rates_changed(found.verdict, found.judgement),
+    )
+
+
+def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
+    """Return what happened since the reference, in one line."""
+    found, reference = verdict_on(model, deciding), model.watched.reference
+    if model.labelling == Labelling.FLAGGED_ONLY:
+        return CAUSE_UNKNOWN
+    if (classes := class_findings(model, deciding)) is not None:
+        return f"{classes.moved}. {classes.why}."
+    if found.label_fault:
+        fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
+        return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
+    after = next(w for w in snapshot.windows if w.name == deciding)
+    missing = missing_evidence(model, after, found)
+    if found.judgement is None or missing:
+        return f"Nothing is compared: {missing}."
+    now = float(after.metrics["precision"].estimate[model.row])
+    then = math.nan if reference is None else float(precision(reference.counts))
+    because = model_because(model, found)
+    change = moved(then, now, because=because)
+    if model.watched.degradation_detected and found.verdict not in DEGRADED:
+        return f"{change}: {_PAGES}"
+    rates = {
+        name: (math.nan if reference is None else float(rate(reference.counts)), estimate)
+        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
+        for estimate in [float(after.metrics[name].estimate[model.row])]
+    }
+    return f"{change}: {reason(found.verdict, found.judgement, rates, because=because)}"

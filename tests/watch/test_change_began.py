@@ -1,0 +1,131 @@
+"""A model that is called worse says since when, and with which version, whoever calls it so."""
+
+import numpy as np
+import pytest
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.config import Config
+from monitor.drift import Verdict
+from monitor.drift.verdict import MOVED_RATES
+from monitor.engine import Monitor
+from monitor.events.columns import EventBatch, Group, Outcomes
+from monitor.exporter.api.selection import EVERY_MODEL
+from monitor.exporter.api.status import status_answer
+
+BEGAN = 20
+"""Day on which version 7 begins."""
+SOUND = (2.2, 1.7)
+"""Distance of the classes, and the threshold, of version 6."""
+VERSIONS = (Group("m", "6", ("6",)), Group("m", "7", ("7",)))
+
+
+def monitored(worse, *, a_day, days, windows, share=1.0, scores=False, seed=1):
+    """Return a monitor of binormal scores, of which version 7 has others from day 20 on."""
+    config = Config(
+        defaults={
+            "segments": ["version"],
+            "label_timeout": "2d",
+            "maturity": "0s",
+            "reference": {"first": "14d"},
+        },
+        windows=windows,
+    )
+    monitor, rng = Monitor(config), np.random.default_rng(seed)
+    for day in range(days):
+        new = (rng.random(a_day) < share) & (day >= BEGAN)
+        gap, cut = np.where(new, [[one] for one in worse], [[one] for one in SOUND])
+        actual = rng.random(a_day) < 0.1
+        normal = rng.normal(size=a_day) + np.where(actual, gap, 0.0)
+        time = day * DAY_MS + np.sort(rng.integers(0, DAY_MS, a_day))
+        outcomes = Outcomes(
+            time=time,
+            label_time=time,
+            predicted_positive=normal >= cut,
+            actual_positive=actual,
+            score=1 / (1 + np.exp(1 - normal)) if scores else np.full(a_day, np.nan),
+            group=new.astype(np.int64),
+        )
+        monitor.apply(EventBatch(outcomes=outcomes, groups=VERSIONS, records=a_day))
+    return monitor
+
+
+def watched_of(monitor):
+    return monitor.snapshot().models[0].watched
+
+
+def status_of(monitor):
+    return status_answer(monitor.snapshot(), EVERY_MODEL, limit=1).models[0]
+
+
+def assert_began_with_version_7(monitor):
+    found = watched_of(monitor)
+    assert found.began.earliest - HOUR_MS <= BEGAN * DAY_MS <= found.began.latest + HOUR_MS
+    assert (found.new_version.name, found.new_version.began_change) == ("7", True)
+    assert status_of(monitor).headline.startswith("Since version 7 (")
+
+
+def test_a_page_without_a_verdict_on_its_window_says_since_when():
+    monitor = monitored((1.6, 1.7), a_day=900, days=32, windows=["1d"])
+    found = watched_of(monitor)
+    assert found.degradation_detected
+    assert found.verdicts["1d"].verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert_began_with_version_7(monitor)
+    headline = status_of(monitor).headline
+    assert headline.endswith(": the model got worse, and has not certainly recovered.")
+
+
+def test_a_worse_canary_whose_cause_is_open_says_since_when():
+    monitor = monitored((1.2, 1.7), a_day=2_500, days=36, windows=["1d", "7d"], share=0.2)
+    assert not MOVED_RATES & {one.verdict for one in watched_of(monitor).verdicts.values()}
+    assert_began_with_version_7(monitor)
+    assert status_of(monitor).headline.endswith("Open.")
+
+
+def test_scores_that_separate_worse_behind_a_lower_threshold_say_since_when():
+    monitor = monitored((1.8, 1.2), a_day=2_000, days=28, windows=["1d", "7d"], scores=True)
+    found = watched_of(monitor).verdicts["7d"]
+    assert found.verdict is Verdict.MODEL_DEGRADED
+    assert found.judgement.below_reference_curve
+    assert_began_with_version_7(monitor)
+
+
+def test_a_threshold_that_slid_along_the_curve_says_since_when():
+    monitor = monitored((2.2, 1.3), a_day=3_000, days=28, windows=["1d", "7d"], scores=True)
+    assert watched_of(monitor).verdicts["7d"].verdict is Verdict.THRESHOLD_MOVED
+    assert_began_with_version_7(monitor)
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_an_equal_version_began_no_change(seed):
+    monitor = monitored(SOUND, a_day=2_000, days=30, windows=["1d", "7d"], share=0.2, seed=seed)
+    assert watched_of(monitor).began is None
+    assert "Since version" not in status_of(monitor).headline
+
+
+@pytest.mark.slow
+def test_a_slide_over_weeks_began_with_its_trend():
+    monitor = Monitor(
+        Config(
+            defaults={"label_timeout": "2d", "maturity": "0s", "reference": {"first": "14d"}},
+            windows=["1d", "7d"],
+        )
+    )
+    rng, a_day, bend = np.random.default_rng(2), 4_000, 30
+    for day in range(71):
+        actual = rng.random(a_day) < 0.2
+        recall = 0.8 - 0.008 * max(day - bend, 0)
+        time = day * DAY_MS + np.sort(rng.integers(0, DAY_MS, a_day))
+        flagged = rng.random(a_day) < np.where(actual, recall, 0.1)
+        outcomes = Outcomes(
+            time=time,
+            label_time=time,
+            predicted_positive=flagged,
+            actual_positive=actual,
+            score=np.full(a_day, np.nan),
+            group=np.zeros(a_day, dtype=np.int64),
+        )
+        monitor.apply(EventBatch(outcomes=outcomes, groups=(Group("m"),), records=a_day))
+    found = watched_of(monitor)
+    assert found.trend.shape == "slope"
+    assert found.began.earliest <= bend * DAY_MS <= found.began.latest
+    assert found.began.at == round(found.trend.since) * DAY_MS
