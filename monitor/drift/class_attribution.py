@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from monitor.config.quantities import format_time
+from monitor.drift.change_news import ChangeBegan
 from monitor.drift.segment_attribution import holm
 from monitor.events.columns import BoolArray, Int64Array
 from monitor.metrics.ratio import FloatArray, ratio
@@ -123,23 +125,33 @@ class Confusion(NamedTuple):
         predicted: name of the one they are predicted as.
         before: share in the reference, in [0, 1].
         after: share in the window.
+        began: when it changed, to the day (UTC); None where no days are stored.
     """
 
     actual: str
     predicted: str
     before: float
     after: float
+    began: ChangeBegan | None = None
 
     @property
     def text(self) -> str:
         """The change in words.
 
-        >>> Confusion("card", "loan", 0.021, 0.09).text
-        'card -> loan confusions rose from 2.1 to 9.0 %'
+        >>> found = Confusion("card", "loan", 0.021, 0.09)
+        >>> found.text
+        'card → loan confusions rose from 2.1 to 9.0 %'
+        >>> found._replace(began=ChangeBegan(*[1_788_220_800_000] * 3)).text
+        'card → loan confusions rose from 2.1 to 9.0 %, since 2026-09-01'
         """
         way = "rose" if self.after > self.before else "fell"
         shares = f"{100 * self.before:.1f} to {100 * self.after:.1f} %"
-        return f"{self.actual} -> {self.predicted} confusions {way} from {shares}"
+        text = f"{self.actual} → {self.predicted} confusions {way} from {shares}"
+        if self.began is None:
+            return text
+        day = format_time(self.began.at)[: len("2026-09-01")]
+        about = "" if self.began.earliest == self.began.latest else "about "
+        return f"{text}, since {about}{day}"
 
 
 def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution:

@@ -128,6 +128,8 @@ UNAUDITED = (
     "of flagged and of other cases test it."
 )
 """What cannot be known without audits."""
+UNAUDITED_CLASSES = "Whether labels follow the prediction, as where a predicted class is confirmed."
+"""The same of a model of more than two classes."""
 
 
 def if_labels_wrong(found: LabelSensitivity) -> str:

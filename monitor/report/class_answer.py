@@ -13,6 +13,7 @@ from monitor.report.answer_parts import Count, MetricInterval, OutcomeCounts, Sh
 from monitor.report.class_parts import ClassParts, class_parts
 from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.verdict_words import VERDICTS
+from monitor.report.version_news_words import ChangeBeginning, change_beginning
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched
 
@@ -55,6 +56,7 @@ class ConfusionChange(Struct, frozen=True, kw_only=True):
         predicted: the predicted class.
         before: share of the cases of the actual class in the reference.
         after: the same in the window.
+        change_began: when it changed, to the day (UTC); null where no days are stored.
         text: the change in words.
     """
 
@@ -62,6 +64,7 @@ class ConfusionChange(Struct, frozen=True, kw_only=True):
     predicted: str
     before: Share
     after: Share
+    change_began: ChangeBeginning | None
     text: str
 
 
@@ -156,7 +159,15 @@ def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetTyp
         },
         reference_matrix=tuple(map(tuple, classes.reference.tolist())),
         confusions=tuple(
-            ConfusionChange(**one._asdict(), text=one.text) for one in classes.confusions[window]
+            ConfusionChange(
+                actual=one.actual,
+                predicted=one.predicted,
+                before=one.before,
+                after=one.after,
+                change_began=change_beginning(one.began),
+                text=one.text,
+            )
+            for one in classes.confusions[window]
         ),
     )
 

@@ -31,7 +31,7 @@ class ClassWatch:
     def __init__(self, catalogue: Catalogue, counts: JudgedCounts) -> None:
         self._catalogue = catalogue
         self._builder = ClassWatchBuilder(catalogue, counts)
-        self._together = ClassesTogether(counts.windows)
+        self._together = ClassesTogether(catalogue, counts.windows)
         self._models: dict[int, WatchedModel] = {}
 
     def page_is_open(self, model: int, at: int) -> bool:

@@ -13,9 +13,12 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import block_seconds
+from monitor.drift.change_news import ChangeBegan
+from monitor.drift.change_point import change_point
 from monitor.drift.class_attribution import ClassAttribution, Confusion, attribute_classes
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.within_segments import accuracy_held
+from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.class_verdicts import changed_confusions, has_moved, occupied
@@ -64,10 +67,12 @@ class ClassesTogether:
     """Compares all classes of a window with the reference.
 
     Args:
+        catalogue: models and their settings.
         windows: counts.
     """
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
+        self._catalogue = catalogue
         self._windows = windows
         self._matrices: dict[int, tuple[MatureReference, Int64Array]] = {}
         self._seen: dict[tuple[int, str], SeenWindow] = {}
@@ -109,15 +114,54 @@ class ClassesTogether:
         before, seen = self.reference(model, known), self._seen.get((model, name))
         if seen is None or not seen.holds(before, after, own):
             moved = {one: has_moved(watched, name) for one, watched in by_class.items()}
+            changed = changed_confusions(before, occupied(after), moved)
+            closes = panes.end * self._windows.width(panes)
             seen = self._seen[model, name] = SeenWindow(
                 before,
                 after,
                 own,
                 attribute_classes(before, occupied(after)),
-                changed_confusions(before, occupied(after), moved),
+                self._dated(model, known, changed, closes),
                 _accuracy_held(known.whole, before, after, max(1, DAY_MS // block_ms)),
             )
         return seen
+
+    def _dated(
+        self, model: int, known: WatchedModel, found: tuple[Confusion, ...], closes: int
+    ) -> tuple[Confusion, ...]:
+        """Return confusions with the days on which they changed.
+
+        The days are those from the end of the reference to the end of the window.
+        """
+        if not found:
+            return found
+        first, end = (known.whole.closes or 0) // DAY_MS, -(-closes // DAY_MS)
+        entries = self._windows.classes.day_entries(model, first, end)
+        held = np.unique(entries.at)
+        names = self._catalogue.settings[model].classes
+        days = np.zeros((len(held), len(names), len(names)), dtype=np.int64)
+        own = entries.actual >= 0
+        at = np.searchsorted(held, entries.at[own])
+        np.add.at(days, (at, entries.predicted[own], entries.actual[own]), entries.cases[own])
+        before = self.reference(model, known).sum(axis=0)
+        dated = []
+        for one in found:
+            predicted, actual = names.index(one.predicted), names.index(one.actual)
+            began = change_point(
+                _taken_for(days, predicted, actual),
+                _taken_for(before, predicted, actual),
+                recall_dispersion=float(known.classes[actual].reference.dispersion.recall),
+            )
+            steps = None if began is None else [int(held[step]) * DAY_MS for step in began]
+            dated.append(one if steps is None else one._replace(began=ChangeBegan(*steps)))
+        return tuple(dated)
+
+
+def _taken_for(matrix: Int64Array, predicted: int, actual: int) -> ConfusionCounts:
+    """Return the cases of a class that are predicted as another (tp), and its others (fn)."""
+    taken = matrix[..., predicted, actual]
+    cases = matrix[..., :, actual].sum(axis=-1)
+    return ConfusionCounts(tp=taken, fp=0, fn=cases - taken, tn=0)
 
 
 def _accuracy_held(

@@ -111,9 +111,9 @@ def test_confusions_are_named_only_of_classes_whose_rates_moved() -> None:
     assert not changed_confusions(BEFORE[None], after[None], names)
     (found,) = changed_confusions(BEFORE[None], after[None], {**names, "b": True})
     assert (found.actual, found.predicted, found.before) == ("a", "b", 0.05)
-    assert found.text == "a -> b confusions rose from 5.0 to 20.0 %"
+    assert found.text == "a → b confusions rose from 5.0 to 20.0 %"
     back = changed_confusions(after[None], BEFORE[None], {**names, "a": True})
-    assert [one.text for one in back] == ["a -> b confusions fell from 20.0 to 5.0 %"]
+    assert [one.text for one in back] == ["a → b confusions fell from 20.0 to 5.0 %"]
     assert not changed_confusions(BEFORE[None], np.zeros((1, 4, 4), np.int64), {**names, "a": True})
 
 

@@ -65,7 +65,10 @@ def test_a_confusion_pages_and_is_named(confused: Monitor) -> None:
     share = model.classes["7d"].matrix[1, 0] / model.classes["7d"].matrix[:, 0].sum()
     assert pair.after == share
     assert pair.before == found.reference[1, 0] / found.reference[:, 0].sum()
-    assert f"from {100 * pair.before:.1f} to {100 * pair.after:.1f} %" in pair.text
+    assert f"from {100 * pair.before:.1f} to {100 * pair.after:.1f} %, since " in pair.text
+    assert pair.began is not None
+    assert pair.began.earliest <= CHANGED * DAY * 1000 <= pair.began.latest
+    assert abs(pair.began.at / 1000 - CHANGED * DAY) <= 2 * DAY
     worse = {n for n, w in found.by_class.items() if w.verdicts["7d"].verdict in DEGRADED}
     assert worse
     assert worse <= {"class-0", "class-1"}
@@ -76,7 +79,7 @@ def test_a_confusion_pages_and_is_named(confused: Monitor) -> None:
     answer = class_findings(model, "7d")
     assert answer is not None
     assert answer.worse == "yes"
-    assert "class-0 -> class-1 confusions rose" in answer.why
+    assert "class-0 → class-1 confusions rose" in answer.why
 
 
 def test_an_unchanged_model_has_no_page_and_no_confusion() -> None:

@@ -9,13 +9,15 @@ import htpy as h
 from monitor.exporter.api.series_answer import IntervalSeries, SeriesAnswer
 
 
-def legend(series: SeriesAnswer) -> Iterator[h.Node]:
+def legend(series: SeriesAnswer, *, pooled: bool = False) -> Iterator[h.Node]:
     """Yield a key for each line, mark and band.
 
     Args:
         series: the model over time.
+        pooled: the model has more than two classes: precision over all of them is accuracy.
     """
-    for kind, words in _lines(series).items():
+    lines = {"precision": "accuracy"} if pooled else _lines(series)
+    for kind, words in lines.items():
         yield _key(h.path(f".line.{kind}", d="M0 4H24"), words, (24, 8))
     for sign, words in _marks(series):
         yield _key(sign, words, (12, 12))

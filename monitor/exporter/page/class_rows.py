@@ -10,9 +10,9 @@ from msgspec import UNSET
 
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.window_answer import WindowStatus
-from monitor.exporter.page.formats import interval, ratio
+from monitor.exporter.page.formats import interval, percent, ratio
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import MetricInterval
+from monitor.report.answer_parts import LabelStatus, MetricInterval
 from monitor.report.class_answer import ClassesAnswer
 
 
@@ -71,6 +71,23 @@ def class_rows(
     yield _row(_ACCURACY, windows, names, sparkline(days, "precision"))
     for row in _OTHERS:
         yield _row(row, windows, names, None)
+
+
+def coverage(window: WindowStatus) -> list[h.Node]:
+    """Return the share of the predictions of a window that have a label.
+
+    Args:
+        window: of a model of two classes, for which flagged cases and the others have a share
+            each; or of one of many, each of whose predictions counts as flagged.
+    """
+    shares, status = window.label_coverage, window.status
+    whole = [percent(shares.predicted_positive)]
+    if window.classes is UNSET:
+        whole = [f"{whole[0]};", percent(shares.predicted_negative)]
+    return [
+        [[h.span(".whole")[text], " "] for text in whole],
+        h.small["" if status in (None, LabelStatus.MATURE) else status],
+    ]
 
 
 def _row(

@@ -57,27 +57,28 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     left = max(map(len, rows)) * letter + 6
     top = _HEAD if large else _SMALL_CELL
     side = cell * len(names)
-    return h.figure(".heat")[
+    drawn = h.svg(
+        ".map" if large else ".map.many",
+        viewBox=f"0 0 {n(left + side + 1)} {n(top + side + 1)}",
+        role="img",
+        aria_label=f"{shown.title}: {len(names)} actual classes by predicted class",
+    )[
+        (_row_name(text, left, top + cell * (i + 0.5)) for i, text in enumerate(rows)),
+        (
+            h.text(".axis", x=n(left + cell * (i + 0.5)), y=n(top - 4), text_anchor="middle")[text]
+            for i, text in enumerate(_heads(short, cell, large=large))
+        ),
+        (
+            _cell(shown, names, (i, j), (left + cell * j, top + cell * i), cell)
+            for i in range(len(names))
+            for j in range(len(names))
+        ),
+    ]
+    if large:
+        return h.figure(".heat")[h.h3[shown.title], drawn]
+    return h.figure(".heat.many")[
         h.h3[shown.title],
-        h.svg(
-            ".map" if large else ".map.many",
-            viewBox=f"0 0 {n(left + side + 1)} {n(top + side + 1)}",
-            role="img",
-            aria_label=f"{shown.title}: {len(names)} actual classes by predicted class",
-        )[
-            (_row_name(text, left, top + cell * (i + 0.5)) for i, text in enumerate(rows)),
-            (
-                h.text(".axis", x=n(left + cell * (i + 0.5)), y=n(top - 4), text_anchor="middle")[
-                    text
-                ]
-                for i, text in enumerate(_heads(short, cell, large=large))
-            ),
-            (
-                _cell(shown, names, (i, j), (left + cell * j, top + cell * i), cell)
-                for i in range(len(names))
-                for j in range(len(names))
-            ),
-        ],
+        h.div(".scroll", tabindex="0", role="region", aria_label=shown.title)[drawn],
     ]
 
 

@@ -126,7 +126,11 @@ def _sections(content: ModelContent, query: PageQuery) -> dict[str, h.Node]:
     if content.series is not None:
         fault = content.error if asked else ""
         form = PeriodForm(name, query.before or "", query.after or "", fault)
-        shown["when"] = when_section(content.series, diagnosis, form)
+        shown["when"] = (
+            when_section(content.series, diagnosis, form)
+            if classes is None
+            else when_section(content.series, None, None, pooled=True)
+        )
     versions = None if content.versions is None else versions_section(content.versions)
     if versions is not None:
         shown["versions"] = versions

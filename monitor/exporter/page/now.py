@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import htpy as h
+from msgspec import UNSET
 
 from monitor.config import Labelling
 from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import DetectorStatus, ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
-from monitor.exporter.page.class_rows import class_rows, has_many_classes
+from monitor.exporter.page.class_rows import class_rows, coverage, has_many_classes
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.expressions import expressions
 from monitor.exporter.page.formats import (
@@ -32,9 +33,14 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sparkline import sparkline
-from monitor.labels.refusals import TOO_FEW_POSITIVE, UNAUDITED, wrong_labels
+from monitor.labels.refusals import (
+    TOO_FEW_POSITIVE,
+    UNAUDITED,
+    UNAUDITED_CLASSES,
+    wrong_labels,
+)
 from monitor.metrics.label_errors import ErrorRates
-from monitor.report.answer_parts import LabelStatus, MetricInterval, PredictionCheck
+from monitor.report.answer_parts import MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.metric_words import titled
 from monitor.report.printable import one_line
@@ -93,8 +99,10 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
                 _context("Verdict", "", [_verdict(window) for window in windows]),
                 _context(
                     "Labelled",
-                    "Share of the flagged cases; of the others.",
-                    [_coverage(window) for window in windows],
+                    "Share of the predictions."
+                    if has_many_classes(windows)
+                    else "Share of the flagged cases; of the others.",
+                    [coverage(window) for window in windows],
                 ),
                 _context("Outcomes", "", [_outcomes(window) for window in windows]),
             ],
@@ -178,16 +186,6 @@ def _number(metric: MetricInterval) -> list[h.Node]:
 def _verdict(window: WindowStatus) -> list[h.Node]:
     words = words_of(window.verdict, window.verdict_because)
     return [sign(words, tone_of(words, pages=False)), " ", words.title]
-
-
-def _coverage(window: WindowStatus) -> list[h.Node]:
-    shares, status = window.label_coverage, window.status
-    return [
-        h.span(".whole")[f"{percent(shares.predicted_positive)};"],
-        " ",
-        h.span(".whole")[percent(shares.predicted_negative)],
-        h.small["" if status in (None, LabelStatus.MATURE) else status],
-    ]
 
 
 def _outcomes(window: WindowStatus) -> list[h.Node]:
@@ -322,7 +320,7 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
         item = h.li(".warn") if model.audits.follow_predictions else h.li
         yield item[f"Whether labels follow the prediction: {model.audits.text}."]
     elif model.labelling == Labelling.COMPLETE:
-        yield h.li[UNAUDITED]
+        yield h.li[UNAUDITED_CLASSES if has_many_classes([*model.windows.values()]) else UNAUDITED]
     if not model.labels_missing_in:
         yield h.li["Cases without a label: the metrics describe the labelled ones."]
     for found in model.labels_missing_in:
@@ -338,6 +336,6 @@ def _if_wrong(model: ModelStatus) -> str:
     name = model.verdict_window
     window = model.windows.get(name)
     found = None if window is None else window.if_labels_wrong
-    if found is None:
+    if window is None or found is None or window.classes is not UNSET:
         return ""
     return f"{titled(found.text)} (last {name}); with known rates, set label_errors."

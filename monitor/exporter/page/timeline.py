@@ -71,27 +71,30 @@ class Panel(NamedTuple):
         return self.top + self.height * (1 - min(max(share, 0.0), 1.0))
 
 
-def timelines(series: SeriesAnswer, chosen: Sequence[ComparedSide]) -> h.Node:
+def timelines(
+    series: SeriesAnswer, chosen: Sequence[ComparedSide], *, pooled: bool = False
+) -> h.Node:
     """Return the chart for wide and for narrow screens.
 
     Args:
         series: the model over time.
         chosen: the periods to mark, before and after; none where nothing is compared.
+        pooled: the model has more than two classes: precision over all of them is accuracy.
     """
     if len(series.open) < 2:  # noqa: PLR2004  # a line has two ends
         return h.p(".muted")["There is not enough history for a chart yet."]
     return [
-        h.div(".wide")[_drawing("wide", series, chosen, _WIDE)],
-        h.div(".narrow")[_drawing("narrow", series, chosen, _NARROW)],
+        h.div(".wide")[_drawing("wide", series, chosen, _WIDE, pooled=pooled)],
+        h.div(".narrow")[_drawing("narrow", series, chosen, _NARROW, pooled=pooled)],
     ]
 
 
 def _drawing(
-    name: str, series: SeriesAnswer, chosen: Sequence[ComparedSide], size: _Size
+    name: str, series: SeriesAnswer, chosen: Sequence[ComparedSide], size: _Size, *, pooled: bool
 ) -> h.Element:
     step = series.step_seconds
     starts = [time_of(text).timestamp() for text in series.open]
-    panels = list(_panels(series, size))
+    panels = [(_metrics, size.metrics)] if pooled else list(_panels(series, size))
     bottom = TOP + sum(height for _, height in panels) + _GAP * (len(panels) - 1)
     frame = ChartFrame(size.width, bottom, starts[0], starts[-1] + step)
     middles = [frame.x(start + step / 2) for start in starts]
@@ -114,7 +117,8 @@ def _drawing(
         aria_labelledby=title,
     )[
         h.title(id=title)[
-            f"{_title(len(panels))}, {moment(series.open[0])} to {moment(series.open[-1])}. "
+            f"{'Accuracy' if pooled else _title(len(panels))}, {moment(series.open[0])} to "
+            f"{moment(series.open[-1])}. "
             "The same numbers are in the table below."
         ],
         chosen_bands(frame, chosen),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -20,12 +21,14 @@ from monitor.report.vocabulary import METRIC_WORDS
 _MOST_ROWS = 400
 _MONTHS = 24
 _COLUMNS = ("precision", "balanced_precision", "recall", "false_positive_rate", "class_ratio")
-_TITLES = (
+_OF_TWO = (
     "predictions",
     *(METRIC_WORDS[name].short for name in _COLUMNS),
     "ratio, estimated",
     "flagged",
 )
+_ACCURACY = ("predictions", "accuracy")
+"""Titles of the table of a model of more than two classes, the first ones of the same cells."""
 
 
 class PeriodForm(NamedTuple):
@@ -45,7 +48,11 @@ class PeriodForm(NamedTuple):
 
 
 def when_section(
-    series: SeriesAnswer, diagnosis: DiagnosisAnswer | None, form: PeriodForm | None
+    series: SeriesAnswer,
+    diagnosis: DiagnosisAnswer | None,
+    form: PeriodForm | None,
+    *,
+    pooled: bool = False,
 ) -> h.Element:
     """Return the section: the chart with both periods marked, the form to change them, a table.
 
@@ -53,15 +60,21 @@ def when_section(
         series: the model over time.
         diagnosis: of the periods to mark; None where nothing is compared.
         form: what the form holds; None where nothing can be chosen, as in a report.
+        pooled: the model has more than two classes: precision over all of them is accuracy,
+            and the chart and the table have nothing else.
     """
     chosen = [] if diagnosis is None else [diagnosis.before, diagnosis.after]
     return h.section("#when", aria_labelledby="when-title")[
         h.h2(id="when-title")["When"],
-        h.figure[timelines(series, chosen), h.figcaption[legend(series)]],
+        h.figure[
+            timelines(series, chosen, pooled=pooled), h.figcaption[legend(series, pooled=pooled)]
+        ],
         None if form is None else _form(series, chosen, form),
         h.details(id="when-details")[
             h.summary["The same as a table"],
-            h.div(".scroll", tabindex="0", role="region", aria_label="Series")[_table(series)],
+            h.div(".scroll", tabindex="0", role="region", aria_label="Series")[
+                _table(series, _ACCURACY if pooled else _OF_TWO)
+            ],
         ],
     ]
 
@@ -130,21 +143,21 @@ def months(series: SeriesAnswer) -> list[str]:
     return found
 
 
-def _table(series: SeriesAnswer) -> h.Element:
+def _table(series: SeriesAnswer, titles: Sequence[str]) -> h.Element:
     first = max(0, len(series.open) - _MOST_ROWS)
     return h.table(".series.stacked", {"data-of": "timeline"})[
         h.caption(".unseen")["Metrics by step of time."],
         h.thead[
             h.tr[
                 h.th(scope="col")["from (UTC)"],
-                (h.th(".number", scope="col")[title] for title in _TITLES),
+                (h.th(".number", scope="col")[title] for title in titles),
             ]
         ],
-        h.tbody[(_row(series, step) for step in range(first, len(series.open)))],
+        h.tbody[(_row(series, titles, step) for step in range(first, len(series.open)))],
     ]
 
 
-def _row(series: SeriesAnswer, step: int) -> h.Element:
+def _row(series: SeriesAnswer, titles: Sequence[str], step: int) -> h.Element:
     made, opens = series.predictions[step], series.open[step]
     cells = [
         count(made),
@@ -157,6 +170,6 @@ def _row(series: SeriesAnswer, step: int) -> h.Element:
         h.th(scope="row")[moment(opens)],
         (
             h.td(".number", {"data-title": title})[cell]
-            for title, cell in zip(_TITLES, cells, strict=True)
+            for title, cell in zip(titles, cells, strict=False)
         ),
     ]

@@ -20,6 +20,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.chart_legend import legend
 from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.now import now_section
+from monitor.exporter.page.when import when_section
 
 STREAM = ClassStream(days=20)
 
@@ -37,7 +38,10 @@ def numbers(text: str) -> dict[str, list[str]]:
 def test_its_rows_are_those_of_all_classes_and_no_row_of_two_is_there() -> None:
     status = status_answer(STREAM.applied().snapshot(), limit=1)
     (model,) = status.models
-    shown = numbers(str(now_section(status, model, None, None)))
+    section = str(now_section(status, model, None, None))
+    assert "flagged" not in section
+    assert "label_errors" not in section
+    shown = numbers(section)
     assert list(shown) == [
         "Accuracy",
         "Macro precision",
@@ -66,7 +70,15 @@ def test_its_series_have_precision_alone_over_all_classes() -> None:
     assert any(value is not None for value in series.metrics.precision.estimate)
     for name in ("balanced_precision", "class_ratio", "recall", "prevalence"):
         assert set(series.metrics.metric(name).estimate) == {None}, name
-    words = " ".join(map(str, legend(series)))
-    assert "precision" in words
-    assert "balanced" not in words
-    assert "class ratio" not in words
+    words = re.sub("<.*?>", " ", " ".join(map(str, legend(series, pooled=True))))
+    assert "accuracy" in words
+    for absent in ("precision", "balanced", "class ratio", "flagged"):
+        assert absent not in words
+    shown = str(when_section(series, None, None, pooled=True))
+    assert re.findall(r"<th class=\"number\" scope=\"col\">(.*?)</th>", shown) == [
+        "predictions",
+        "accuracy",
+    ]
+    days = series.metrics.precision.estimate
+    assert re.findall(r'data-title="accuracy">(.*?)<', shown) == [ratio(one) for one in days]
+    assert "flagged" not in shown

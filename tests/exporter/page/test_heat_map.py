@@ -64,7 +64,7 @@ def test_the_section_shows_three_maps_the_confusion_and_the_classes_that_page_fi
     model = status(ClassStream(change="confusion"))
     text = str(class_section(model))
     assert text.count("<figure") == 3
-    assert "class-0 -&gt; class-1 confusions rose from" in text
+    assert "class-0 → class-1 confusions rose from" in text
     assert len(re.findall("heat-cell worse certain", text)) == 1
     rows = re.findall('<th scope="row">(.*?)</th>', text)
     assert sorted(rows) == [f"class-{number}" for number in range(4)]
