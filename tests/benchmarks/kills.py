@@ -1,11 +1,12 @@
 """Kills the monitor at random moments under load, and compares what is left with a recount.
 
-python tests/benchmarks/kills.py --kills 1000 --seed 1
+python -m tests.benchmarks.kills --kills 1000 --seed 1
 
-Three clients send predictions and labels, repeated and out of order. One posts them,
-each batch until it is acknowledged; one appends them to a file that is followed, torn
-anywhere; one produces them to Kafka (the client's mock cluster, in this process), along
-with records that cannot be used, of which each is counted, so that one read twice shows.
+Three clients send predictions of two classes and of many, labels, audits, shadow versions and
+outcomes, repeated and out of order. One posts them, each batch until it is acknowledged; one
+appends them to a file that is followed, torn anywhere, and rotates it; one produces them to Kafka
+(the client's mock cluster, in this process), along with records that cannot be used, of which each
+is counted, so that one read twice shows.
 Meanwhile the monitor is killed with SIGKILL and started
 again, over and over: while it starts, takes up a checkpoint, reads the journal,
 takes events, writes checkpoints.
@@ -24,7 +25,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,9 +34,10 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.mixed_events import YAML, counted_on_disk, mixed_batches, truth_of
 from conservation import Scraper
 from feeds.kafka.test_kafka_cluster import Cluster
-from recount import Recount
+from simulator.counts import EVENT, Counts
 
 CONFIG = """\
 feeds:
@@ -55,6 +58,8 @@ START = 1_700_000_000
 CELLS = ("tp", "fp", "fn", "tn")
 DEADLINE = 120
 PAUSE = 0.05
+ROTATED = 40
+"""The file is rotated with one batch in so many."""
 PRODUCED = 20
 """Events of a batch for Kafka: the mock cluster deletes what goes beyond 5 MB a partition."""
 
@@ -69,7 +74,9 @@ class Result(NamedTuple):
         batches: acknowledged, or appended to the file.
         retries: posts that had no answer, and were sent again.
         faults: what was found wrong with the kept state.
-        expected: outcomes by cell, predictions and rejected records, of the recount.
+        rotations: how often the followed file was renamed, and another one begun.
+        events: distinct and repeated, acknowledged.
+        expected: see `simulator.counts`, of the recount.
         found: the same of the monitor.
         restarted: the same, after it was stopped and started once more.
     """
@@ -80,9 +87,20 @@ class Result(NamedTuple):
     batches: int
     retries: int
     faults: int
-    expected: dict[str, int]
-    found: dict[str, int]
-    restarted: dict[str, int]
+    rotations: int
+    events: int
+    expected: Counts
+    found: Counts
+    restarted: Counts
+
+    def __str__(self) -> str:
+        rest = [f"{name} {n}" for name, n in self._asdict().items() if isinstance(n, int)]
+        if self.expected == self.found == self.restarted:
+            return f"{', '.join(rest)}: each of {len(self.expected)} counts is the recount's"
+        keys = self.expected.keys() | self.found.keys() | self.restarted.keys()
+        rows = ((key, *(one.get(key, 0) for one in self[-3:])) for key in sorted(keys, key=str))
+        other = [row for row in rows if len({*row[1:]}) > 1]
+        return f"{', '.join(rest)}; counts, expected, found, restarted: {other}"
 
 
 def free_port() -> int:
@@ -109,7 +127,8 @@ class Service:
             CONFIG.format(feed=feed, exporter=exporter, folder=folder, every=every, more=more)
         )
         self._log = (folder / "log").open("wb")
-        self._forks = subprocess.Popen(
+        self.state = folder / "state"
+        self.forks = subprocess.Popen(
             [sys.executable, Path(__file__).with_name("forks.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -124,15 +143,15 @@ class Service:
         return self._ask(f"kill {int(number)}")
 
     def close(self) -> None:
-        self._forks.stdin.close()
-        self._forks.wait(DEADLINE)
-        self._forks.stdout.close()
+        self.forks.stdin.close()
+        self.forks.wait(DEADLINE)
+        self.forks.stdout.close()
         self._log.close()
 
     def _ask(self, line: str) -> int:
-        self._forks.stdin.write(f"{line}\n")
-        self._forks.stdin.flush()
-        return int(self._forks.stdout.readline())
+        self.forks.stdin.write(f"{line}\n")
+        self.forks.stdin.flush()
+        return int(self.forks.stdout.readline())
 
     def until_ready(self) -> None:
         until(self.is_ready)
@@ -155,6 +174,15 @@ class Service:
         until(settled)
         return seen[-1]
 
+    def counts_at_end(self) -> Counts:
+        """Wait until nothing changes any more, stop it, and return what it has counted."""
+        self.counts()
+        assert self.kill(signal.SIGTERM) == 0
+        return counted_on_disk(self.state)
+
+    def has_checkpoint(self) -> bool:
+        return any((self.state / "checkpoints").glob("*.checkpoint"))
+
     def faults(self) -> int:
         """Number of faults in the stored state since the start."""
         text = httpx.get(f"{self.exporter}/metrics").text
@@ -176,11 +204,27 @@ def _sum(text: str, name: str, labels: str) -> int:
 
 
 class Load:
-    """Clients that post, append and produce until they are stopped; nothing is given up."""
+    """Clients that post, append and produce until they are stopped; nothing is given up.
 
-    def __init__(self, url: str, path: Path, seed: int, cluster: Cluster | None = None) -> None:
+    Args:
+        url: of the HTTP feed.
+        path: the followed file.
+        seed: decides what is sent when.
+        cluster: for Kafka; nothing is produced without one.
+        may_rotate: whether the followed file may be rotated now.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        path: Path,
+        seed: int,
+        cluster: Cluster | None = None,
+        may_rotate: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.acknowledged: list[dict] = []
-        self.batches = self.retries = self.poison = 0
+        self.batches = self.retries = self.poison = self.rotations = 0
+        self._may_rotate = may_rotate
         self._url = f"{url}/v1/events"
         self._path = path
         self._cluster = cluster
@@ -203,7 +247,7 @@ class Load:
             assert not thread.is_alive(), "a batch was never acknowledged"
 
     def _post_all(self, chance: random.Random, client: int) -> None:
-        batches = batches_of(chance, client)
+        batches = mixed_batches(chance, client, repeated=True)
         with httpx.Client() as http:
             while not self._stopping.is_set():
                 batch = next(batches)
@@ -217,25 +261,32 @@ class Load:
                     self.batches += 1
 
     def _append_all(self, chance: random.Random, client: int) -> None:
-        batches = batches_of(chance, client)
-        with self._path.open("ab", buffering=0) as file:
-            while not self._stopping.is_set():
-                batch = next(batches)
-                body = lines_of(batch)
-                cut = chance.randrange(len(body))
-                file.write(body[:cut])
-                time.sleep(chance.uniform(0, PAUSE))  # the moment is random
-                file.write(body[cut:])
-                with self._lock:
-                    self.acknowledged += batch
-                    self.batches += 1
+        batches = mixed_batches(chance, client)
+        while not self._stopping.is_set():
+            rotated = False
+            with self._path.open("ab", buffering=0) as file:
+                while not rotated and not self._stopping.is_set():
+                    batch = next(batches)
+                    body = lines_of(batch)
+                    cut = chance.randrange(len(body))
+                    file.write(body[:cut])
+                    time.sleep(chance.uniform(0, PAUSE))  # the moment is random
+                    rotated = chance.randrange(ROTATED) == 0 and self._may_rotate()
+                    if rotated:
+                        self.rotations += 1
+                        self._path.rename(f"{self._path}.{self.rotations}")
+                    file.write(body[cut:])
+                    with self._lock:
+                        self.acknowledged += batch
+                        self.batches += 1
 
     def _produce_all(self, chance: random.Random, client: int) -> None:
-        batches = batches_of(chance, client)
+        batches = mixed_batches(chance, client)
         while not self._stopping.is_set():
             batch = next(batches)[:PRODUCED]
-            for topic in ("predictions", "labels"):
-                self._cluster.produce(topic, [e for e in batch if f"{e['type']}s" == topic])
+            labels = [event for event in batch if event["type"] == "label"]
+            self._cluster.produce("predictions", [e for e in batch if e["type"] != "label"])
+            self._cluster.produce("labels", labels)
             self._cluster.produce("labels", [POISON])
             time.sleep(chance.uniform(0, PAUSE))
             with self._lock:
@@ -256,63 +307,38 @@ def lines_of(batch: list[dict]) -> bytes:
     return "".join(json.dumps(event) + "\n" for event in batch).encode()
 
 
-def batches_of(chance: random.Random, client: int) -> Iterator[list[dict]]:
-    """Predictions, and labels that come before, after, again, and change."""
-    earlier: list[dict] = []
-    number = 0
-    while True:
-        batch = []
-        for _ in range(chance.randrange(1, 200)):
-            number += 1
-            identity, ts = f"{client}-{number}", START + number // 10
-            batch.append(
-                {"type": "prediction", "id": identity, "ts": ts, "prediction": chance.randrange(2)}
-            )
-            for _ in range(chance.choice((0, 1, 1, 2))):
-                later, label = chance.randrange(1000), chance.choice((0, 0, 1, None))
-                batch.append({"type": "label", "id": identity, "ts": ts + later, "label": label})
-        batch += chance.sample(earlier, min(len(earlier), 20))
-        chance.shuffle(batch)
-        earlier = [*earlier[-500:], *chance.sample(batch, min(len(batch), 10))]
-        yield batch
-
-
 def killed(kills: int, seed: int, folder: Path, *, most=0.5, say=lambda _: None) -> Result:
     """Kill the monitor so often, each time after so many seconds at most, and count."""
     chance = random.Random(seed)
-    cluster = Cluster()
-    service = Service(folder, more=KAFKA.format(brokers=json.dumps(cluster.brokers)))
-    load = Load(service.feed, folder / "events.ndjson", seed, cluster)
+    cluster, path = Cluster(), folder / "events.ndjson"
+    path.touch()
+    more = KAFKA.format(brokers=json.dumps(cluster.brokers)) + YAML
     ready_kills = 0
-    load.start()
-    try:
-        for number in range(kills):
+    with closing(Service(folder, more=more)) as service:
+        load = Load(service.feed, path, seed, cluster, service.has_checkpoint)
+        load.start()
+        try:
+            for number in range(kills):
+                service.start()
+                if number % 5:  # else while it starts
+                    service.until_ready()
+                time.sleep(chance.uniform(0.0, most))  # the moment is random
+                ready_kills += service.is_ready()
+                service.kill()
+                if number % 20 == 19:
+                    say(f"{number + 1} kills, {load.batches} batches acknowledged")
             service.start()
-            if number % 5:  # else while it starts
-                service.until_ready()
-            time.sleep(chance.uniform(0.0, most))  # the moment is random
-            ready_kills += service.is_ready()
-            service.kill()
-            if number % 20 == 19:
-                say(f"{number + 1} kills, {load.batches} batches acknowledged")
+            service.until_ready()
+        finally:
+            load.stop()
+        found = service.counts_at_end()
+        assert "is not there" not in (folder / "log").read_text(), "the cluster deleted messages"
         service.start()
         service.until_ready()
-    finally:
-        load.stop()
-    found = service.counts()
-    assert service.kill(signal.SIGTERM) == 0
-    assert "is not there" not in (folder / "log").read_text(), "the cluster deleted messages"
-    service.start()
-    service.until_ready()
-    restarted = service.counts()
-    faults = service.faults()
-    service.kill()
-    service.close()
+        faults = service.faults()
+        restarted = service.counts_at_end()
     written = [int(path.stem) for path in (folder / "state" / "checkpoints").glob("*.checkpoint")]
-    recount = Recount(load.acknowledged)
-    counted = recount.counts()
-    expected = {"predictions": len(recount.predictions)} | {cell: counted[cell] for cell in CELLS}
-    expected["rejected"] = load.poison
+    expected = truth_of(load.acknowledged) | {(EVENT, "rejected"): load.poison}
     return Result(
         kills,
         ready_kills,
@@ -320,6 +346,8 @@ def killed(kills: int, seed: int, folder: Path, *, most=0.5, say=lambda _: None)
         load.batches,
         load.retries,
         faults,
+        load.rotations,
+        len(load.acknowledged),
         expected,
         found,
         restarted,
@@ -335,7 +363,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         result = killed(args.kills, args.seed, Path(folder), say=print)
-        print(f"{result._asdict()}\n{time.monotonic() - began:.1f} s")
+        print(f"{result}\n{time.monotonic() - began:.1f} s")
     sys.exit(not result.expected == result.found == result.restarted)
 
 

@@ -6,10 +6,11 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
+from contextlib import closing
 
 import httpx
 import pytest
-from benchmarks.kills import Service, killed
+from benchmarks.kills import Service, killed, until
 
 from monitor.cli.run import run
 from monitor.errors import ConfigError
@@ -32,10 +33,21 @@ def service(tmp_path):
 def test_after_fifty_kills_nothing_is_lost_and_nothing_counted_twice(tmp_path):
     result = killed(50, seed=7, folder=tmp_path, most=0.2)
     assert result.found == result.restarted == result.expected
-    assert result.expected["predictions"] > 500
+    assert {key[0] for key in result.expected} == {"cell", "class", "pair", "audit", "event"}
+    assert result.events > 5000
+    assert result.rotations > 1
     assert result.ready_kills > 25
     assert result.checkpoints > 10
     assert result.faults == 0
+
+
+def test_a_monitor_of_the_benchmarks_ends_with_the_process_that_started_it(tmp_path):
+    (tmp_path / "events.ndjson").touch()
+    with closing(Service(tmp_path)) as service:
+        service.start()
+        service.until_ready()
+        service.forks.kill()
+        until(lambda: not service.is_ready())
 
 
 def test_clients_that_are_stuck_at_both_listeners_hold_it_up_for_ten_seconds_at_most(service):

@@ -5,8 +5,9 @@
                                    counts ◀── compared ──▶ ledger
 
 A seed decides all that happens: which events come when, again, late and in which order; rotations
-of the file; calls that fail or are done in part; kills, and stops of the machine, at any call;
-clocks that step; reloads; damaged bytes. After each start the counts are compared with a recount.
+of the file; calls that fail, are slow or are done in part; kills, and stops of the machine, at any
+call; clocks that step; reloads; damaged bytes; several of these at once. After each start the
+counts are compared with a recount.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class World:
         self._kinds = Kinds.drawn(self.chance)
         self._stream = drawn_events(self.chance, self._kinds)
         self._sent: list[dict] = []
-        self._error_rate = 0.0
+        self._error_rate = self._slowest = 0.0
         self._crash_in: int | None = None
         self._maturity = self.chance.choice(["auto", "0s", "2h"])
         self.process: Process | None = None
@@ -129,7 +130,7 @@ class World:
         deeds = {"post": 12, "append": 6, "turn": 8, "wait": 4, "step": 1, "reload": 1, "check": 1}
         if self._troubled:
             deeds |= {"kill": 2, "stop_machine": 2, "stop": 1, "crash_soon": 5, "damage": 1}
-            deeds |= {"trouble": 2, "storm": 1, "calm": 2}
+            deeds |= {"trouble": 2, "storm": 1, "several": 1, "calm": 2}
         (deed,) = self.chance.choices([*deeds], [*deeds.values()])
         return deed
 
@@ -149,6 +150,8 @@ class World:
 
     def _before(self, call: str, _: str) -> Outcome:
         """What becomes of a call."""
+        if self._slowest:
+            self.clock.sleep(self._slowest * self.chance.random())
         if self._crash_in is not None:
             self._crash_in -= 1
             if self._crash_in < 0:
@@ -281,8 +284,16 @@ class World:
             else:
                 self._do(self.chance.choice(("turn", "wait")))
 
+    def _several(self) -> None:
+        """The disk is slow and has errors while clocks step, files rotate and processes end."""
+        self._slowest = self.chance.choice((1.0, 60.0, HOUR))
+        self._error_rate = self.chance.choice((0.0, 0.05, 0.3))
+        deeds = ("post", "post", "append", "turn", "step", "reload", "crash_soon", "kill")
+        for _ in range(self.chance.randrange(8, 32)):
+            self._do(self.chance.choice(deeds))
+
     def _calm(self) -> None:
-        self._error_rate = 0.0
+        self._error_rate = self._slowest = 0.0
 
     def _damage(self) -> None:
         """Damage a byte while the machine is down: the start is right, or refused."""
