@@ -144,7 +144,8 @@ class Judgement:
             is what `threshold_moved` rests on.
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `skill.is_dead`).
-        labels_may_explain: True where skill changed, unless labels did (`labels_explain`).
+        labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
+            scores show that labels did, the verdict is `labels_not_trustworthy`.
     """
 
     verdict: Verdict
@@ -162,6 +163,11 @@ class Judgement:
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
 
+    @property
+    def label_errors_changed(self) -> bool:
+        """True where labels certainly changed, and not the model (`missed_positives`)."""
+        return self.labels_may_explain and self.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+
     def interval(self, component: str, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of a change.
 
@@ -177,19 +183,6 @@ class Judgement:
         return self.change[component] - half, self.change[component] + half
 
 
-def roc_decides(judgement: Judgement) -> bool:
-    """Return True where the reference's ROC curve could turn the verdict into another.
-
-    That is where recall or the false-positive rate changed and the verdict is not degraded
-    already; and where it is degraded, though both moved in one direction, as along a curve.
-    """
-    names = ("recall", "false_positive_rate")
-    if judgement.verdict in DEGRADED:
-        recall, false = (judgement.change[name] for name in names)
-        return recall * false > 0 and not judgement.dead
-    return Status.CHANGED in [judgement.status[name] for name in names]
-
-
 def judge(
     before: ConfusionCounts,
     after: ConfusionCounts,
@@ -200,6 +193,7 @@ def judge(
     below_reference_curve: bool = False,
     on_reference_curve: bool = False,
     within_days: float = math.nan,
+    by_labels: bool | None = None,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -219,6 +213,7 @@ def judge(
         below_reference_curve: see `roc.position_on_curve`; False without scores.
         on_reference_curve: likewise.
         within_days: see `Changes.within_days`; NaN where it is not known.
+        by_labels: see `judge_changes`; None to test it by the rates.
 
     Returns:
         The judgement. Empty windows and empty cells give `insufficient_evidence`,
@@ -249,7 +244,7 @@ def judge(
         below_reference_curve=below_reference_curve,
         on_reference_curve=on_reference_curve,
         dead=bool(is_dead(*whole, found)),
-        by_labels=bool(labels_explain(*whole, found)),
+        by_labels=bool(labels_explain(*whole, found)) if by_labels is None else by_labels,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve, no_scores
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.recall_evidence import (
     Because,
@@ -43,6 +43,7 @@ from monitor.labels.error_ranges import (
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
@@ -64,11 +65,13 @@ class Counts(NamedTuple):
         cells: by blocks of time, (blocks, series, 6).
         weights: of the labels, (blocks, series, 8).
         block_ms: length of a block, milliseconds.
+        scores: returns the labelled scores by day, (days, bins).
     """
 
     cells: Int64Array
     weights: Int64Array
     block_ms: int
+    scores: Callable[[], ScoreHistogram | None] = no_scores
 
 
 class Tested(NamedTuple):
@@ -131,7 +134,7 @@ class CountsJudge:
         Args:
             counts: of a stretch of time.
         """
-        cells, weights, _ = counts
+        cells, weights, *_ = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         outcomes, _ = expected(self._regime, cells[:, :1], weights[:, :1])
@@ -167,7 +170,7 @@ class CountsJudge:
         Returns:
             None where there is nothing to judge.
         """
-        cells, weights, block_ms = counts
+        cells, weights, block_ms, scores_after = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         outcomes, sampling = expected(self._regime, cells, weights)
@@ -187,6 +190,7 @@ class CountsJudge:
             dispersion,
             between=between,
             scores=self._reference.scores_by_day,
+            scores_after=scores_after,
             by_key=self._by_segment(outcomes[1:], cuts),
             days=ComparedOutcomes(before_days, in_days(after, a_day)),
         )
@@ -213,13 +217,17 @@ class CountsJudge:
         judgement, fault, total, length, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)
+        fewest = fewest_outcomes(total, judgement)
+        if judgement.label_errors_changed:
+            changed = untrusted(LabelFault.LABEL_ERRORS_CHANGED)
+            return replace(changed, judgement=judgement, rests_on=fewest)
         before = self._reference.counts
         recall = recall_evidence(total, dispersion, between, days=length)
         recall = widened_recall(recall, corners, between, days=length)
         above = false_positive_rate_above(total, dispersion, between, days=length)
         found = attribute(before, total, dispersion, between=between)
         found = widened(found, corners, between)
-        because, fewest = None, fewest_outcomes(total, judgement)
+        because = None
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
             if not separates_nothing(before):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
 from monitor.drift.estimate_record import CheckedEstimate
-from monitor.drift.verdict import MOVED_RATES
+from monitor.exporter.api.model_headline import model_headline
 from monitor.exporter.api.selection import EVERY_MODEL, Selection, judged_models, selected
 from monitor.exporter.api.status_answer import (
     DetectionMark,
@@ -31,9 +30,7 @@ from monitor.exporter.api.window_answer import (
     WindowStatus,
 )
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import CAUSE_UNKNOWN, because, refused
-from monitor.metrics.precision import precision
-from monitor.metrics.rates import false_positive_rate, recall
+from monitor.labels.refusals import because, refused
 from monitor.report.answer_parts import (
     defined,
     label_status,
@@ -46,21 +43,17 @@ from monitor.report.answer_parts import (
     time_text,
 )
 from monitor.report.class_answer import compared_classes
-from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import verdict_on, window_opens
+from monitor.report.deciding_window import verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
-from monitor.report.findings import model_because, of_model
-from monitor.report.headline import moved, reason
+from monitor.report.findings import of_model
 from monitor.report.label_answer import (
     audits_answer,
     clipped_classes,
     labels_wrong_answer,
     window_sensitivity,
 )
-from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
-from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
 from monitor.report.score_answer import scores_of
@@ -68,7 +61,7 @@ from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.verdict_words import BECAUSE, VERDICTS
-from monitor.report.version_news_words import change_beginning, version_news, with_version
+from monitor.report.version_news_words import change_beginning, version_news
 from monitor.report.without_labels import (
     label_delay,
     predicted_positive_rate,
@@ -141,13 +134,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         excluded=what_is_excluded(seen),
         moved_precision=what_moved_precision(seen),
         worse=is_model_worse(seen),
-        headline=_died(watched)
-        + with_version(
-            _headline(snapshot, model, deciding),
-            watched.new_version,
-            window_opens(snapshot, model, deciding),
-            moved=found.verdict in MOVED_RATES,
-        ),
+        headline=model_headline(snapshot, model, deciding),
         change_began=change_beginning(watched.began),
         new_version=version_news(watched.new_version),
         labelling=Labelling(model.labelling),
@@ -187,38 +174,6 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
             metrics=metric_intervals(snapshot.lifetime, model.row),
         ),
     )
-
-
-def _died(watched: Watched) -> str:
-    """Return what is wrong with the predictions, before the headline; "" where nothing is."""
-    text = degenerate_text(watched.predictions)
-    return "" if text is None else f"The model {text}. "
-
-
-def _headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
-    """Return what happened since the reference, in one line."""
-    found, reference = verdict_on(model, deciding), model.watched.reference
-    if model.labelling == Labelling.FLAGGED_ONLY:
-        return CAUSE_UNKNOWN
-    if (classes := class_findings(model, deciding)) is not None:
-        return f"{classes.moved}. {classes.why}."
-    if found.label_fault:
-        fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
-        return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
-    missing = _missing_evidence(snapshot, model, deciding)
-    if found.judgement is None or missing:
-        return f"Nothing is compared: {missing}."
-    after = next(w for w in snapshot.windows if w.name == deciding)
-    now = float(after.metrics["precision"].estimate[model.row])
-    then = math.nan if reference is None else float(precision(reference.counts))
-    rates = {
-        name: (math.nan if reference is None else float(rate(reference.counts)), estimate)
-        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
-        for estimate in [float(after.metrics[name].estimate[model.row])]
-    }
-    because = model_because(model, found)
-    why = reason(found.verdict, found.judgement, rates, because=because)
-    return f"{moved(then, now, because=because)}: {why}"
 
 
 def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> str | None:
@@ -294,6 +249,7 @@ def _judgement(found: Judgement) -> WindowJudgement:
         unknown=found.unknown,
         main_driver=_driver(found.main_driver),
         labels_may_explain=found.labels_may_explain,
+        label_errors_changed=found.label_errors_changed,
     )
 
 
