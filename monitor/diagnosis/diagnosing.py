@@ -106,6 +106,7 @@ def diagnose(
             errors.rows,
             between=errors.between,
             scores=before.scores,
+            scores_after=lambda: after.scores,
             by_key=both_by_key(before, after),
             days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
         )

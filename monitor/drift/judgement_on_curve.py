@@ -6,21 +6,27 @@ decides, overall and with the reference's mix of every segment key: below it the
 worse, on it the threshold moved. A fall must also be one within days: days
 before and after a change of the threshold, counted together, lie below the curve that all of
 them lie on.
+
+Where other labels explain the rates as well as a worse model does, the scores of the missed
+positives decide (`missed_positives`), if they can.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import CurvePosition, position_on_curve, standardised_to
-from monitor.drift.verdict import Judgement, judge, roc_decides
+from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
 
 
@@ -36,12 +42,18 @@ class ComparedOutcomes(NamedTuple):
     after: ConfusionCounts
 
 
+def no_scores() -> ScoreHistogram | None:
+    """Return None: a window has no labelled scores."""
+    return None
+
+
 def judge_on_curve(
     whole: ComparedOutcomes,
     dispersion: Dispersion,
     *,
     between: BetweenDays | None,
     scores: ScoreHistogram | None,
+    scores_after: Callable[[], ScoreHistogram | None] = no_scores,
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
 ) -> tuple[Judgement, bool | None]:
@@ -55,6 +67,8 @@ def judge_on_curve(
         dispersion: variance over that of independent rows, at least 1.
         between: what the scatter of days adds; None to estimate errors from the blocks.
         scores: labelled scores of the reference, (blocks of time, bins); None without.
+        scores_after: returns those of the window by day, (days, bins); asked where other
+            labels may explain its rates.
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
 
@@ -62,28 +76,61 @@ def judge_on_curve(
         The judgement, and whether recall lies below the curve; None without scores, or
         where the answer could not change the verdict.
     """
-    within, by_chance = _within_days(days), flags_by_chance(days, dispersion, between)
-    judgement = judge(*whole, dispersion, between=between, within_days=within, by_chance=by_chance)
-    if by_chance or scores is None or not roc_decides(judgement):
-        return judgement, None
+    by_chance = flags_by_chance(days, dispersion, between)
+    ask = partial(
+        judge,
+        *whole,
+        dispersion,
+        between=between,
+        within_days=_within_days(days),
+        by_chance=by_chance,
+    )
+    judgement, below = ask(), None
+    if by_chance or scores is None:
+        return judgement, below
+    if roc_decides(judgement):
+        found = _positions(whole, dispersion, between, scores, by_key)
+        below = all(position is CurvePosition.BELOW for position in found)
+        on = any(position is CurvePosition.ON for position in found)
+        ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
+        judgement = ask()
+    if judgement.labels_may_explain and (after := scores_after()) is not None:
+        fell = judgement.change["recall"] < 0
+        missed = missed_positives(scores, after) if fell else missed_positives(after, scores)
+        if missed is MissedPositives.SLID:
+            judgement = ask(by_labels=False)
+        elif missed is MissedPositives.SCATTERED:
+            judgement = replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
+    return judgement, below
+
+
+def roc_decides(judgement: Judgement) -> bool:
+    """Return True where the reference's ROC curve could turn the verdict into another.
+
+    That is where recall or the false-positive rate changed and the verdict is not degraded
+    already; and where it is degraded, though both moved in one direction, as along a curve.
+    """
+    names = ("recall", "false_positive_rate")
+    if judgement.verdict in DEGRADED:
+        recall, false = (judgement.change[name] for name in names)
+        return recall * false > 0 and not judgement.dead
+    return Status.CHANGED in [judgement.status[name] for name in names]
+
+
+def _positions(
+    whole: ComparedOutcomes,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
+    scores: ScoreHistogram,
+    by_key: Iterable[ComparedOutcomes],
+) -> list[CurvePosition]:
+    """Return where the window lies, overall and with the reference's mix of each segment key."""
     factors = dispersion
     if between is not None:
         total = as_blocks(whole.after).sum(axis=-1)
         factors = dispersion.larger(off_the_curve(total, between.after))
     points = [whole.after, *(standardised_to(*both) for both in by_key)]
-    found = [position_on_curve(scores, point, factors, before=whole.before) for point in points]
-    below = all(position is CurvePosition.BELOW for position in found)
-    on = any(position is CurvePosition.ON for position in found)
-    if below or on:
-        judgement = judge(
-            *whole,
-            dispersion,
-            between=between,
-            below_reference_curve=below,
-            on_reference_curve=on,
-            within_days=within,
-        )
-    return judgement, below
+    return [position_on_curve(scores, point, factors, before=whole.before) for point in points]
 
 
 def flags_by_chance(

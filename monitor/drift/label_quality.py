@@ -27,20 +27,21 @@ _MOST = 0.95
 _FITS = 9.210340371976184
 """Quantile .99 of chi squared with two degrees of freedom: three changes, one share."""
 
-_THREE_TIMES = 2.1972245773362196
-"""2 ln 3: distances by which one explanation is three times as likely as the other."""
+_TEN_TIMES = 4.605170185988092
+"""2 ln 10: distances by which one explanation is ten times as likely as the other."""
+_MOVED = 2.0
+"""Standard errors; where neither recall nor the odds ratio moved by more, none blames skill."""
 
 
 def labels_explain(
     before: ConfusionCounts, after: ConfusionCounts, found: Changes
 ) -> NDArray[np.bool_]:
-    """Test for a change of recall that other labels explain at least as well as the model.
+    """Test for a change of recall that other labels explain as well as the model.
 
     That labels are wrong more often predicts the changes of log r, TPR and FPR from one
-    share. It explains them where log r and recall went opposite ways, the changes do not leave
-    that prediction (p > .01), and no change of log r, which is what a change of the model
-    alone predicts, is less than three times as likely. Where recall rose, labels that are wrong
-    less often are tested.
+    share. It explains them where the changes do not leave that prediction (p > .01), and no
+    change of log r, which is what a change of the model alone predicts, is less than ten times
+    as likely. Where recall rose, labels that are wrong less often are tested.
 
     Args:
         before: outcomes of the reference, one series for each index.
@@ -48,8 +49,9 @@ def labels_explain(
         found: the changes between them.
 
     Returns:
-        Bool array in the shape of the series; False where log r and recall went the same
-        way, where a class is missing, and where nothing is flagged any more, or everything.
+        Bool array in the shape of the series; False where recall did not move, or neither it
+        nor the odds ratio by two standard errors, where a class is missing, and where nothing
+        is flagged any more, or everything.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
@@ -59,11 +61,13 @@ def labels_explain(
     ...  for one in (more_wrong, fewer_found)]
     [True, False]
     """
-    ratio, recall = (found.change[one] for one in (Component.CLASS_RATIO, Component.RECALL))
-    opposite = np.asarray((ratio * recall < 0) & _both_classes(before) & _both_classes(after))
-    opposite = opposite & ~flags_one_way(before, after)
-    explained = np.zeros(opposite.shape, dtype=np.bool_)
-    for index in map(tuple, np.argwhere(opposite)):
+    both = [Component.RECALL, Component.ODDS_RATIO]
+    moved = (np.abs(found.change[both]) > _MOVED * found.standard_error[both]).any(axis=0)
+    moved &= found.change[Component.RECALL] != 0
+    asked = np.asarray(moved & _both_classes(before) & _both_classes(after))
+    asked = asked & ~flags_one_way(before, after)
+    explained = np.zeros(asked.shape, dtype=np.bool_)
+    for index in map(tuple, np.argwhere(asked)):
         series = Changes(found.change[:, *index], found.standard_error[:, *index])
         explained[index] = _explains(before[index], after[index], series)
     return explained
@@ -81,7 +85,7 @@ def _explains(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -
     weight = np.linalg.inv(_covariance(found))
     distance = float(np.einsum("si,ij,sj->s", rest, weight, rest).min())
     of_model = float(found.change[0] / found.standard_error[0]) ** 2
-    return distance < min(_FITS, of_model + _THREE_TIMES)
+    return distance < min(_FITS, of_model + _TEN_TIMES)
 
 
 def _covariance(found: Changes) -> FloatArray:

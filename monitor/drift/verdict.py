@@ -136,7 +136,8 @@ class Judgement:
             is what `threshold_moved` rests on.
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `no_skill`).
-        labels_may_explain: True where skill changed, unless labels did (`labels_explain`).
+        labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
+            scores show that labels did, the verdict is `labels_not_trustworthy`.
     """
 
     verdict: Verdict
@@ -154,6 +155,11 @@ class Judgement:
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
 
+    @property
+    def label_errors_changed(self) -> bool:
+        """True where labels certainly changed, and not the model (`missed_positives`)."""
+        return self.labels_may_explain and self.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+
     def interval(self, component: str, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of a change.
 
@@ -169,19 +175,6 @@ class Judgement:
         return self.change[component] - half, self.change[component] + half
 
 
-def roc_decides(judgement: Judgement) -> bool:
-    """Return True where the reference's ROC curve could turn the verdict into another.
-
-    That is where recall or the false-positive rate changed and the verdict is not degraded
-    already; and where it is degraded, though both moved in one direction, as along a curve.
-    """
-    names = ("recall", "false_positive_rate")
-    if judgement.verdict in DEGRADED:
-        recall, false = (judgement.change[name] for name in names)
-        return recall * false > 0 and not judgement.dead
-    return Status.CHANGED in [judgement.status[name] for name in names]
-
-
 def judge(
     before: ConfusionCounts,
     after: ConfusionCounts,
@@ -193,6 +186,7 @@ def judge(
     on_reference_curve: bool = False,
     within_days: float = math.nan,
     by_chance: bool = False,
+    by_labels: bool | None = None,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -214,6 +208,7 @@ def judge(
         within_days: see `Changes.within_days`; NaN where it is not known.
         by_chance: True where the days of the window are those of a model that flags by chance
             (see `no_skill.log_chance_ratio`), which no other labels explain.
+        by_labels: see `judge_changes`; None to test it by the rates.
 
     Returns:
         The judgement. Empty windows and empty cells give `insufficient_evidence`,
@@ -238,13 +233,15 @@ def judge(
         )
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     found = changes(before, after, dispersion, between).within_days(within_days)
+    if by_labels is None:
+        by_labels = not by_chance and bool(labels_explain(*whole, found))
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
         on_reference_curve=on_reference_curve,
         dead=by_chance or bool(is_dead(*whole, found)),
-        by_labels=not by_chance and bool(labels_explain(*whole, found)),
+        by_labels=by_labels,
     )
 
 

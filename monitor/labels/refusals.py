@@ -66,6 +66,9 @@ REASONS: Mapping[str, str] = {
     "how many of either class are still to come is not known",
     LabelFault.REPORTS_STOPPED: "reports have stopped, so nothing is shown: a missing label no "
     "longer means a negative",
+    LabelFault.LABEL_ERRORS_CHANGED: "labels are wrong more, or less, often than in the reference: "
+    "missed positives are spread over all scores, as wrong labels are; metrics are shown by labels "
+    "as they came, and nobody knows whether the model changed until some cases are audited",
     LabelFault.AUDITS_TOO_FEW: "label_errors: audit, and too few labels are audited to know how "
     f"many are wrong, so nothing is shown: send at least {FEWEST_AUDITS} audits of cases labelled "
     "0, and of cases labelled 1, drawn at random",

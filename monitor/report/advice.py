@@ -32,8 +32,7 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     yield from _labels(diagnosis)
     if diagnosis.refusal is not None or unlabelled(diagnosis):
         return
-    if first := VERDICTS[diagnosis.verdict].advice:
-        yield first
+    yield from _first(diagnosis)
     if diagnosis.verdict in DEGRADED:
         yield from _segments(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
@@ -58,6 +57,13 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
             yield from _more(diagnosis)
     yield from _scores(diagnosis)
     yield from _prevalence(diagnosis)
+
+
+def _first(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.judgement.label_errors_changed:
+        yield audit_advice(diagnosis)
+    if first := VERDICTS[diagnosis.verdict].advice:
+        yield first
 
 
 def _scores(diagnosis: Diagnosis) -> Iterator[str]:

@@ -49,7 +49,8 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
 
     A label fault that lasts takes precedence, whichever window shows it. A longer window
     that still holds a past fault is passed over once a shorter one is certain that labels
-    come as in the reference.
+    come as in the reference. Label errors that changed, as scores show, are the result of a
+    comparison, and decide as other changes do.
 
     Args:
         model: with its verdicts.
@@ -59,11 +60,11 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     by_length = sorted(used, key=parse_duration)
     for name in by_length:
         found = verdict_on(model, name)
-        if found.label_fault:
+        if _is_blind(found):
             return name
         if found.labels_in_order:
             break
-    trusted = [n for n in by_length if not verdict_on(model, n).label_fault] or by_length
+    trusted = [n for n in by_length if not _is_blind(verdict_on(model, n))] or by_length
     if model.watched.degradation_detected:
         worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
         if worse:
@@ -78,6 +79,11 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     if judged and verdict_on(model, judged[-1]).verdict is not Verdict.NO_CHANGE:
         return _most_recent(model, judged)
     return (judged or compared or trusted)[-1]
+
+
+def _is_blind(found: WindowVerdict) -> bool:
+    """Return whether a label fault leaves nothing to compare."""
+    return bool(found.label_fault) and found.judgement is None
 
 
 def _is_compared(model: ModelState, window: str) -> bool:

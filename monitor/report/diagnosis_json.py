@@ -89,6 +89,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         rose=judgement.rose if trusted else (),
         unknown=judgement.unknown if trusted else tuple(judgement.status),
         labels_may_explain=judgement.labels_may_explain and trusted,
+        label_errors_changed=judgement.label_errors_changed and trusted,
         segments=tuple(map(_segment, diagnosis.segments)),
         notes=diagnosis.notes,
         advice=advice(diagnosis),

@@ -17,6 +17,7 @@ from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on
 from monitor.report.headline import rates_of
+from monitor.report.label_quality_words import changed_labels
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence, useless_reference
 from monitor.report.rate_changes import RatePairs
@@ -50,8 +51,16 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         recall_visible=diagnosis.visible_recall,
         flags=_flags(diagnosis.after.counts),
         mix_of=diagnosis.judged_within or "",
-        obstacle=unlabelled(diagnosis) if diagnosis.refusal is None else diagnosis.refusal.reason,
+        obstacle=_obstacle_of(diagnosis),
     )
+
+
+def _obstacle_of(diagnosis: Diagnosis) -> str:
+    if diagnosis.refusal is not None:
+        return diagnosis.refusal.reason
+    if diagnosis.judgement.label_errors_changed:
+        return changed_labels(diagnosis.judgement)
+    return unlabelled(diagnosis)
 
 
 def unlabelled(diagnosis: Diagnosis) -> str:
@@ -150,6 +159,8 @@ def _metric(model: ModelState, window: Window) -> RecallEvidence:
 def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if model.labelling == Labelling.FLAGGED_ONLY:
         return ONLY_POSITIVES
+    if found.judgement is not None and found.judgement.label_errors_changed:
+        return changed_labels(found.judgement)
     if found.label_fault:
         words = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"labels cannot be trusted ({words})"

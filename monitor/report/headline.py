@@ -9,7 +9,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
-from monitor.report.label_quality_words import open_by_labels
+from monitor.report.label_quality_words import changed_labels, open_by_labels
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
@@ -117,6 +117,8 @@ def reason(
         open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
         fault = "Whether the model is at fault is open." if open_ else "The model is not at fault."
         return f"the mix of {judged_within} changed. {fault}"
+    if judgement.label_errors_changed:
+        return f"{changed_labels(judgement)}."
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
     return words.headline.format(
         positives=_positives(judgement),

@@ -1,9 +1,10 @@
-"""The words for a change that wrong labels explain as well as a worse model does."""
+"""The words for a change that wrong labels explain as well as a worse model does, or better."""
 
 from __future__ import annotations
 
 import math
 
+from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement
 
@@ -35,23 +36,49 @@ def open_by_labels(judgement: Judgement) -> str:
     return f"{more} missed positives: {more} wrong labels, or a {other} model? Open."
 
 
-def cases_to_audit(diagnosis: Diagnosis) -> int:
+def changed_labels(judgement: Judgement) -> str:
+    """Return what scores show of labels that changed, as a clause.
+
+    Args:
+        judgement: with `label_errors_changed`.
+    """
+    more, spread = (
+        ("more", "missed positives are spread")
+        if judgement.change["recall"] < 0
+        else ("fewer", "the missed positives that are gone were spread")
+    )
+    return f"{more} labels are wrong: {spread} over all scores, as wrong labels are"
+
+
+def cases_to_audit(before: ConfusionCounts, after: ConfusionCounts) -> int:
     """Return how many unflagged cases labelled positive show whether wrong labels explain it.
 
     Args:
-        diagnosis: with `labels_may_explain`.
+        before: outcomes of the reference, a scalar.
+        after: outcomes judged, with `labels_may_explain`.
 
     Returns:
         So many that if half of the change were wrong labels, a random sample of them would
         have none with a probability of 5 %; at least 20.
     """
     rates = []
-    for side in (diagnosis.before, diagnosis.after):
-        passed = float(side.counts.predicted_negative)
-        rates.append(float(side.counts.fn) / passed if passed else math.nan)
+    for counts in (before, after):
+        passed = float(counts.predicted_negative)
+        rates.append(float(counts.fn) / passed if passed else math.nan)
     low, high = sorted(rates)
     wrong = (1 - low / high) / 2
     return max(20, math.ceil(math.log(_UNLIKELY) / math.log1p(-wrong))) if wrong > 0 else 20
+
+
+def cases_named(before: ConfusionCounts, after: ConfusionCounts) -> str:
+    """Return in a short sentence which cases to audit.
+
+    Args:
+        before: outcomes of the reference, a scalar.
+        after: outcomes judged.
+    """
+    cases = cases_to_audit(before, after)
+    return f"Audit {cases} unflagged cases that are labelled positive."
 
 
 def audit_advice(diagnosis: Diagnosis) -> str:
@@ -61,10 +88,11 @@ def audit_advice(diagnosis: Diagnosis) -> str:
         diagnosis: with `labels_may_explain`.
     """
     side = "after" if diagnosis.judgement.change["recall"] < 0 else "before"
-    cases = cases_to_audit(diagnosis)
+    cases = cases_to_audit(diagnosis.before.counts, diagnosis.after.counts)
+    model = "the model, or positives of a kind that it does not see"
     return (
         f"Have {cases} cases looked at again, drawn at random from the unflagged cases of {side} "
-        "that are labelled positive: if hardly any label is wrong, it is the model. "
+        f"that are labelled positive: if hardly any label is wrong, it is {model}. "
         f"`precision-monitor audit --sample {2 * cases}` draws them beside others; sent as audits, "
         "they teach label_errors: audit the rates."
     )

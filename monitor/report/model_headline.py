@@ -15,6 +15,7 @@ from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on, window_opens
 from monitor.report.findings import model_because
 from monitor.report.headline import moved, reason
+from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
@@ -50,7 +51,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str) -> st
         return CAUSE_UNKNOWN
     if (classes := class_findings(model, deciding)) is not None:
         return f"{classes.moved}. {classes.why}."
-    if found.label_fault:
+    if found.label_fault and found.judgement is None:
         fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
     after = next(w for w in snapshot.windows if w.name == deciding)
@@ -61,11 +62,15 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str) -> st
     then = math.nan if reference is None else float(precision(reference.counts))
     because = model_because(model, found)
     change = moved(then, now, because=because)
-    if model.watched.degradation_detected and found.verdict not in DEGRADED:
+    labels_changed = found.judgement.label_errors_changed
+    if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
         return f"{change}: {_PAGES}"
     rates = {
         name: (math.nan if reference is None else float(rate(reference.counts)), estimate)
         for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
         for estimate in [float(after.metrics[name].estimate[model.row])]
     }
-    return f"{change}: {reason(found.verdict, found.judgement, rates, because=because)}"
+    why = reason(found.verdict, found.judgement, rates, because=because)
+    if labels_changed and reference is not None:
+        why = f"{why} {cases_named(reference.counts, after.counts[model.row])}"
+    return f"{change}: {why}"

@@ -13,7 +13,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
-from monitor.report.label_quality_words import as_when_labels
+from monitor.report.label_quality_words import as_when_labels, changed_labels
 from monitor.report.metric_words import titled
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
@@ -85,6 +85,12 @@ def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.judgement.labels_may_explain:
         text = as_when_labels(diagnosis.judgement)
         yield f"{titled(text)}; a model that misses new positives leaves the same trace."
+    if diagnosis.judgement.label_errors_changed:
+        yield (
+            f"{titled(changed_labels(diagnosis.judgement))}. Scores that slid or spread do not "
+            "explain it, so that the only other cause is positives of a new kind, which the model "
+            "does not tell from negatives."
+        )
     if diagnosis.verdict in DEGRADED | {Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED}:
         yield (
             "First see what was changed between before and after: the threshold, the model, or "

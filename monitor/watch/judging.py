@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,12 +15,14 @@ from monitor.drift import (
     Verdict,
     block_seconds,
 )
+from monitor.drift.judgement_on_curve import no_scores
 from monitor.drift.recall_evidence import (
     Because,
 )
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.judging_counts import Counts, CountsJudge, untrusted
@@ -28,6 +32,7 @@ from monitor.watch.page import certain_fall
 from monitor.watch.reference import MatureReference
 from monitor.watch.windows_in_use import uses_longer
 from monitor.windows.outcome_reader import OutcomeReader
+from monitor.windows.scores import Scores
 from monitor.windows.windows import Edition
 
 _SMALL_SHIFT = 0.35
@@ -59,6 +64,7 @@ class Judge:
         regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
         alike: see `CountsJudge`.
+        scores: score histograms; None where scores do not settle whether labels changed.
 
     Attributes:
         names: windows that are judged: those of every model, and a longer one where the
@@ -77,6 +83,7 @@ class Judge:
         regime: LabelRegime,
         reports: Reports | None,
         alike: int = 1,
+        scores: Scores | None = None,
     ) -> None:
         self.reference = reference
         self.regime = regime
@@ -86,6 +93,7 @@ class Judge:
         self._model = model
         self._windows = windows
         self._reports = reports
+        self._scores = scores
         self._judged_windows: dict[str, _Judged] = {}
         longer = windows.longer if uses_longer(reference.outcomes) else ()
         self.names = (*windows.names, *longer)
@@ -151,8 +159,11 @@ class Judge:
             only_fallen: return None as well where the days cannot show a fall, which is
                 found in a fraction of the time.
         """
-        counts = Counts(days.cells, days.weights, DAY_MS)
-        if not len(days.cells) or (only_fallen and not self._judge.may_have_fallen(counts)):
+        if not len(days.cells):
+            return None
+        opens, closes = int(days.numbers[0]) * DAY_MS, (int(days.numbers[-1]) + 1) * DAY_MS
+        counts = Counts(days.cells, days.weights, DAY_MS, self._scores_of(opens, closes))
+        if only_fallen and not self._judge.may_have_fallen(counts):
             return None
         found = self._judge.tested(counts, cuts)
         return None if found is None or found.fault else found.judgement
@@ -242,7 +253,14 @@ class Judge:
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)
-        return Counts(cells, weights, block_ms)
+        opens = now - age - self._windows.length(name)
+        return Counts(cells, weights, block_ms, self._scores_of(opens, now - age))
+
+    def _scores_of(self, opens: int, closes: int) -> Callable[[], ScoreHistogram | None]:
+        """Return what reads the labelled scores of the whole days inside a stretch."""
+        if self._scores is None:
+            return no_scores
+        return partial(self._scores.labelled, self._model, opens, closes)
 
 
 def _is_small_shift(found: WindowVerdict) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from monitor.drift.judgement_on_curve import (
     ComparedOutcomes,
     flags_by_chance,
     judge_on_curve,
+    no_scores,
 )
 from monitor.drift.no_skill import flags_one_way, separates_nothing
 from monitor.drift.odds_ratio_within import in_days
@@ -47,6 +48,7 @@ from monitor.labels.error_ranges import (
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
@@ -68,11 +70,13 @@ class Counts(NamedTuple):
         cells: by blocks of time, (blocks, series, 6).
         weights: of the labels, (blocks, series, 8).
         block_ms: length of a block, milliseconds.
+        scores: returns the labelled scores by day, (days, bins).
     """
 
     cells: Int64Array
     weights: Int64Array
     block_ms: int
+    scores: Callable[[], ScoreHistogram | None] = no_scores
 
 
 class Tested(NamedTuple):
@@ -135,7 +139,7 @@ class CountsJudge:
         Args:
             counts: of a stretch of time.
         """
-        cells, weights, _ = counts
+        cells, weights, *_ = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         outcomes, _ = expected(self._regime, cells[:, :1], weights[:, :1])
@@ -153,7 +157,7 @@ class CountsJudge:
             leave the fall within two standard errors, half of TPR - FPR is left, and the days
             are not those of a model that flags one way, or by chance.
         """
-        cells, weights, block_ms = counts
+        cells, weights, block_ms, _ = counts
         outcomes, sampling = expected(self._regime, cells[:, :1], weights[:, :1])
         blocks = ConfusionCounts.from_cells(outcomes[:, 0])
         after = blocks.sum(axis=-1)
@@ -166,8 +170,8 @@ class CountsJudge:
             return True
         dispersion, days = self._dispersion(sampling), self._by_days(blocks, block_ms)
         between = self._between(days_behind(days.after.total, 1))
-        one_way = bool(flags_one_way(self._reference.counts, after))
-        return one_way or flags_by_chance(days, dispersion, between)
+        one_way = flags_one_way(self._reference.counts, after)
+        return bool(one_way) or flags_by_chance(days, dispersion, between)
 
     def tested(self, counts: Counts, cuts: Cuts) -> Tested | None:
         """Judge counts.
@@ -179,7 +183,7 @@ class CountsJudge:
         Returns:
             None where there is nothing to judge.
         """
-        cells, weights, block_ms = counts
+        cells, weights, block_ms, scores_after = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         outcomes, sampling = expected(self._regime, cells, weights)
@@ -195,6 +199,7 @@ class CountsJudge:
             dispersion,
             between=between,
             scores=self._reference.scores_by_day,
+            scores_after=scores_after,
             by_key=self._by_segment(outcomes[1:], cuts),
             days=days,
         )
@@ -216,18 +221,21 @@ class CountsJudge:
         """
         tested = self.tested(counts, cuts)
         if tested is None:
-            fault = self.fault_of(counts)
-            return UNJUDGED if fault is None else untrusted(fault)
+            return UNJUDGED if (fault := self.fault_of(counts)) is None else untrusted(fault)
         judgement, fault, total, length, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)
+        fewest = fewest_outcomes(total, judgement)
+        if judgement.label_errors_changed:
+            changed = untrusted(LabelFault.LABEL_ERRORS_CHANGED)
+            return replace(changed, judgement=judgement, rests_on=fewest)
         before = self._reference.counts
         recall = recall_evidence(total, dispersion, between, days=length)
         recall = widened_recall(recall, corners, between, days=length)
         above = false_positive_rate_above(total, dispersion, between, days=length)
         found = attribute(before, total, dispersion, between=between)
         found = widened(found, corners, between)
-        because, fewest = None, fewest_outcomes(total, judgement)
+        because = None
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
             if not separates_nothing(before):
@@ -250,8 +258,8 @@ class CountsJudge:
     def _by_days(self, after: ConfusionCounts, block_ms: int) -> ComparedOutcomes:
         """Return the reference by days, or as it was given, and blocks of time by days."""
         before = self._reference.by_day
-        days = in_days(after, max(1, DAY_MS // block_ms))
-        return ComparedOutcomes(self._reference.blocks if before is None else before, days)
+        before = self._reference.blocks if before is None else before
+        return ComparedOutcomes(before, in_days(after, max(1, DAY_MS // block_ms)))
 
     def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
         if self._regime.labelling is Labelling.COMPLETE:
@@ -265,9 +273,8 @@ class CountsJudge:
 
     def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
         """Return whether a sample of labels covers predicted positives and negatives."""
-        if self._regime.labelling not in SAMPLES:
-            return True
-        return min(labels_by_stratum(self._regime.labelling, cells, weights)) > 0
+        labelling = self._regime.labelling
+        return labelling not in SAMPLES or min(labels_by_stratum(labelling, cells, weights)) > 0
 
     def _dispersion(self, sampling: Dispersion | None) -> Dispersion:
         """Return the variance of rows over that of independent ones, of window or reference."""
@@ -276,8 +283,8 @@ class CountsJudge:
 
     def _between(self, after_days: float) -> BetweenDays:
         """Return what the scatter of days adds to the errors of a change."""
-        found = self._learned.scatter.between(self._reference.days_behind, after_days)
         wider = self._widening
+        found = self._learned.scatter.between(self._reference.days_behind, after_days)
         return found._replace(before=found.before * wider, after=found.after * wider)
 
     def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:

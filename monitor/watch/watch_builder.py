@@ -245,7 +245,15 @@ class WatchBuilder:
         if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT and timeout is not None:
             reports = Reports(model, self._windows, self._delays, timeout)
         alike = self._alike(model)
-        return Judge(model, reference, self._reader, regime=regime, reports=reports, alike=alike)
+        return Judge(
+            model,
+            reference,
+            self._reader,
+            regime=regime,
+            reports=reports,
+            alike=alike,
+            scores=self._scores if regime.is_plain else None,
+        )
 
     def ratio(self, reference: MatureReference) -> LiveRatio:
         """Return the live class ratio of a model with this reference, from now on."""

@@ -18,10 +18,11 @@ from scipy.stats import norm
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, attribute, judge, judge_within_segments, verdicts
+from monitor.drift.judgement_on_curve import roc_decides
 from monitor.drift.label_free import nowcast
 from monitor.drift.prevalence import adjusted_count, expectation_maximisation, goodness_of_fit
 from monitor.drift.roc import below_reference_curve
-from monitor.drift.verdict import DEGRADED, IMPROVED, OF_THE_MODEL, roc_decides
+from monitor.drift.verdict import DEGRADED, IMPROVED, OF_THE_MODEL
 from monitor.metrics.histogram import ScoreHistogram
 from tests.benchmarks.recorded_stream import Stream
 

@@ -12,7 +12,7 @@ from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.comparison import Comparison, check_audits, check_silence, with_audits
 from monitor.diagnosis.time_ranges import TimeRange
-from monitor.drift.verdict import roc_decides
+from monitor.drift.judgement_on_curve import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.labels.regime import LabelRegime

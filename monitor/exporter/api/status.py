@@ -249,6 +249,7 @@ def _judgement(found: Judgement) -> WindowJudgement:
         unknown=found.unknown,
         main_driver=_driver(found.main_driver),
         labels_may_explain=found.labels_may_explain,
+        label_errors_changed=found.label_errors_changed,
     )
 
 

@@ -1,0 +1,155 @@
+"""Wrong labels add the scores of negatives to those of positives; a worse model slides them."""
+
+import numpy as np
+import pytest
+from scipy.special import logit, ndtr, ndtri
+
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict
+from monitor.drift.day_scatter import DayScatter
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.missed_positives import MissedPositives, missed_positives
+from monitor.drift.verdict import DEGRADED
+from monitor.metrics.histogram import ScoreHistogram
+
+BINS, THRESHOLD, DAYS, A_DAY = 1_000, 500, 28, 5_000
+FALSE = 0.02
+_EDGES = logit(np.arange(1, BINS) / BINS) / 1.5
+
+
+def shares(rate, sd=1.0):
+    """Shares of normal scores by bin, of which `rate` reach the threshold."""
+    below = ndtr((_EDGES - ndtri(rate) * sd) / sd)
+    return np.diff(np.concatenate([[0.0], below, [1.0]]))
+
+
+def scores(rng, *, prevalence=0.02, recall=0.8, flips=0.0, unseen=0.0, sd=1.0, days=DAYS):
+    """Labelled scores by day; a share of the positives scores like negatives (`unseen`)."""
+    positive = rng.binomial(A_DAY, prevalence, days)
+    hidden = rng.binomial(positive, unseen)
+    of_positives = rng.multinomial(positive - hidden, shares(recall, sd))
+    of_positives += rng.multinomial(hidden, shares(FALSE))
+    of_negatives = rng.multinomial(A_DAY - positive, shares(FALSE))
+    lost, wrong = rng.binomial(of_positives, flips), rng.binomial(of_negatives, flips)
+    labelled = of_positives - lost + wrong
+    return ScoreHistogram(
+        positive=labelled,
+        negative=of_negatives - wrong + lost,
+        unlabelled=np.zeros_like(labelled),
+    )
+
+
+def outcomes(histogram):
+    positive, negative = histogram.positive, histogram.negative
+    return ConfusionCounts(
+        tp=positive[:, THRESHOLD:].sum(axis=-1),
+        fp=negative[:, THRESHOLD:].sum(axis=-1),
+        fn=positive[:, :THRESHOLD].sum(axis=-1),
+        tn=negative[:, :THRESHOLD].sum(axis=-1),
+    )
+
+
+def judged(before, after, *, scored=True):
+    both = ComparedOutcomes(outcomes(before), outcomes(after))
+    between = DayScatter.learn([*both]).between(DAYS, len(after.positive))
+    judgement, _ = judge_on_curve(
+        both,
+        Dispersion.of(1.0),
+        between=between,
+        scores=before if scored else None,
+        scores_after=lambda: after,
+        days=both,
+    )
+    return judgement
+
+
+@pytest.mark.parametrize("prevalence", [0.01, 0.02, 0.1])
+@pytest.mark.parametrize("flips", [(0.0, 0.005), (0.0, 0.01), (0.01, 0.02)])
+def test_wrong_labels_are_scattered(prevalence, flips):
+    rng = np.random.default_rng(1)
+    before, after = (scores(rng, prevalence=prevalence, flips=share) for share in flips)
+    assert missed_positives(before, after) is MissedPositives.SCATTERED
+
+
+@pytest.mark.parametrize("prevalence", [0.01, 0.02, 0.1])
+@pytest.mark.parametrize("flips", [0.0, 0.01])
+@pytest.mark.parametrize("now", [{"recall": 0.6}, {"recall": 0.6, "sd": 2.0}])
+def test_positives_of_a_worse_model_slid_also_beside_wrong_labels(prevalence, flips, now):
+    rng = np.random.default_rng(2)
+    before = scores(rng, prevalence=prevalence, flips=flips)
+    after = scores(rng, prevalence=prevalence, flips=flips, **now)
+    assert missed_positives(before, after) is MissedPositives.SLID
+
+
+def test_nothing_that_changed_is_open():
+    rng = np.random.default_rng(3)
+    before, after = (scores(rng, flips=0.01) for _ in range(2))
+    assert missed_positives(before, after) is MissedPositives.OPEN
+
+
+def test_few_days_few_positives_and_no_negatives_are_open():
+    rng = np.random.default_rng(4)
+    before, wrong = scores(rng), scores(rng, flips=0.01)
+    assert missed_positives(before, wrong) is MissedPositives.SCATTERED
+    few = scores(rng, flips=0.01, days=2)
+    assert missed_positives(before, few) is MissedPositives.OPEN
+    assert missed_positives(_none(3), wrong) is MissedPositives.OPEN
+    alone = ScoreHistogram(
+        positive=before.positive,
+        negative=np.zeros_like(before.negative),
+        unlabelled=before.unlabelled,
+    )
+    assert missed_positives(alone, wrong) is MissedPositives.OPEN
+
+
+def test_one_odd_day_is_not_ten_times_as_likely():
+    """The same wrong labels, spread evenly over the week or all on one day."""
+    rng = np.random.default_rng(7)
+    before, after = scores(rng), scores(rng, days=7)
+    wrong = rng.choice(BINS, 14, p=shares(FALSE))
+    found = []
+    for day in (np.arange(14) % 7, np.full(14, 3)):
+        positive = after.positive.copy()
+        np.add.at(positive, (day, wrong), 1)
+        week = ScoreHistogram(
+            positive=positive, negative=after.negative, unlabelled=after.unlabelled
+        )
+        found.append(missed_positives(before, week))
+    assert found == [MissedPositives.SCATTERED, MissedPositives.OPEN]
+
+
+def test_scores_settle_what_the_rates_leave_open():
+    rng = np.random.default_rng(6)
+    before, wrong = scores(rng), scores(rng, flips=0.01)
+    assert judged(before, wrong, scored=False).verdict is Verdict.INSUFFICIENT_EVIDENCE
+    found = judged(before, wrong)
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert found.label_errors_changed
+    better = judged(wrong, before)
+    assert better.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert better.change["recall"] > 0
+
+
+def test_a_fall_that_labels_could_explain_is_the_model_where_scores_slid():
+    """Prevalence rises by as much as wrong labels would raise it, and recall falls as much."""
+    rng = np.random.default_rng(7)
+    before = scores(rng)
+    after = scores(rng, prevalence=0.0298, recall=0.5459)
+    assert judged(before, after, scored=False).labels_may_explain
+    found = judged(before, after)
+    assert found.verdict in DEGRADED
+    assert not found.labels_may_explain
+
+
+def test_positives_that_the_model_sees_no_more_are_a_worse_model():
+    """They score like negatives, as wrong labels do, but prevalence is as before."""
+    rng = np.random.default_rng(8)
+    before, after = scores(rng), scores(rng, unseen=0.26)
+    assert missed_positives(before, after) is MissedPositives.SCATTERED
+    assert judged(before, after).verdict in DEGRADED
+
+
+def _none(days):
+    empty = np.zeros((days, BINS), dtype=np.int64)
+    return ScoreHistogram(positive=empty, negative=empty, unlabelled=empty)
