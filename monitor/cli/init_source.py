@@ -16,11 +16,13 @@ from urllib.request import urlopen
 from pydantic import ValidationError
 
 from monitor.cli.output import tell
+from monitor.cli.recorded_tables import is_table
 from monitor.config import KafkaFeed
 from monitor.config.quantities import without_account
 from monitor.errors import ConfigError, FeedError, UsageError
 from monitor.extras import install_command
 from monitor.feeds.kafka import installed
+from monitor.feeds.stores import AS_DATABASE
 
 MOST_MESSAGES = 500_000
 """Messages of Kafka to look at, at most; the latest of each partition."""
@@ -65,6 +67,8 @@ def looked_at(place: str, properties: str | None) -> Iterator[Looked]:
             f"--properties: is for kafka://BROKERS/TOPICS, got {without_account(place)!r}; "
             "leave it out"
         )
+    if is_table(place):
+        raise UsageError(f"{place}: is a database, {AS_DATABASE}")
     if scheme not in ("kafka", *_LINKS):
         comment = "" if scheme else "follow: true reads a file of lines as it grows"
         yield Looked(place, place, {"type": "file", "path": place}, comment)

@@ -19,6 +19,12 @@ from monitor.extras import install_command
 
 EXTRA = "objectstores"
 """The extra that brings fsspec."""
+AS_DATABASE = (
+    "which a feed of type sql reads. Next: write the feed as in monitor/feeds/README.md#databases, "
+    "then precision-monitor check-config FILE, and precision-monitor replay sql:NAME -c FILE"
+)
+"""What to do with a database in the place of a file."""
+_DATABASES = ("sqlite", "postgresql", "postgres", "mysql", "mariadb", "oracle", "mssql", "duckdb")
 _BUFFER_BYTES = 1 << 20
 _Found = TypeVar("_Found")
 
@@ -34,10 +40,17 @@ def fault_of_store(url: str) -> str:
     Args:
         url: of an object, or a pattern of several.
     """
+    if _protocol(url).partition("+")[0] in _DATABASES:
+        return f"is a database, {AS_DATABASE}"
     if urlsplit(url).password:
         return "must not hold a password; give it to fsspec in the environment or ~/.config/fsspec"
     if not is_installed():
         return f"needs fsspec to be read; {install_command(EXTRA)}"
+    return _fault_here(url)
+
+
+def _fault_here(url: str) -> str:
+    """Return why the packages that are installed cannot read objects of a store; "" if they can."""
     try:
         system = import_module("fsspec").get_filesystem_class(_protocol(url))
     except ImportError as error:

@@ -144,6 +144,12 @@ def test_a_link_without_a_file_says_what_it_answered(capsys, link):
             3,
             "names a store that is not known, got 'nosuch'; write one like s3://",
         ),
+        (
+            "sqlite:///claims.db",
+            3,
+            "is a database, which a feed of type sql reads. Next: write the",
+        ),
+        ("sql:claims", 2, "sql:claims: is a database, which a feed of type sql reads. Next: write"),
         ("http://127.0.0.1:1/events.csv", 3, "cannot be read"),
     ],
 )

@@ -91,3 +91,29 @@ def test_a_database_that_cannot_be_read_is_exit_code_3(capsys, config, tmp_path,
     failed = ran(capsys, "replay", word, "-c", config)
     assert failed.code == 3
     assert message in failed.err
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "message", "advice"),
+    [
+        (
+            "cursor: seq",
+            "cursor: sequence",
+            "sql labels: no such column: rows_of_feed.sequence. ",
+            "Next: correct the feed's query or cursor, and try it with precision-monitor check",
+        ),
+        (
+            "every: 1s",
+            "fields: {label: fraud}",
+            "label: there is no column 'fraud'; it has seq, type, id, ts, prediction, label. ",
+            "Next: correct the feed's fields or cursor, and try them with precision-monitor ",
+        ),
+    ],
+)
+def test_a_query_that_does_not_fit_is_one_line_with_the_next_step(  # noqa: PLR0917  # of pytest
+    capsys, config, written, instead, message, advice
+):
+    config.write_text(config.read_text().replace(written, instead))
+    failed = ran(capsys, "replay", "sql:labels", "-c", config)
+    assert failed.code == 3
+    assert f"{message}{advice}" in failed.err

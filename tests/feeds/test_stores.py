@@ -216,6 +216,10 @@ def test_only_the_bytes_of_the_columns_that_count_are_fetched(bucket, monkeypatc
     ("url", "told"),
     [
         ("memory://nowhere/x.csv", "memory://nowhere/x.csv: no such file; check the path"),
+        (
+            "postgresql+psycopg://me:s3cret@db/claims",
+            "postgresql+psycopg://db/claims: is a database, which a feed of type sql reads. Next: ",
+        ),
         ("nosuch://b/x.csv", "nosuch://b/x.csv: names a store that is not known, got 'nosuch'"),
         (
             "ftp://me:s3cret@host/x.csv",

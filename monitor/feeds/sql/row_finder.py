@@ -11,7 +11,7 @@ from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder
 from monitor.feeds.sql.cursor import Cursor, CursorError, NewRows, new_rows
 from monitor.feeds.sql.row_decoder import RowDecoder
-from monitor.feeds.sql.row_query import QueryError, ReadPage, RowQuery
+from monitor.feeds.sql.row_query import FailedQuery, QueryError, ReadPage, RowQuery
 
 PAGE_ROWS = 5_000
 """Rows of a page, decoded in about 50 ms; a page is larger if more rows share one cursor."""
@@ -68,9 +68,11 @@ def recorded_rows(feed: SqlFeed, decoder: Decoder) -> Iterator[EventBatch]:
     while more:
         try:
             found = find_rows(read, feed.cursor, at, PAGE_ROWS)
-        except (QueryError, CursorError) as error:
-            raise FeedError(f"{name}: {error}") from error
+            batch = rows.decode(found.columns, found.fresh.rows)
+        except (QueryError, CursorError, FeedError) as error:
+            reason = error.reason if isinstance(error, QueryError) else FailedQuery.COLUMNS
+            text = str(error).removeprefix(f"{name}: ")
+            raise FeedError(f"{name}: {text}. {reason.advice}") from error
         at, more = found.fresh.following, found.more
-        batch = rows.decode(found.columns, found.fresh.rows)
         if batch.records:
             yield batch

@@ -31,6 +31,20 @@ class FailedQuery(StrEnum):
     QUERY = "query"
     COLUMNS = "columns"
 
+    @property
+    def advice(self) -> str:
+        """What to do about it, as the end of a line for a person."""
+        return f"Next: {_ADVICE[self]}"
+
+
+_ADVICE = {
+    FailedQuery.CONNECT: "check the feed's url, and that its database answers this machine",
+    FailedQuery.QUERY: "correct the feed's query or cursor, and try it with precision-monitor "
+    "check-config",
+    FailedQuery.COLUMNS: "correct the feed's fields or cursor, and try them with "
+    "precision-monitor check-config",
+}
+
 
 class QueryError(Exception):
     """A query failed; the message has no secrets.

@@ -12,7 +12,7 @@ from feeds.sql.warehouse import FEED, QUERY, Running, Warehouse
 from monitor.clock import ManualClock
 from monitor.config import SqlFeed
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.sql.row_query import RowPage
+from monitor.feeds.sql.row_query import FailedQuery, RowPage
 from monitor.feeds.sql.sql_source import SqlSource
 from monitor.prometheus.feed_series import SQL_FAILED, SQL_LAST_SUCCESS
 from monitor.service.sql_readings import sql_readings
@@ -139,7 +139,10 @@ def test_a_failing_query_is_counted_logged_once_and_repeated(warehouse, tmp_path
     assert running.source.attached
     assert readings[SQL_LAST_SUCCESS]() == {("sql",): running.clock.now()}
     told = [line for line in running.reported if line.startswith("sql")]
-    assert told == ["sql sql: query: no such table: events; retrying", "sql sql: answers again"]
+    assert told == [
+        f"sql sql: query: no such table: events; retrying. {FailedQuery.QUERY.advice}",
+        "sql sql: answers again",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,8 @@ def test_a_file_of_sqlite_that_does_not_exist_is_an_error_and_is_not_created(tmp
     path = tmp_path / "missing.db"
     running = Running(tmp_path, f"sqlite:///{path}").turns(1)
     assert running.source.failed == {"connect": 1}
-    assert f"sql sql: connect: no such file: '{path}'; check the url; retrying" in running.reported
+    fault = f"connect: no such file: '{path}'; check the url; retrying"
+    assert f"sql sql: {fault}. {FailedQuery.CONNECT.advice}" in running.reported
     assert not path.exists()
 
 
