@@ -6,7 +6,8 @@ code does that its docstring names. Read that first.
     scan.c       NDJSON and rows to columns (with bytes.h, json.h, forms.h, values.h)
     index.c      the index of the join
     joining.c    predictions and labels on the memory of the join
-    panes.c      counting into panes
+    panes.c      counting into panes (with panes.h)
+    tallies.c    counting of label delays and of scores
     arrays.c     NumPy's arrays as memory */
 
 #include "kernel.h"
@@ -23,6 +24,8 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"pack", pack, METH_VARARGS, pack_doc},
                                 {"meet", meet, METH_VARARGS, meet_doc},
                                 {"count", count, METH_VARARGS, count_doc},
+                                {"count_delays", count_delays, METH_VARARGS, delays_doc},
+                                {"count_scores", count_scores, METH_VARARGS, scores_doc},
                                 {NULL, NULL, 0, NULL}};
 
 /* `FIELDS` names the fields in the order of their numbers. */

@@ -65,3 +65,25 @@ def count(
     ahead: NDArray[Any],
     /,
 ) -> int: ...
+def count_delays(
+    deltas: tuple[NDArray[Any], ...],
+    models: NDArray[Any],
+    edges: NDArray[Any],
+    positive: int,
+    counts: NDArray[Any],
+    total_ms: NDArray[Any],
+    changes: NDArray[Any],
+    rings: tuple[tuple[Any, ...], ...],
+    /,
+) -> tuple[bytes | None, ...] | None: ...
+def count_scores(
+    deltas: tuple[NDArray[Any], ...],
+    models: NDArray[Any],
+    kinds: NDArray[Any],
+    of_all: int,
+    no_score: int,
+    bins: int,
+    changes: NDArray[Any],
+    rings: tuple[tuple[Any, ...], ...],
+    /,
+) -> tuple[bytes | None, ...] | None: ...

@@ -1,22 +1,8 @@
 /* Counting into panes: as `PaneSlots.add` of monitor/windows/pane_slots.py, on its memory. */
 
-#include "kernel.h"
+#include "panes.h"
 
 enum { RELEASE_FROM = 512 /* rows from which other threads may run meanwhile */ };
-
-/* Changes of counts, and the ring that they are added to. */
-typedef struct {
-    const i64 *pane, *row, *cell, *count;
-    size_t changes;
-    const i64 *newest, *owners; /* newest pane by model; model by row */
-    size_t models, rows;
-    void *counts; /* (slots, room, cells), 32 or 64 bits each */
-    bool wide;
-    i64 slots, room, cells;
-    u8 *written;
-    i64 *ahead; /* indices of the changes ahead of the newest pane of their model */
-    size_t ahead_count;
-} Ring;
 
 static i64 slot_of(const Ring *ring, i64 pane)
 {
@@ -29,39 +15,33 @@ static i64 newest_of(const Ring *ring, size_t i)
     return ring->newest[ring->owners[ring->row[i]]];
 }
 
-/* Whether every change has its place, and none could overflow 32 bits sooner than one by one. */
-static bool is_plain(const Ring *ring)
+/* Whether a change has its place, and cannot overflow 32 bits sooner than one by one. */
+bool fits(const Ring *ring, i64 row, i64 cell, i64 count)
 {
-    for (size_t i = 0; i < ring->changes; i++) {
-        i64 row = ring->row[i], cell = ring->cell[i];
-        if (row < 0 || (u64)row >= ring->rows || row >= ring->room || cell < 0 ||
-            cell >= ring->cells || ring->owners[row] < 0 ||
-            (u64)ring->owners[row] >= ring->models ||
-            (!ring->wide && (ring->count[i] < -1 || ring->count[i] > 1)))
-            return false;
-    }
-    return true;
+    return row >= 0 && (u64)row < ring->rows && row < ring->room && cell >= 0 &&
+           cell < ring->cells && ring->owners[row] >= 0 &&
+           (u64)ring->owners[row] < ring->models && (ring->wide || (count >= -1 && count <= 1));
 }
 
-/* Marks all slots from the first to the last pane that is added to; each where they wrap around. */
-static void mark_written(const Ring *ring, i64 earliest, i64 latest)
+/* Marks all slots from the first to the last pane that was added to; each where they wrap around. */
+void mark_written(const Ring *ring)
 {
-    if (latest - earliest < ring->slots) {
-        i64 slot = slot_of(ring, earliest);
-        for (i64 pane = earliest; pane <= latest; pane++) {
+    if (ring->latest - ring->earliest < ring->slots) {
+        i64 slot = slot_of(ring, ring->earliest);
+        for (i64 pane = ring->earliest; pane <= ring->latest; pane++) {
             ring->written[slot] = 1;
             slot = slot + 1 < ring->slots ? slot + 1 : 0;
         }
     } else
-        for (size_t i = 0; i < ring->changes; i++)
-            if (ring->pane[i] <= newest_of(ring, i) &&
-                ring->pane[i] > newest_of(ring, i) - ring->slots)
-                ring->written[slot_of(ring, ring->pane[i])] = 1;
+        for (i64 slot = 0; slot < ring->slots; slot++)
+            ring->written[slot] |= ring->touched[slot];
 }
 
-static void add_changes(Ring *ring)
+/* Adds changes that fit, and lists those that are ahead. `mark_written` has to follow the last. */
+void add_changes(Ring *ring)
 {
-    i64 earliest = INT64_MAX, latest = INT64_MIN, known = INT64_MIN, slot = 0;
+    i64 known = INT64_MIN, slot = 0;
+    ring->ahead_count = 0;
     for (size_t i = 0; i < ring->changes; i++) {
         i64 pane = ring->pane[i], newest = newest_of(ring, i);
         if (pane > newest) {
@@ -73,8 +53,9 @@ static void add_changes(Ring *ring)
         if (pane != known) { /* nearly always that of the change before */
             known = pane;
             slot = slot_of(ring, pane);
-            earliest = pane < earliest ? pane : earliest;
-            latest = pane > latest ? pane : latest;
+            ring->touched[slot] = 1;
+            ring->earliest = pane < ring->earliest ? pane : ring->earliest;
+            ring->latest = pane > ring->latest ? pane : ring->latest;
         }
         size_t at = (size_t)((slot * ring->room + ring->row[i]) * ring->cells + ring->cell[i]);
         if (ring->wide) /* as unsigned numbers, which may wrap around, as NumPy's do */
@@ -82,8 +63,33 @@ static void add_changes(Ring *ring)
         else
             ((u32 *)ring->counts)[at] += (u32)ring->count[i];
     }
-    if (earliest <= latest)
-        mark_written(ring, earliest, latest);
+}
+
+/* Reads the memory of a ring; false with an error set. `touched` is to be freed with PyMem_Free. */
+bool read_ring(Buffers *buffers, Ring *ring, PyObject *counts, PyObject *written, PyObject *newest,
+               PyObject *owners)
+{
+    Py_buffer *of_counts = view_of(buffers, counts, 0, PyBUF_CONTIG), *of_written;
+    if (!of_counts || !(of_written = view_of(buffers, written, 1, PyBUF_CONTIG)) ||
+        !(ring->newest = read_rows(buffers, newest, 8, &ring->models)) ||
+        !(ring->owners = read_rows(buffers, owners, 8, &ring->rows)))
+        return false;
+    if (of_counts->ndim != 3 || (of_counts->itemsize != 4 && of_counts->itemsize != 8) ||
+        of_counts->shape[0] < 1 || of_counts->shape[0] > of_written->len) {
+        PyErr_SetString(PyExc_ValueError, "counts must be (slots, rows, cells) of 4 or 8 bytes");
+        return false;
+    }
+    ring->counts = of_counts->buf;
+    ring->wide = of_counts->itemsize == 8;
+    ring->slots = of_counts->shape[0];
+    ring->room = of_counts->shape[1];
+    ring->cells = of_counts->shape[2];
+    ring->written = of_written->buf;
+    ring->earliest = (i64)1 << 62;
+    ring->latest = -ring->earliest;
+    if (!(ring->touched = PyMem_Calloc((size_t)ring->slots, 1)))
+        PyErr_NoMemory();
+    return ring->touched;
 }
 
 const char count_doc[] = PyDoc_STR(
@@ -112,34 +118,26 @@ PyObject *count(PyObject *Py_UNUSED(module), PyObject *arguments)
                           &cell, &change, &ahead))
         return NULL;
     bool done = false, plain = false;
-    Py_buffer *of_counts = view_of(&buffers, counts, 0, PyBUF_CONTIG), *of_written;
-    if (!of_counts || !(of_written = view_of(&buffers, written, 1, PyBUF_CONTIG)) ||
-        !(ring.newest = read_rows(&buffers, newest, 8, &ring.models)) ||
-        !(ring.owners = read_rows(&buffers, owners, 8, &ring.rows)) ||
+    if (!read_ring(&buffers, &ring, counts, written, newest, owners) ||
         !(ring.pane = read_rows(&buffers, pane, 8, &ring.changes)) ||
         !(ring.row = read_column(&buffers, row, 8, ring.changes)) ||
         !(ring.cell = read_column(&buffers, cell, 8, ring.changes)) ||
         !(ring.count = read_column(&buffers, change, 8, ring.changes)) ||
         !(ring.ahead = column(&buffers, ahead, ring.changes)))
         goto end;
-    if (of_counts->ndim != 3 || (of_counts->itemsize != 4 && of_counts->itemsize != 8) ||
-        of_counts->shape[0] < 1 || of_counts->shape[0] > of_written->len) {
-        PyErr_SetString(PyExc_ValueError, "counts must be (slots, rows, cells) of 4 or 8 bytes");
-        goto end;
-    }
-    ring.counts = of_counts->buf;
-    ring.wide = of_counts->itemsize == 8;
-    ring.slots = of_counts->shape[0];
-    ring.room = of_counts->shape[1];
-    ring.cells = of_counts->shape[2];
-    ring.written = of_written->buf;
     done = true;
     PyThreadState *state = ring.changes >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
-    if ((plain = is_plain(&ring)))
+    plain = true;
+    for (size_t i = 0; i < ring.changes && plain; i++)
+        plain = fits(&ring, ring.row[i], ring.cell[i], ring.count[i]);
+    if (plain) {
         add_changes(&ring);
+        mark_written(&ring);
+    }
     if (state)
         PyEval_RestoreThread(state);
 end:
+    PyMem_Free(ring.touched);
     release(&buffers);
     return done ? PyLong_FromSsize_t(plain ? (Py_ssize_t)ring.ahead_count : -1) : NULL;
 }

@@ -9,12 +9,13 @@ import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
-from monitor.counts import Outcome, add_at, add_once
+from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import State
 from monitor.join import Deltas
 from monitor.labels.cohorts import Coverage, DelayCurve, delay_curve
+from monitor.labels.delay_tables import DelayCounter, DelayTables
 from monitor.labels.latest import LatestLabels
 from monitor.labels.pace import Pace, pace
 from monitor.windows.panes import PaneRing
@@ -83,26 +84,22 @@ class LabelDelays:
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
         self._latest = LatestLabels()
+        self._counter = DelayCounter()
 
     def apply(self, deltas: Deltas) -> None:
         """Count the delays of outcomes that were added or removed."""
         self._ensure()
-        rows = np.flatnonzero(deltas.cell < len(Outcome))
-        if not len(rows):
-            return
-        model = self._catalogue.model_of_group[deltas.group[rows]]
-        add_once(self._changes, model)
-        time, cell, count = deltas.time[rows], deltas.cell[rows], deltas.count[rows]
-        delay = np.maximum(deltas.label_time[rows] - time, 0)
-        kind = cell * _BINS + np.searchsorted(EDGES_SECONDS, delay / 1000)
-        flat = self._counts.reshape(-1)
-        np.add.at(flat, model * (len(Outcome) * _BINS) + kind, count)
-        add_at(self._total_ms, model, cell, count * delay)
-        self._cohorts.add(self._cohorts.pane_of(time), model, kind, count)
-        self._latest.add(model, deltas.label_time[rows], count)
-        positive = np.flatnonzero(_ACTUAL_POSITIVE[cell])
-        when = self._reports.pane_of(deltas.label_time[rows][positive])
-        self._reports.add(when, model[positive], np.zeros_like(when), count[positive])
+        tables = DelayTables(
+            edges=EDGES_SECONDS,
+            actual_positive=_ACTUAL_POSITIVE,
+            counts=self._counts,
+            total_ms=self._total_ms,
+            changes=self._changes,
+            cohorts=self._cohorts,
+            latest=self._latest,
+            reports=self._reports,
+        )
+        self._counter.count(deltas, self._catalogue.model_of_group, tables)
 
     def advance(self, times: Int64Array) -> None:
         """Move the cohorts on to the times of the models, as `PaneRing.advance` takes them."""

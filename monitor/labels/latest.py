@@ -13,10 +13,14 @@ STORED_DAYS = 90
 
 
 class LatestLabels:
-    """Counts of labels in force by the hour of their time."""
+    """Counts of labels in force by the hour of their time.
+
+    Attributes:
+        hours: the counts.
+    """
 
     def __init__(self) -> None:
-        self._hours = PaneRing(width=HOUR_MS, span=24 * STORED_DAYS, cells=1)
+        self.hours = PaneRing(width=HOUR_MS, span=24 * STORED_DAYS, cells=1)
         self._cached: dict[int, tuple[tuple[int, int | None], int | None]] = {}
 
     def add(self, model: Int64Array, label_time: Int64Array, count: Int64Array) -> None:
@@ -27,16 +31,16 @@ class LatestLabels:
             label_time: epoch milliseconds.
             count: change of the count.
         """
-        hours = self._hours.pane_of(label_time)
-        self._hours.add(hours, model, np.zeros_like(hours), count)
+        hours = self.hours.pane_of(label_time)
+        self.hours.add(hours, model, np.zeros_like(hours), count)
 
     def advance(self, times: Int64Array) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
-        self._hours.advance(times)
+        self.hours.advance(times)
 
     def ensure(self, models: int) -> None:
         """Make room for so many models."""
-        self._hours.ensure(np.arange(models))
+        self.hours.ensure(np.arange(models))
 
     def end_of_last(self, model: int, changes: int) -> int | None:
         """Return the end of the hour of the latest label in force, epoch milliseconds.
@@ -48,16 +52,16 @@ class LatestLabels:
         Returns:
             None without a label in the last 90 days.
         """
-        version, cached = (changes, self._hours.newest(model)), self._cached.get(model)
+        version, cached = (changes, self.hours.newest(model)), self._cached.get(model)
         if cached is None or cached[0] != version:
-            hour = self._hours.last(model, slice(0, 1))
+            hour = self.hours.last(model, slice(0, 1))
             cached = (version, None if hour is None else (hour + 1) * HOUR_MS)
             self._cached[model] = cached
         return cached[1]
 
     def state(self) -> State:
         """Serializable state."""
-        return self._hours.state()
+        return self.hours.state()
 
     def restore(self, state: State, models: Int64Array) -> None:
         """Load what `state` returned.
@@ -66,5 +70,5 @@ class LatestLabels:
             state: of an earlier run.
             models: old numbers of the models that are still there.
         """
-        self._hours.restore(state, models, models, np.arange(len(models)))
+        self.hours.restore(state, models, models, np.arange(len(models)))
         self._cached.clear()

@@ -14,7 +14,6 @@ from monitor.windows.ahead import AheadCounts
 from monitor.windows.pane_moves import alike_moves
 from monitor.windows.pane_slots import PaneChanges, pane_slots
 
-_NEAR_MS = DAY_MS
 _NOT_YET = -(1 << 60)
 """In place of the newest pane of a model that has no time yet."""
 
@@ -31,6 +30,9 @@ class PaneRing:
         width: of a pane, milliseconds.
         span: number of panes.
         cells: columns of the table.
+
+    Attributes:
+        ahead: counts ahead of the newest pane of their model.
     """
 
     def __init__(self, *, width: int, span: int, cells: int) -> None:
@@ -42,7 +44,7 @@ class PaneRing:
         self._next = np.zeros(0, dtype=np.int64)
         self._alike: int | None = None
         self._slots = pane_slots(span, cells)
-        self._ahead = AheadCounts()
+        self.ahead = AheadCounts()
 
     @property
     def nbytes(self) -> int:
@@ -53,6 +55,11 @@ class PaneRing:
     def rows(self) -> int:
         """Rows in use."""
         return len(self._owners)
+
+    @property
+    def memory(self) -> tuple[Any, ...]:
+        """Counts, written slots, newest panes, owners of rows and the width, for the kernel."""
+        return self._slots.counts, self._slots.written, self._newest, self._owners, self.width
 
     def newest(self, model: int) -> int | None:
         """Return the newest pane of a model by its number; None before it has a time."""
@@ -93,7 +100,7 @@ class PaneRing:
                 self._clear(before, after, models)
         self._newest = new
         self._note_newest()
-        self.add(*self._ahead.take_up_to(new, self._owners).T)
+        self.add(*self.ahead.take_up_to(new, self._owners).T)
 
     def take_passed(self, times: Int64Array | int) -> Int64Array:
         """Return and remove the counts ahead that `advance` would drop, as `AheadCounts` does.
@@ -101,9 +108,9 @@ class PaneRing:
         Args:
             times: as `advance` takes them; models move on by more than the ring.
         """
-        if not len(self._ahead):
-            return self._ahead.entries()
-        return self._ahead.take_up_to(self._panes_at(times) - self.span, self._owners)
+        if not len(self.ahead):
+            return self.ahead.entries()
+        return self.ahead.take_up_to(self._panes_at(times) - self.span, self._owners)
 
     def moves(self, times: Int64Array | int) -> Iterator[tuple[Int64Array, int, int]]:
         """Yield rows that `advance` would move, their newest pane now, and the one then.
@@ -158,7 +165,7 @@ class PaneRing:
         if len(pane):
             changes = PaneChanges(pane, row, cell, count)
             ahead = self._slots.add(changes, self._newest, self._owners)
-            self._ahead.add(*(column[ahead] for column in changes))
+            self.ahead.add(*(column[ahead] for column in changes))
 
     def add_table(self, pane: int, rows: Int64Array, table: Int64Array) -> None:
         """Add to rows of one pane.
@@ -184,7 +191,7 @@ class PaneRing:
             chosen = rows[some]
             for _, slots in self._slots.runs(start, end, newest, len(chosen)):
                 total[some] += self._slots.taken(slots, chosen).sum(axis=0, dtype=np.int64)
-        _, place, cell, count = self._ahead.placed(start, end, rows)
+        _, place, cell, count = self.ahead.placed(start, end, rows)
         np.add.at(total, (place, cell), count)
         return total
 
@@ -202,14 +209,14 @@ class PaneRing:
             for pane, slots in self._slots.runs(start, end, newest, len(chosen)):
                 panes = slice(pane - start, pane - start + slots.stop - slots.start)
                 table[panes, some] = self._slots.taken(slots, chosen)
-        pane, place, cell, count = self._ahead.placed(start, end, rows)
+        pane, place, cell, count = self.ahead.placed(start, end, rows)
         np.add.at(table, (pane - start, place, cell), count)
         return table
 
     def series(self, row: int) -> tuple[Int64Array, Int64Array]:
         """Return the numbers of all panes, those ahead included, and one row's counts in each."""
         rows = np.array([row])
-        pane, _, cell, count = self._ahead.placed(_NOT_YET, -_NOT_YET, rows)
+        pane, _, cell, count = self.ahead.placed(_NOT_YET, -_NOT_YET, rows)
         ahead, place = np.unique(pane, return_inverse=True)
         beyond = np.zeros((len(ahead), self.cells), dtype=np.int64)
         np.add.at(beyond, (place, cell), count)
@@ -232,8 +239,8 @@ class PaneRing:
             cells: the cells of the row to read.
         """
         newest = self.newest(int(self._owners[row]))
-        panes, counts = self._ahead.of_row(row, cells)
-        near = True if newest is None else panes <= newest + -(-_NEAR_MS // self.width)
+        panes, counts = self.ahead.of_row(row, cells)
+        near = True if newest is None else panes <= newest + -(-DAY_MS // self.width)
         ahead = panes[(counts > 0) & near]
         if len(ahead):
             return int(ahead.max())
@@ -253,7 +260,7 @@ class PaneRing:
                 busy = np.flatnonzero(self._slots.counts[slots, row, cells].any(axis=1))
                 if len(busy):
                     return pane + int(busy[0])
-        panes, _ = self._ahead.of_row(row, cells)
+        panes, _ = self.ahead.of_row(row, cells)
         return min(panes[panes >= since].tolist(), default=None)
 
     def reaches_back(self, pane: int, model: int) -> bool:
@@ -283,7 +290,7 @@ class PaneRing:
             "newest": self._newest.copy(),
             "panes": panes,
             "counts": self._slots.counts[panes % self.span, : self.rows],
-            "ahead": self._ahead.entries(),
+            "ahead": self.ahead.entries(),
         }
 
     def restore(
@@ -310,7 +317,7 @@ class PaneRing:
         kept = rows[rows < counts.shape[1]]
         self._owners, self._newest = owners[: len(kept)], newest[models[models < len(newest)]]
         self._note_newest()
-        self._slots, self._ahead = pane_slots(self.span, self.cells), AheadCounts()
+        self._slots, self.ahead = pane_slots(self.span, self.cells), AheadCounts()
         self._slots.counts = np.zeros((self.span, len(kept), self.cells), dtype=counts.dtype)
         for some, last in self._by_newest(np.arange(len(kept))):
             panes = last - (last - state["panes"]) % state["span"]
@@ -321,7 +328,7 @@ class PaneRing:
         pane, row, cell, count = state["ahead"].T
         row = renumbered(row, rows)
         left = row != GONE
-        self._ahead.add(pane[left], row[left], cell[left], count[left])
+        self.ahead.add(pane[left], row[left], cell[left], count[left])
 
     def _note_newest(self) -> None:
         """Remember when panes begin anew, and whether all models have the same newest pane."""

@@ -6,6 +6,8 @@ are merged into days, and days into weeks: each score is stored once.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from monitor.clock import DAY_MS
@@ -16,6 +18,7 @@ from monitor.events.renumbering import State
 from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.windows.compiled_tallies import compiled_tallies, tallied
 from monitor.windows.panes import PaneRing
 from monitor.windows.passed_panes import PassedPanes
 
@@ -51,6 +54,7 @@ class Scores:
         self._recent = PaneRing(width=RECENT_MS, span=RECENT, cells=SCORE_BINS)
         self._changes = np.zeros(0, dtype=np.int64)
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
+        self._compiled = compiled_tallies()
 
     @property
     def nbytes(self) -> int:
@@ -59,8 +63,10 @@ class Scores:
 
     def apply(self, deltas: Deltas) -> None:
         """Count scored predictions and their outcomes."""
-        scored = rows_where(deltas.score_bin != NO_SCORE)
         self._ensure()
+        if self._compiled is not None and self._tallied(self._compiled, deltas):
+            return
+        scored = rows_where(deltas.score_bin != NO_SCORE)
         if not len(deltas.score_bin[scored]):
             return
         model = self._catalogue.model_of_group[deltas.group[scored]]
@@ -73,6 +79,21 @@ class Scores:
         self._recent.add(pane[now], model[now], score[now], count[now])
         cell = kind[then] * SCORE_BINS + score[then]
         self._add(self._days.pane_of(time[then]), model[then], cell, count[then])
+
+    def _tallied(self, compiled: Any, deltas: Deltas) -> bool:
+        """Count as `apply` does, with the kernel; return False if it leaves that to Python."""
+        return tallied(
+            compiled.count_scores,
+            deltas,
+            ("time", "group", "cell", "score_bin", "count"),
+            self._catalogue.model_of_group,
+            _KIND_OF_CELL,
+            _ALL,
+            NO_SCORE,
+            SCORE_BINS,
+            self._changes,
+            rings=(self._recent, self._days),
+        )
 
     def advance(self, times: Int64Array) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them.

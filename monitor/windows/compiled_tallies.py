@@ -1,0 +1,46 @@
+"""Counting of deltas into several rings of panes by one call of the compiled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from monitor.events.columns import Int64Array
+from monitor.join import Deltas
+from monitor.kernel import compiled_module, kernel_in_use
+from monitor.windows.panes import PaneRing
+
+
+def compiled_tallies() -> Any | None:
+    """Return the module `monitor.kernel.compiled`; None where this process counts in Python."""
+    return compiled_module() if kernel_in_use() == "c" else None
+
+
+def tallied(
+    count: Callable[..., tuple[bytes | None, ...] | None],
+    deltas: Deltas,
+    names: Sequence[str],
+    models: Int64Array,
+    *rest: Any,
+    rings: Sequence[PaneRing],
+) -> bool:
+    """Count deltas with a function of the kernel; return False if it leaves them to Python.
+
+    Args:
+        count: `count_delays` or `count_scores`.
+        deltas: the changes to be counted.
+        names: of their columns, in the order of the function.
+        models: model number of each group.
+        rest: what else the function takes before the rings.
+        rings: in its order.
+    """
+    columns = tuple(np.ascontiguousarray(getattr(deltas, name), np.int64) for name in names)
+    ahead = count(columns, models, *rest, tuple(ring.memory for ring in rings))
+    if ahead is None:
+        return False
+    for ring, changes in zip(rings, ahead, strict=True):
+        if changes is not None:
+            ring.ahead.add(*np.frombuffer(changes, np.int64).reshape(-1, 4).T)
+    return True
