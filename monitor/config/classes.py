@@ -98,4 +98,6 @@ def misfit(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> PydanticCus
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    return bool(value == type(value)() if isinstance(value, Section) else value == default)
+    if isinstance(value, Section) and default is not None:
+        return bool(value == type(value)())
+    return bool(value == default)

@@ -20,6 +20,16 @@ class Tensor(Section):
     )
 
 
+class ScoresOfClasses(Section):
+    """Location of the scores of all classes within each row of an inference payload."""
+
+    name: Name | None = setting(
+        None,
+        "Name of the tensor (V2), or key within each row (V1), with a value for each class in the "
+        "configured order. Default: the first tensor.",
+    )
+
+
 class PredictedClass(Tensor):
     """Location of the predicted class, and which class is positive."""
 
@@ -35,10 +45,13 @@ class InferenceConfig(Section):
         None, "Model of the predictions. Default: the event's inference service."
     )
     score: Tensor | None = setting(None, "Location of the score in the response.")
+    scores: ScoresOfClasses | None = setting(
+        None, "Location of the scores in the response of a model of more than two classes."
+    )
     prediction: PredictedClass | None = setting(
         None,
         "Location of the predicted class in the response; required where the model has no "
-        "threshold.",
+        "threshold and no scores of its classes.",
     )
     id: Tensor | None = setting(
         None, "Location of each row's id in the request. Default: the id of the event."
@@ -49,8 +62,8 @@ class InferenceConfig(Section):
 
     @model_validator(mode="after")
     def _score_or_prediction(self) -> Self:
-        if self.score is None and self.prediction is None:
-            raise q.unfit("must locate score or prediction", "write score: {index: 1}")
+        if self.score is None and self.scores is None and self.prediction is None:
+            raise q.unfit("must locate score, scores or prediction", "write score: {index: 1}")
         return self
 
     @property

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from monitor.config.inference import InferenceConfig, PredictedClass, Tensor
+from monitor.config.inference import InferenceConfig, PredictedClass, ScoresOfClasses, Tensor
 from monitor.feeds.scalars import plain_name
 
 MISSING = object()
@@ -86,34 +86,42 @@ class Payload:
 
     def column(self, location: Tensor) -> list[Any]:
         """Return the value at a location in each row; MISSING where a row lacks it."""
-        if self._rows is None:
-            name = next(iter(self._tensors)) if location.name is None else location.name
-            rows: Sequence[Any] = self._tensors.get(name, [])
-        else:
-            rows = [_named(row, location.name) for row in self._rows]
-        found = [_at(row, location.index) for row in rows]
-        return found + [MISSING] * (len(self) - len(found))
+        return [_at(row, location.index) for row in self._values(location.name)]
+
+    def scores(self, location: ScoresOfClasses) -> list[Any]:
+        """Return the list of values in each row; MISSING where a row has no list."""
+        return [row if isinstance(row, list) else MISSING for row in self._values(location.name)]
+
+    def _values(self, name: str | None) -> list[Any]:
+        """Return what a name has in each row; MISSING where a row lacks it."""
+        if self._rows is not None:
+            return [_named(row, name) for row in self._rows]
+        found = self._tensors.get(next(iter(self._tensors)) if name is None else name, [])
+        return [*found, *[MISSING] * (len(self) - len(found))]
 
 
 def response_fields(response: Payload, config: InferenceConfig) -> list[dict[str, Any]]:
-    """Extract the fields that a response has of each row: score, prediction, version.
+    """Extract the fields that a response has of each row: score or scores, prediction, version.
 
     Args:
         response: the payload.
         config: locations of the fields.
 
     Raises:
-        PayloadError: no row has a score or a class at its location.
+        PayloadError: no row has a score, scores or a class at its location.
     """
     rows: list[dict[str, Any]] = [{} for _ in range(len(response))]
     if config.score is not None:
         _fill(rows, "score", response.column(config.score))
+    if config.scores is not None:
+        _fill(rows, "scores", response.scores(config.scores))
     if config.prediction is not None:
         classes = [_class(value, config.prediction) for value in response.column(config.prediction)]
         _fill(rows, "prediction", classes)
     if rows and not any(rows):
-        locations = [place for place in (config.score, config.prediction) if place is not None]
-        raise PayloadError(" and ".join(f"nothing at {_shown(place)}" for place in locations))
+        places = (config.score, config.scores, config.prediction)
+        found = [f"nothing at {_shown(place)}" for place in places if place is not None]
+        raise PayloadError(" and ".join(found))
     if response.version is not None:
         _fill(rows, "version", [response.version] * len(rows))
     return rows
@@ -137,10 +145,11 @@ def request_fields(request: Payload, config: InferenceConfig) -> list[dict[str, 
     return rows
 
 
-def _shown(place: Tensor) -> str:
+def _shown(place: Tensor | ScoresOfClasses) -> str:
     """A location as a person reads it."""
     name = place.name or "the first tensor"
-    return name if place.index is None else f"index {place.index} of {name}"
+    index = place.index if isinstance(place, Tensor) else None
+    return name if index is None else f"index {index} of {name}"
 
 
 def _fill(rows: list[dict[str, Any]], name: str, values: Sequence[Any]) -> None:

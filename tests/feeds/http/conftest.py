@@ -77,6 +77,8 @@ class Feed:
         budget=4 * MAX_BYTES,
         seconds=5.0,
         threshold=None,
+        *,
+        decoding=None,
         **settings,
     ):
         self.intake = ListIntake()
@@ -89,7 +91,7 @@ class Feed:
             budget=self.budget,
             **settings,
         )
-        decoder = LiveDecoder(DecodeSettings(default=ModelFields(threshold)))
+        decoder = LiveDecoder(decoding or DecodeSettings(default=ModelFields(threshold)))
         self.app = create_feed_app(self.intake, decoder, settings, self.clock)
         self.client = Client(self.app)
 

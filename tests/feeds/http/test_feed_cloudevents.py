@@ -11,7 +11,9 @@ from cloudevents.core.bindings.http import to_binary_event, to_structured_event
 from cloudevents.core.v1.event import CloudEvent
 from feeds.http.test_feed_events import checked
 
+from monitor.config import Config
 from monitor.config.inference import InferenceConfig
+from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.settings import ModelFields
 from monitor.feeds.http import inference_events as pairing
@@ -166,6 +168,45 @@ def test_a_response_is_a_prediction_a_row(make_feed, settings, payload, expected
     assert {record.pop("model") for record in found} == {"m"}
     assert [record.pop("ts") for record in found]
     assert found == expected
+
+
+CLASSES = ("card", "loan", "other")
+
+
+@pytest.mark.parametrize(
+    ("scores", "payload"),
+    [
+        ({}, v2([2, 3], [0.1, 0.7, 0.2, 0.6, 0.3, 0.1])),
+        ({"name": "p"}, v2([2, 3], [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1]])),
+        ({}, v1([0.1, 0.7, 0.2], [0.6, 0.3, 0.1])),
+        ({"name": "proba"}, v1({"proba": [0.1, 0.7, 0.2]}, {"proba": [0.6, 0.3, 0.1]})),
+    ],
+)
+def test_the_highest_of_the_scores_of_all_classes_is_predicted(make_feed, scores, payload):
+    models = {"m": {"classes": CLASSES}}
+    decoding = DecodeSettings.from_config(Config(models=models))
+    feed = make_feed(decoding=decoding, inference=config(model="m", scores=scores))
+    assert checked(logged(feed, RESPONSE, payload))["accepted"] == 2
+    assert [one["scores"] for one in stored(feed)] == [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1]]
+    monitor = Monitor(Config(models=models))
+    for posted in feed.intake.posted:
+        monitor.apply(posted.batch)
+    assert monitor.snapshot().models[0].classes["all"].predictions.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("payload", "detail"),
+    [
+        (v1(0.5), "nothing at the first tensor"),
+        (v2([1, 2], [0.1, 0.9]), "scores: must have a number for each of the model's classes"),
+    ],
+)
+def test_scores_that_are_not_those_of_all_classes_have_their_reason(make_feed, payload, detail):
+    decoding = DecodeSettings.from_config(Config(models={"m": {"classes": CLASSES}}))
+    feed = make_feed(decoding=decoding, inference=config(model="m", scores={}))
+    answer = checked(logged(feed, RESPONSE, payload))
+    assert answer["accepted"] == 0
+    assert detail in answer["faults"][0]["detail"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,177 @@
+"""The table of what holds for more than two classes: what it quotes is what users see."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pandas as pd
+import pytest
+
+from monitor import Monitor
+from monitor.cli import spark
+from monitor.cli.entry import main
+from monitor.config import Config, parse_config
+from monitor.config.classes import misfit
+from monitor.config.inference import InferenceConfig
+from monitor.config.model import ModelConfig
+from monitor.errors import ConfigError
+from monitor.exporter.app import create_app
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.http.inference_payloads import Payload, response_fields
+from monitor.web.server import BackgroundServer
+
+README = Path(__file__).parents[2] / "monitor" / "feeds" / "README.md"
+MODEL = "classes: [card, loan, other]"
+CONFIG = Config(models={"m": {"classes": ["card", "loan", "other"]}})
+ONE = {"ts": 1, "model": "m", "prediction": "card", "label": "loan"}
+ONLY_BINARY = {
+    "labelling": "negatives_by_timeout, label_timeout: 9d",
+    "label_errors": "{false_positive: 0.01}",
+    "segments": "[region]",
+    "threshold": "0.5",
+    "class_ratios": "[0.5]",
+    "objective": "{precision: 0.7}",
+    "clock": "label",
+    "river_detector": "{name: ADWIN}",
+}
+"""Settings that the table refuses, each with a value."""
+
+
+def rows() -> dict[str, str]:
+    """The table: what is in the first column, and what holds for it."""
+    _, table = README.read_text().split("| | more than two classes |\n|---|---|\n")
+    lines = table.split("\n\n")[0].splitlines()
+    return dict(line.strip("| ").split(" | ", 1) for line in lines)
+
+
+def config_fault(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text, "monitor.yaml", {})
+    return str(caught.value)
+
+
+def rejected(*events: Mapping[str, Any]) -> str:
+    lines = "".join(json.dumps(event) + "\n" for event in events).encode()
+    batch = Decoder(DecodeSettings.from_config(CONFIG)).decode_lines(lines, source="events")
+    assert len(batch.rejected) == len(events)
+    return "; ".join(one.detail for one in batch.rejected)
+
+
+def failed(tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    (tmp_path / "monitor.yaml").write_text(f"models: {{m: {{{MODEL}}}}}\n")
+    lines = [json.dumps({"type": "outcome", **ONE, "ts": 86_400 * day}) for day in range(3)]
+    (tmp_path / "events.ndjson").write_text("\n".join(lines) + "\n")
+    places = {"CONFIG": "monitor.yaml", "EVENTS": "events.ndjson"}
+    assert main([str(tmp_path / places[word]) if word in places else word for word in words]) == 2
+    return capsys.readouterr().err
+
+
+def of_a_frame(*_: object) -> str:
+    frame = pd.DataFrame({"ts": [1], "scores": [[0.1, 0.7, 0.2]], "label": ["loan"]})
+    with pytest.raises(ValueError, match="table") as caught:
+        Monitor(CONFIG).feed(frame)
+    return str(caught.value)
+
+
+def of_spark(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark, "_NEEDED", ())
+        words = ("--input", "EVENTS", "--checkpoint", "ck", "--to", "out", "-c", "CONFIG")
+        return failed(path, capsys, "spark", *words)
+
+
+def of_the_curve(*_: object) -> str:
+    monitor = Monitor(CONFIG)
+    batch = Decoder(DecodeSettings.from_config(CONFIG)).decode_lines(
+        json.dumps({"type": "outcome", **ONE}).encode() + b"\n", source="events"
+    )
+    monitor.apply(batch)
+    state = monitor.snapshot()
+    app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor))
+    with BackgroundServer(app) as server:
+        answer = httpx.get(f"{server.url}/api/v1/curve")
+    assert answer.status_code == 400
+    return str(answer.json()["error"])
+
+
+def of_an_inference_server(*_: object) -> str:
+    payload = Payload(b'{"predictions": [[0.1, 0.9]]}', "predictions", "outputs")
+    (fields,) = response_fields(payload, InferenceConfig(scores={}))  # type: ignore[arg-type]  # a section as a file has it
+    return rejected({"type": "prediction", "id": "a", "ts": 1, "model": "m", **fields})
+
+
+def of_settings(*_: object) -> str:
+    found = [
+        config_fault(f"models: {{m: {{{key}: {value}, {MODEL}}}}}\n")
+        for key, value in ONLY_BINARY.items()
+    ]
+    for key, text in zip(ONLY_BINARY, found, strict=True):
+        assert f"names more than two classes, which does not go with {key}" in text
+    forward = config_fault(f"models: {{m: {{{MODEL}}}}}\nforward: {{to: 'http://other:9109'}}\n")
+    assert "forward: sends the counts of two classes, and a model names more than two" in forward
+    return " ".join([*found, forward])
+
+
+See = Callable[[Path, pytest.CaptureFixture[str]], str]
+REFUSED: dict[str, See] = {
+    "CSV, Parquet, Arrow, databases, frames": of_a_frame,
+    "a list of classes for one case": lambda *_: rejected({**ONE, "prediction": ["card"]}),
+    "verdicts, detectors, pages": lambda *_: config_fault(
+        "models: {m: {reference: {counts: {tp: 9, fp: 9, fn: 9, tn: 9}}, " + MODEL + "}}\n"
+    ),
+    "`diagnose`, `/api/v1/diagnosis`": lambda path, capsys: failed(
+        path, capsys, "diagnose", "EVENTS", "-c", "CONFIG", "--html", "report.html"
+    ),
+    "other paths of the API": of_the_curve,
+    "`compare` of two versions": lambda path, capsys: failed(
+        path, capsys, "compare", "EVENTS", "-c", "CONFIG"
+    ),
+    "events of type `counts`": lambda *_: rejected(
+        {"type": "counts", "ts": 1, "model": "m", "tp": 1, "fp": 0, "fn": 0, "tn": 0}
+    ),
+    "inference servers": of_an_inference_server,
+    "Spark job": of_spark,
+}
+
+
+def quoted(text: str) -> Iterable[str]:
+    """Return the sentences of a row that are refusals: several words in backticks."""
+    after = re.split("rejected|refused|refuses", text, maxsplit=1)
+    found = re.findall("`([^`]+)`", after[1]) if len(after) > 1 else []
+    return [one.removesuffix(" …") for one in found if one.count(" ") > 1]
+
+
+@pytest.mark.parametrize("row", sorted(REFUSED))
+def test_what_the_table_refuses_is_refused_in_its_words(
+    row: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences = quoted(rows()[row])
+    assert sentences
+    seen = REFUSED[row](tmp_path, capsys)
+    for sentence in sentences:
+        assert sentence in seen
+
+
+def test_each_setting_that_the_table_refuses_is_refused_with_its_reason() -> None:
+    (row,) = [name for name in rows() if "river_detector" in name]
+    named = {text.partition(":")[0] for text in re.findall("`([^`]+)`", row)} - {"complete"}
+    assert named == {*ONLY_BINARY, "forward"}
+    seen = of_settings()
+    for sentence in quoted(f"refused {rows()[row]}"):
+        assert sentence in seen
+
+
+def test_every_row_that_refuses_is_seen_here() -> None:
+    refusing = {name for name, text in rows().items() if quoted(text)}
+    assert {name for name in refusing if "river_detector" not in name} == set(REFUSED)
+
+
+def test_no_setting_is_refused_that_the_table_does_not_name() -> None:
+    defaults = {name: field.default for name, field in ModelConfig.model_fields.items()}
+    refused = {name for name in defaults if misfit({name: object()}, defaults) is not None}
+    assert refused == set(ONLY_BINARY)
