@@ -1,7 +1,7 @@
 """Damages one place of a state directory at a time, salvages it, and starts on the copy.
 
-nice python tests/benchmarks/salvaged_share.py --requests 12000
-nice python tests/benchmarks/salvaged_share.py --requests 12000 --drawn 300 --seed 7
+nice python tests/benchmarks/salvaged_share.py --requests 20000
+nice python tests/benchmarks/salvaged_share.py --requests 20000 --drawn 300 --seed 7
 
 Of each kind of file the header, the middle and the end are damaged: one byte is changed, a block is
 zeroed, cut out, or there twice, and the end is cut off. `--drawn` adds places, sizes and kinds by
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import sys
 import tempfile
@@ -190,21 +191,25 @@ class SalvagedState:
         )
 
 
-def salvage_share(folder: Path, requests: int, drawn: int, seed: int) -> list[SalvageCase]:
-    """Salvage after each damage, and after some that are drawn.
+def salvage_share(
+    folder: Path, requests: int, drawn: int, seed: int, seconds: float = math.inf
+) -> list[SalvageCase]:
+    """Salvage after each damage, and after some that are drawn, in any order.
 
     Args:
         folder: an empty directory.
         requests: how many the state holds.
         drawn: number of damages by chance, besides the systematic ones.
-        seed: decides on salts, and on what is drawn.
+        seed: decides on salts, on what is drawn, and on the order.
+        seconds: real time after which no other one is begun.
     """
-    chance = Random(seed)
+    chance, began = Random(seed), time.monotonic()
     nbytes = requests * len(_lines(requests)) // SEGMENTS
     with reproducible(chance, nbytes):
         state = SalvagedState(folder, requests)
         damages = [*state.damages(), *(state.drawn(chance) for _ in range(drawn))]
-        return [state.salvaged(damage) for damage in damages]
+        chance.shuffle(damages)
+        return [state.salvaged(damage) for damage in damages if time.monotonic() - began < seconds]
 
 
 def _lines(number: int) -> bytes:
@@ -228,13 +233,14 @@ def _frames(content: bytes) -> Iterator[bytes]:
 def main() -> None:
     """Damage and salvage; exit with 1 where the share of a block's damage is too small."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--requests", type=int, default=12_000)
+    parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--drawn", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     args = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        cases = salvage_share(Path(folder), args.requests, args.drawn, args.seed)
+        cases = salvage_share(Path(folder), args.requests, args.drawn, args.seed, 60 * args.minutes)
     groups: dict[tuple[str, str], list[SalvageCase]] = {}
     for case in cases:
         groups.setdefault((case.damage.path[0], case.damage.kind), []).append(case)
