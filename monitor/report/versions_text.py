@@ -14,7 +14,7 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
-from monitor.report.versions_words import to_settle, versions_headline
+from monitor.report.versions_words import versions_headline
 from monitor.report.vocabulary import METRIC_WORDS
 
 COLUMNS = 100
@@ -138,9 +138,6 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
     sequence = compared.found
     if math.isfinite(sequence.change):
         yield from wrap(_sequence(found), COLUMNS)
-    if sequence.verdict is VersionVerdict.NOT_SHOWN:
-        text = to_settle(found)
-        yield from wrap(f"{text[0].upper()}{text[1:]}.", COLUMNS)
 
 
 def _sequence(found: VersionsCompared) -> str:

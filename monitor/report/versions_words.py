@@ -35,7 +35,7 @@ def versions_headline(found: VersionsCompared) -> str:
     if because is NotShown.ANOTHER_OPERATING_POINT:
         return (
             f"Version {b} has another operating point than {a}: {recall}, {false} {where}; "
-            "whether it is better or worse is not shown."
+            f"whether it is better or worse is not shown, and {to_settle(found)}."
         )
     verdict = compared.found.verdict
     if verdict is VersionVerdict.EQUAL:

@@ -128,7 +128,8 @@ def counted(found):
             at_reference = ("mean_recall", "recall_at_reference", "average_precision_at_reference")
             kept = {k: v for k, v in window["scores"].items() if k not in at_reference}
             window["scores"] = kept
-    later = ("reference", "detections", "paging", "verdict_window")
+    # `change_began` is there while the model pages.
+    later = ("reference", "detections", "paging", "change_began", "verdict_window")
     later += ("answers", "excluded", "moved_precision", "worse")
     return {key: value for key, value in model.items() if key not in later} | {"windows": windows}
 

@@ -63,3 +63,22 @@ def test_uncertain_rates_of_another_threshold_leave_the_number_open():
     assert "how many is not known" in to_settle(few)
     many = found((9_000, 17_900, 1_000, 82_100), (7_000, 4_700, 3_000, 95_300))
     assert IMPOSSIBLE in to_settle(many)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((300, 50, 100, 550), (60, 12, 40, 88)),
+        ((3, 1, 1, 5), (1, 0, 1, 5)),
+        ((3, 1, 1, 5), (0, 1, 0, 5)),
+        ((16, 5, 4, 15), (8, 2, 12, 18)),
+        ((9_000, 17_900, 1_000, 82_100), (7_000, 4_700, 3_000, 95_300)),
+    ],
+)
+def test_what_would_settle_it_is_said_once_in_headline_and_text(a, b):
+    compared = found(a, b)
+    assert compared.comparison.decided_by.found.verdict == "not_shown"
+    words = to_settle(compared).removeprefix("more outcomes are needed: ")
+    text = " ".join(versions_text(compared).split())
+    assert versions_headline(compared).count(words) == text.count(words) == 1
+    assert sum(text.lower().count(one) for one in ("more outcomes", IMPOSSIBLE)) <= 1
