@@ -1,4 +1,4 @@
-"""The compiled kernel beside the join and the panes in Python, part of `kernel_fuzz`."""
+"""The compiled kernel beside the join and the counting in Python, part of `kernel_fuzz`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from monitor.join import Join
 from monitor.join.compiled_rules import CompiledRules, Met
 from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
+from monitor.labels.delays import EDGES_SECONDS, LabelDelays
 from monitor.windows.pane_slots import CompiledSlots
 from monitor.windows.panes import PaneRing
+from monitor.windows.scores import Scores
 from tests.same import differences
 
 MODELS = 5
@@ -36,7 +38,7 @@ class _CountedRules(CompiledRules):
 
 
 class Joined:
-    """A join, and two rings of panes behind it.
+    """A join, and two rings of panes, label delays and scores behind it.
 
     Args:
         module: the kernel; None for Python.
@@ -53,11 +55,13 @@ class Joined:
         with patch.dict(os.environ, {VARIABLE: "python"}):
             self.join = Join(self.catalogue, 1 << 20)
             self.rings = [PaneRing(width=w, span=50, cells=6) for w in (60_000, 3_600_000)]
+            self.delays, self.scores = LabelDelays(config, self.catalogue), Scores(self.catalogue)
         for ring in self.rings:
             if module is not None:
                 ring._slots = CompiledSlots(module, ring.span, ring.cells)
             ring.ensure(np.arange(MODELS))
         if module is not None:
+            self.delays._counter._compiled = self.scores._compiled = module
             self.rules = _CountedRules(module, self.join._memory)
             self.join._labels._compiled = self.join._predictions._compiled = self.rules
 
@@ -70,10 +74,15 @@ class Joined:
         for ring in self.rings:
             ring.advance(times)
             ring.add(ring.pane_of(deltas.time), deltas.group, deltas.cell, deltas.count)
+        for behind in (self.delays, self.scores):
+            behind.advance(times)
+            behind.apply(deltas)
 
     def state(self) -> Any:
         """What is equal for both kernels."""
-        return self.join.state(), [ring.state() for ring in self.rings], self.join.met()
+        rings = [ring.state() for ring in self.rings]
+        counted = [*rings, self.delays.state(), self.scores.state()]
+        return self.join.state(), counted, self.join.met()
 
 
 def events_at(now: int, count: int, chance: np.random.Generator) -> tuple[Predictions, Labels]:
@@ -173,4 +182,40 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
         model_of_group,
         (column(100), column(groups), column(6), column(2)),
         np.empty(count, np.int64),
+    )
+    cells = int(chance.integers(1, 12))
+
+    def ring(width: int) -> Any:
+        newest = numbers_of_any_size(chance, models, 100) % 2**61
+        owners = numbers_of_any_size(chance, int(chance.integers(1, 40)), models)
+        table = np.zeros((slots, int(chance.integers(1, 40)), width), kind)
+        return table, np.zeros(slots, np.bool_), newest, owners, int(chance.choice([1, 9, 2**40]))
+
+    bins = int(chance.choice([3, len(EDGES_SECONDS)]))
+    module.count_delays(
+        (column(2**43), column(2**43), column(groups), column(6), column(2)),
+        model_of_group,
+        EDGES_SECONDS[-bins:],
+        int(chance.integers(2**63)),
+        np.zeros((models, 4, bins), np.int64),
+        np.zeros((models, 4), np.int64),
+        books(1),
+        (ring(int(chance.choice([4 * bins, cells]))), ring(cells), ring(1)),
+    )
+    module.count_scores(
+        (column(2**43), column(groups), column(6), column(cells), column(2)),
+        model_of_group,
+        numbers_of_any_size(chance, int(chance.integers(1, 9)), 3),
+        int(chance.choice([2, 2, 0, -1, 2**62])),
+        -1,
+        int(chance.choice([cells, cells, 0, -1, 2**62])),
+        books(1),
+        (ring(cells), ring(3 * cells)),
+    )
+    rings = (ring(6), ring(6), ring(6), ring(6))[: int(chance.choice([2, 4]))]
+    module.count_series(
+        (column(2**43), column(2**43), column(models), column(6), column(2)),
+        books(6),
+        tuple(np.empty(count, np.int64) for _ in rings),
+        rings,
     )
