@@ -101,7 +101,8 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
         title="Labels not trustworthy",
         tone="open",
         icon=_SQUARE,
-        meaning="The labels received are not representative of the missing ones.",
+        meaning="The labels received are not representative of the missing ones, or their errors "
+        "changed.",
         headline="the labels cannot show why, or whether the model is at fault.",
         advice=None,
     ),

@@ -1,15 +1,13 @@
 """What wrong labels do to the stated metrics, and what their known rates give back.
 
     python -m tests.benchmarks.label_errors [--draws 2000] [--learned 500] [--verdicts 100]
-                                            [--quality 500]
 
 Seeded. A share of all labels is flipped, at 1, 2 and 10 % prevalence; recall is .8, and .02 of
 actual negatives are flagged. First recall and precision of 30,000 cases, by labels as they are
 and corrected for the rates, with the coverage of the corrected 95 % intervals; then the same where
 500 cases of each label are audited, as `precision-monitor audit` draws them. Then verdicts on
 28 days against 28 days of 5,000 cases, with 1 % of labels flipped: positives become half as
-many, or recall falls to .5. Last, verdicts where nothing but the share of flipped labels changes,
-beside those on a true fall of recall with 1 % flipped.
+many, or recall falls to .5.
 """
 
 from __future__ import annotations
@@ -17,13 +15,11 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from scipy.special import expit, logit
 
 from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, block_ms_of, diagnose
-from monitor.drift import Verdict, judge
-from monitor.drift.day_scatter import DayScatter
+from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
@@ -240,75 +236,12 @@ def verdicts(draws: int) -> list[tuple[str, ...]]:
     return rows
 
 
-QUALITY = {
-    "none to .5 % flipped": (RECALL, (0.0, 0.005)),
-    "none to 1 % flipped": (RECALL, (0.0, 0.01)),
-    "1 to 2 % flipped": (RECALL, (0.01, 0.02)),
-    "recall .8 to .6, 1 % flipped": (0.6, (0.01, 0.01)),
-    "recall .8 to .5, 1 % flipped": (0.5, (0.01, 0.01)),
-}
-"""Recall after a change, and the share of labels flipped before and after it."""
-
-
-def quality(draws: int) -> list[tuple[str, ...]]:
-    """Return rows: shares of verdicts of a worse model by a week, and by 28 days, after 28.
-
-    Args:
-        draws: for each change, prevalence and scatter of days.
-    """
-    rows = []
-    for sd in (0.0, 0.2):
-        for prevalence in PREVALENCES:
-            for change, (recall, flips) in QUALITY.items():
-                rng = np.random.default_rng(1)
-                found = np.array(
-                    [
-                        [_judged_worse(days, length) for length in (7, DAYS)]
-                        for _ in range(draws)
-                        for days in [_two_stretches(rng, prevalence, recall, flips, sd)]
-                    ]
-                )
-                week, month = found.mean(axis=0)
-                cells = (f"{sd:g}", f"{100 * prevalence:g} %", change)
-                rows.append((*cells, f"{week:.3f}", f"{month:.3f}"))
-    return rows
-
-
-def _two_stretches(
-    rng: np.random.Generator,
-    prevalence: float,
-    recall: float,
-    flips: tuple[float, float],
-    sd: float,
-) -> tuple[ConfusionCounts, ConfusionCounts]:
-    """Return outcomes by day before and after; prevalence and both rates scatter by days."""
-    stretches = []
-    for true, share in ((RECALL, flips[0]), (recall, flips[1])):
-        rates = (
-            expit(logit(one) + sd * rng.standard_normal(DAYS)) for one in (prevalence, true, FPR)
-        )
-        share_of_positives, found, false = rates
-        positive = rng.binomial(A_DAY, share_of_positives)
-        tp, fp = rng.binomial(positive, found), rng.binomial(A_DAY - positive, false)
-        true_counts = ConfusionCounts(tp=tp, fp=fp, fn=positive - tp, tn=A_DAY - positive - fp)
-        stretches.append(_mislabelled(rng, true_counts, share))
-    return stretches[0], stretches[1]
-
-
-def _judged_worse(days: tuple[ConfusionCounts, ConfusionCounts], length: int) -> bool:
-    before, after = days[0], days[1][np.arange(length)]
-    scatter = DayScatter.learn([before, after])
-    judged = judge(before, after, between=scatter.between(DAYS, length))
-    return judged.verdict in DEGRADED
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=2_000)
     parser.add_argument("--learned", type=int, default=500)
     parser.add_argument("--verdicts", type=int, default=100)
-    parser.add_argument("--quality", type=int, default=500)
     args = parser.parse_args()
     of = ("true", "labelled", "corrected", "width", "coverage")
     head = ("prevalence", "flips", *(f"{m} {part}" for m in ("recall", "precision") for part in of))
@@ -318,8 +251,6 @@ def main() -> None:
     print(table(("prevalence", "flips", *rates, *parts), learned(args.learned)))
     head = ("prevalence", "change", "labels", "diagnosed worse", "announced worse")
     print(table(head, verdicts(args.verdicts)))
-    head = ("sd of days", "prevalence", "change", "worse by 7 days", "by 28 days")
-    print(table(head, quality(args.quality)))
 
 
 if __name__ == "__main__":

@@ -86,7 +86,8 @@ def test_label_errors_that_changed_are_named_everywhere_and_page_nobody():
     assert words in status.headline
     assert "Audit 20 unflagged cases that are labelled positive." in status.headline
     assert words in status.worse.text
-    assert replay_answer(snapshot).models["m"].label_fault == LabelFault.LABEL_ERRORS_CHANGED
+    replayed = replay_answer(snapshot).models["m"].windows["28d"]
+    assert replayed.label_fault == LabelFault.LABEL_ERRORS_CHANGED
 
 
 @pytest.mark.slow
