@@ -132,7 +132,9 @@ class Stages:
                 self._silences.step(self.times.common, len(self._catalogue.models))
             yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
             if predictions // TIDY_EVERY > tidied:
-                self._count(self.join.tidy(self._over, self.times.settled))
+                for evicted in self.join.tidy(self._over, self.times.settled):
+                    self._count(evicted)
+                    yield
                 self.pairs.apply(self.join.shadows.changes())
 
     def may_forget(self, batch: EventBatch) -> bool:

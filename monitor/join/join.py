@@ -235,23 +235,24 @@ class Join:
             return True
         return self._table.holds(before) or int(predictions.time.min()) < before
 
-    def tidy(self, over: Over, times: Int64Array) -> Deltas:
+    def tidy(self, over: Over, times: Int64Array) -> Iterator[Deltas]:
         """Free the memory of final predictions, and evict the earliest above the limit.
 
         Which predictions are evicted depends on when this is called: call it at
-        positions of the stream that do not depend on batches.
+        positions of the stream that do not depend on batches, and take all that it yields
+        before anything else is applied.
 
         Args:
             over: moments before which horizons have ended.
             times: of each model by number, epoch milliseconds.
 
-        Returns:
-            What no longer counts: evicted predictions whose label timeout had not passed,
-            of models where a missing label counts as a negative.
+        Yields:
+            After each chunk of predictions, what no longer counts: evicted predictions whose
+            label timeout had not passed, of models where a missing label counts as a negative.
         """
         self._memory.learn_models()
         if not len(self._terms):
-            return Deltas()
+            return
         over = over.of(len(self._terms))
         if self._catalogue.has_shadows:
             self.shadows.begin(over)
@@ -259,14 +260,16 @@ class Join:
             self._memory.drop(slots[self._memory.is_over(slots, over)], self.books.dropped)
             if not self._table.free_front():
                 break
-        changes = []
+            yield Deltas()
         while len(self._table) > self._max_pending:
-            changes.append(self._memory.evict(self._table.front(), times))
-            if not self._table.free_front():
+            evicted = self._memory.evict(self._table.front(), times)
+            freed = self._table.free_front()
+            yield evicted
+            if not freed:
                 break  # the last chunk is still being filled
         if self._catalogue.has_shadows:
-            self.shadows.store.tidy(self._max_pending, times)
-        return Deltas.concatenate(changes)
+            for _ in self.shadows.store.tidy(self._max_pending, times):
+                yield Deltas()
 
     def expired(self, times: Int64Array) -> Int64Array:
         """Return how many predictions of each model got no label within the label timeout.

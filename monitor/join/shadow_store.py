@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 
 import numpy as np
@@ -124,17 +125,21 @@ class ShadowStore:
         """
         return len(self.table) + more > most or self.table.holds(before)
 
-    def tidy(self, most: int, times: Int64Array) -> None:
+    def tidy(self, most: int, times: Int64Array) -> Iterator[None]:
         """Free the memory of predictions that are over, and evict the earliest above a limit.
 
         Args:
             most: predictions to remember.
             times: as in `states`.
+
+        Yields:
+            Nothing; after each chunk of predictions.
         """
         while len(slots := self.table.front(before=self._terms.earliest_kept(self.over))):
             self.forget(slots[self._ended(slots)], Book.EXPIRED)
             if not self.table.free_front():
                 break
+            yield
         while len(self.table) > most:
             slots = self.table.front()
             waits = self._waits(slots, times)
@@ -142,6 +147,7 @@ class ShadowStore:
             self.forget(slots[waits], Book.EVICTED)
             if not self.table.free_front():
                 break
+            yield
 
     def state(self) -> State:
         """Return the predictions and the books."""

@@ -11,6 +11,7 @@ from benchmarks import (
     canaries,
     changed_labels,
     feeds,
+    forgetting,
     frames,
     kernel_fuzz,
     label_errors,
@@ -30,6 +31,7 @@ from benchmarks.peers import PlainWindows
 
 from monitor.feeds.decode import Decoder
 from monitor.join import Join
+from monitor.join.table import CHUNK
 from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
 
@@ -106,6 +108,14 @@ def test_frames_count_as_lines_do(capsys):
     reported = capsys.readouterr().out
     assert all(f"\n{name}" in reported for name in ("NDJSON", "pandas", "Arrow", "arrays"))
     assert "One call of predict or label: " in reported
+
+
+@pytest.mark.parametrize("kind", forgetting.KINDS)
+def test_a_day_is_forgotten_chunk_by_chunk(kind):
+    found = forgetting.longest_step(kind, 8 * forgetting.BATCH)
+    assert found.cpu > 0
+    assert found.most <= CHUNK
+    assert found.most > CHUNK // 2 or kind == "early labels"
 
 
 def test_pending_predictions_are_measured_and_stored():

@@ -42,7 +42,7 @@ class Feed:
             if self.watermark.time is not None:
                 over, times = self.over(self.watermark.time), self.times(self.watermark.time)
                 self.join.advance(over)
-                changes.append(self.join.tidy(over, times))
+                changes += self.join.tidy(over, times)
             for deltas in changes:
                 self.deltas.append(deltas)
                 for cell, count in zip(deltas.cell.tolist(), deltas.count.tolist(), strict=True):
