@@ -83,6 +83,7 @@ class Judge:
         self.alike = alike
         self.learned = LearnedScatter(reference, regime)
         self._scatter_of_verdicts = self.learned.scatter
+        self._known_dead = False
         self._model = model
         self._windows = windows
         self._reports = reports
@@ -100,6 +101,7 @@ class Judge:
         fault: LabelFault | None = None,
         *,
         doubt: bool = False,
+        known_dead: bool = False,
     ) -> dict[str, WindowVerdict]:
         """Return the verdict on each window by name.
 
@@ -109,7 +111,11 @@ class Judge:
             cuts: the totals' series, and for each segment key those of its values.
             fault: of the labels, if one is known.
             doubt: the pace of labels may have changed, which looks like a small shift.
+            known_dead: see `CountsJudge.tested`.
         """
+        if self._known_dead is not known_dead:
+            self._known_dead = known_dead
+            self._judged_windows.clear()
         found = {name: self._verdict(name, now, age, cuts, fault) for name in self.names}
         # A loss of labels in a shorter window looks like a small shift in a longer one.
         doubt = doubt or any(one.label_fault for one in found.values())
@@ -235,7 +241,9 @@ class Judge:
         known = self._judged_windows.get(name)
         if known is not None and known.holds(counts):
             return known._replace(edition=edition)
-        return _Judged(edition, counts, self._judge.verdict(counts, cuts))
+        return _Judged(
+            edition, counts, self._judge.verdict(counts, cuts, known_dead=self._known_dead)
+        )
 
     def _counts(self, name: str, now: int, age: int, cuts: Cuts) -> Counts:
         block_ms = int(block_seconds(self._windows.length(name) / 1000)) * 1000

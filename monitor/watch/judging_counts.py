@@ -169,12 +169,13 @@ class CountsJudge:
         one_way = bool(flags_one_way(self._reference.counts, after))
         return one_way or flags_by_chance(days, dispersion, between)
 
-    def tested(self, counts: Counts, cuts: Cuts) -> Tested | None:
+    def tested(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> Tested | None:
         """Judge counts.
 
         Args:
             counts: of a stretch of time.
             cuts: the model's series by segment key.
+            known_dead: see `flags_by_chance`.
 
         Returns:
             None where there is nothing to judge.
@@ -197,6 +198,7 @@ class CountsJudge:
             scores=self._reference.scores_by_day,
             by_key=self._by_segment(outcomes[1:], cuts),
             days=days,
+            known_dead=known_dead,
         )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         corners = self._corners(cells[:, 0])
@@ -207,14 +209,15 @@ class CountsJudge:
         total = after.sum(axis=-1)
         return Tested(judgement, fault, total, length, dispersion, between, corners)
 
-    def verdict(self, counts: Counts, cuts: Cuts) -> WindowVerdict:
+    def verdict(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> WindowVerdict:
         """Return the verdict on counts, their causes, and what they exclude.
 
         Args:
             counts: of a stretch of time.
             cuts: the model's series by segment key.
+            known_dead: see `flags_by_chance`.
         """
-        tested = self.tested(counts, cuts)
+        tested = self.tested(counts, cuts, known_dead=known_dead)
         if tested is None:
             fault = self.fault_of(counts)
             return UNJUDGED if fault is None else untrusted(fault)
