@@ -56,6 +56,7 @@ def judge_on_curve(
     scores_after: Callable[[], ScoreHistogram | None] = no_scores,
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
+    known_dead: bool = False,
 ) -> tuple[Judgement, bool | None]:
     """Judge two windows; see `verdict.judge` and `roc.position_on_curve`.
 
@@ -71,12 +72,13 @@ def judge_on_curve(
             labels may explain its rates.
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
+        known_dead: see `flags_by_chance`.
 
     Returns:
         The judgement, and whether recall lies below the curve; None without scores, or
         where the answer could not change the verdict.
     """
-    by_chance = flags_by_chance(days, dispersion, between)
+    by_chance = flags_by_chance(days, dispersion, between, known_dead=known_dead)
     ask = partial(
         judge,
         *whole,
@@ -134,7 +136,11 @@ def _positions(
 
 
 def flags_by_chance(
-    days: ComparedOutcomes | None, dispersion: Dispersion, between: BetweenDays | None
+    days: ComparedOutcomes | None,
+    dispersion: Dispersion,
+    between: BetweenDays | None,
+    *,
+    known_dead: bool = False,
 ) -> bool:
     """Return whether days are those of a model that flags by chance, or the wrong class.
 
@@ -142,14 +148,18 @@ def flags_by_chance(
         days: outcomes by days; None where they are not known by days.
         dispersion: variance over that of independent rows, at least 1.
         between: what the scatter of days adds; None where it is not known.
+        known_dead: True where other days have shown that the model is dead, and none since that
+            it is back.
 
     Returns:
         True where that is a thousand times as likely as the model of the reference (see
-        `no_skill.log_chance_ratio`); False where days or their scatter are not known.
+        `no_skill.log_chance_ratio`), or likelier at all where the model is known to be dead;
+        False where days or their scatter are not known.
     """
     if days is None or between is None:
         return False
-    return log_chance_ratio(*days, dispersion, between) >= CERTAINLY_BY_CHANCE
+    found = log_chance_ratio(*days, dispersion, between)
+    return found > (0.0 if known_dead else CERTAINLY_BY_CHANCE)
 
 
 def _within_days(days: ComparedOutcomes | None) -> float:

@@ -25,7 +25,8 @@ from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judging_counts import Counts, CountsJudge, untrusted
+from monitor.watch.judged_counts import Counts
+from monitor.watch.judging_counts import CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.page import certain_fall
@@ -90,6 +91,7 @@ class Judge:
         self.alike = alike
         self.learned = LearnedScatter(reference, regime)
         self._scatter_of_verdicts = self.learned.scatter
+        self._known_dead = False
         self._model = model
         self._windows = windows
         self._reports = reports
@@ -108,6 +110,7 @@ class Judge:
         fault: LabelFault | None = None,
         *,
         doubt: bool = False,
+        known_dead: bool = False,
     ) -> dict[str, WindowVerdict]:
         """Return the verdict on each window by name.
 
@@ -117,7 +120,11 @@ class Judge:
             cuts: the totals' series, and for each segment key those of its values.
             fault: of the labels, if one is known.
             doubt: the pace of labels may have changed, which looks like a small shift.
+            known_dead: see `CountsJudge.tested`.
         """
+        if self._known_dead is not known_dead:
+            self._known_dead = known_dead
+            self._judged_windows.clear()
         found = {name: self._verdict(name, now, age, cuts, fault) for name in self.names}
         # A loss of labels in a shorter window looks like a small shift in a longer one.
         doubt = doubt or any(one.label_fault for one in found.values())
@@ -246,7 +253,9 @@ class Judge:
         known = self._judged_windows.get(name)
         if known is not None and known.holds(counts):
             return known._replace(edition=edition)
-        return _Judged(edition, counts, self._judge.verdict(counts, cuts))
+        return _Judged(
+            edition, counts, self._judge.verdict(counts, cuts, known_dead=self._known_dead)
+        )
 
     def _counts(self, name: str, now: int, age: int, cuts: Cuts) -> Counts:
         block_ms = int(block_seconds(self._windows.length(name) / 1000)) * 1000

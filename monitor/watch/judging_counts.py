@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,7 +20,6 @@ from monitor.drift.judgement_on_curve import (
     ComparedOutcomes,
     flags_by_chance,
     judge_on_curve,
-    no_scores,
 )
 from monitor.drift.no_skill import flags_one_way, separates_nothing
 from monitor.drift.odds_ratio_within import in_days
@@ -48,10 +46,10 @@ from monitor.labels.error_ranges import (
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum
-from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
+from monitor.watch.judged_counts import Counts, Tested
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
@@ -61,44 +59,6 @@ _CHANCE = 0.005
 """Probability that a judge calls a component fallen, or risen, by chance."""
 UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
 """The verdict on counts that cannot be compared."""
-
-
-class Counts(NamedTuple):
-    """Counts of a stretch of time, of the totals and then of each segment key.
-
-    Attributes:
-        cells: by blocks of time, (blocks, series, 6).
-        weights: of the labels, (blocks, series, 8).
-        block_ms: length of a block, milliseconds.
-        scores: returns the labelled scores by day, (days, bins).
-    """
-
-    cells: Int64Array
-    weights: Int64Array
-    block_ms: int
-    scores: Callable[[], ScoreHistogram | None] = no_scores
-
-
-class Tested(NamedTuple):
-    """A judgement, and what it rests on.
-
-    Attributes:
-        judgement: on the totals, or within segments where a change of mix explains more.
-        fault: of the labels behind it; None where there is none.
-        total: all outcomes, a scalar.
-        days: length of the stretch.
-        dispersion: variance of rows over that of independent ones.
-        between: what the scatter of days adds.
-        corners: the comparison at the ends of the ranges of wrong labels; none without.
-    """
-
-    judgement: Judgement
-    fault: LabelFault | None
-    total: ConfusionCounts
-    days: float
-    dispersion: Dispersion
-    between: BetweenDays
-    corners: tuple[Corner, ...]
 
 
 class CountsJudge:
@@ -173,12 +133,13 @@ class CountsJudge:
         one_way = flags_one_way(self._reference.counts, after)
         return bool(one_way) or flags_by_chance(days, dispersion, between)
 
-    def tested(self, counts: Counts, cuts: Cuts) -> Tested | None:
+    def tested(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> Tested | None:
         """Judge counts.
 
         Args:
             counts: of a stretch of time.
             cuts: the model's series by segment key.
+            known_dead: see `flags_by_chance`.
 
         Returns:
             None where there is nothing to judge.
@@ -202,6 +163,7 @@ class CountsJudge:
             scores_after=scores_after,
             by_key=self._by_segment(outcomes[1:], cuts),
             days=days,
+            known_dead=known_dead,
         )
         fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
         corners = self._corners(cells[:, 0])
@@ -212,14 +174,15 @@ class CountsJudge:
         total = after.sum(axis=-1)
         return Tested(judgement, fault, total, length, dispersion, between, corners)
 
-    def verdict(self, counts: Counts, cuts: Cuts) -> WindowVerdict:
+    def verdict(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> WindowVerdict:
         """Return the verdict on counts, their causes, and what they exclude.
 
         Args:
             counts: of a stretch of time.
             cuts: the model's series by segment key.
+            known_dead: see `flags_by_chance`.
         """
-        tested = self.tested(counts, cuts)
+        tested = self.tested(counts, cuts, known_dead=known_dead)
         if tested is None:
             return UNJUDGED if (fault := self.fault_of(counts)) is None else untrusted(fault)
         judgement, fault, total, length, dispersion, between, corners = tested

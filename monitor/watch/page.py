@@ -58,11 +58,21 @@ class ModelPage:
         self._fired: int | None = None
         self._began: int | None = None
         self._fall = 0.0
+        self._dead = False
 
     @property
     def active(self) -> bool:
         """True while the model pages."""
         return self._began is not None
+
+    @property
+    def dead(self) -> bool:
+        """True while the model pages and was dead on some last days since."""
+        return self.active and self._dead
+
+    def find_dead(self) -> None:
+        """Note, while the model pages, that it was dead on the last days."""
+        self._dead = True
 
     def fire(self, at: int) -> None:
         """Note an alarm of a detector.
@@ -154,13 +164,14 @@ class ModelPage:
             self._fall = min(self._fall, change)
         if lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED:
             self._began = self._fired = None
+            self._dead = False
 
     def state(self) -> State:
         """Serializable state."""
-        return {"fired": self._fired, "began": self._began, "fall": self._fall}
+        return {"fired": self._fired, "began": self._began, "fall": self._fall, "dead": self._dead}
 
     def restored(self, state: State) -> Self:
         """Load what `state` returned, and return itself."""
         self._fired, self._began = state["fired"], state["began"]
-        self._fall = state["fall"]
+        self._fall, self._dead = state["fall"], state.get("dead", False)
         return self

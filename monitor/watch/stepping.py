@@ -224,7 +224,7 @@ class Stepper:
             if not self._is_silent(watch, at, age):
                 page.fire(at)
         self._judge_page(model, watch, cuts, end, at)
-        if not page.active and not self._is_silent(watch, at, age):
+        if not page.dead and not self._is_silent(watch, at, age):
             self._page_the_dead(model, watch, cuts, end, at)
         if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
             watch.paged = page.active
@@ -256,7 +256,7 @@ class Stepper:
             _start(watch, at, degraded)
 
     def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
-        """Start a page where the model was dead on the last days before day `end`.
+        """Start a page, or note on it, that the model was dead on the last days before day `end`.
 
         A detector needs a reference of a thousand positives; that a model flags nothing any
         more shows against a shorter one.
@@ -266,8 +266,10 @@ class Stepper:
         for length in DEAD_DAYS:
             found = self._judged(model, watch, cuts, end, length, only_fallen=True)
             if found is not None and found.dead and not found.labels_may_explain:
-                watch.page.fire(at)
-                _start(watch, at, found)
+                if not watch.page.active:
+                    watch.page.fire(at)
+                    _start(watch, at, found)
+                watch.page.find_dead()
                 return
 
     def _look_back(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:

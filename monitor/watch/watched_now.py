@@ -40,9 +40,10 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     fault = None if paces is None else pace_fault(paces)
     doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
     detection = watching.detection
-    verdicts = watching.judge.all(now, age, cuts, fault, doubt=doubt)
+    dead = watching.page.dead
+    verdicts = watching.judge.all(now, age, cuts, fault, doubt=doubt, known_dead=dead)
     if watching.level is not watching.judge:
-        first = watching.level.all(now, age, cuts, fault, doubt=doubt)
+        first = watching.level.all(now, age, cuts, fault, doubt=doubt, known_dead=dead)
         worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
         behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
         verdicts |= {name: worse[name] for name in behind if name in worse}

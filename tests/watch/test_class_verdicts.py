@@ -22,7 +22,8 @@ from monitor.labels.regime import LabelRegime
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.class_verdicts import changed_confusions, verdict_on_whole
 from monitor.watch.cuts import Cuts
-from monitor.watch.judging_counts import Counts, CountsJudge
+from monitor.watch.judged_counts import Counts
+from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
 

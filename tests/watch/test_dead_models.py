@@ -5,6 +5,7 @@ import pytest
 from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
 
 from monitor.config import Config
+from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 
@@ -55,3 +56,24 @@ def test_nothing_is_known_of_a_model_that_was_dead_in_its_reference(kind):
     assert not snapshot.models[0].watched.degradation_detected
     because = {name: window.verdict_because for name, window in status.windows.items()}
     assert because == {"1d": "no_reference", "7d": "no_reference"}
+
+
+@pytest.mark.slow
+def test_a_coin_among_few_cases_is_found_within_days_and_stays_degraded():
+    dies, days = 42, 56
+    hourly = rates(24 * days, prevalence=0.2, recall=0.71, fpr=0.36)
+    hourly[24 * dies :, 1:] = 0.5
+    model = {"label_timeout": "2d", "maturity": "0s", "reference": {"first": "28d"}}
+    monitor = Monitor(Config(models={"m": model}, windows=["1d", "7d"]))
+    cells, looks = stream(8, hourly, 3), []
+    for first, end in [(0, dies), *((day, day + 1) for day in range(dies, days))]:
+        hours = np.arange(24 * first, 24 * end, dtype=np.int64)
+        monitor.apply(batch_of_counts(hours * HOUR, {(): cells[hours]}))
+        looks.append(monitor.snapshot().models[0].watched)
+    pages = np.array([one.degradation_detected for one in looks])
+    found = int(pages.argmax())
+    assert 0 < found <= 4
+    assert pages[found:].all()
+    for one in looks[found:]:
+        windows = [one.verdicts[name].judgement for name in ("1d", "7d")]
+        assert any(seen.dead and seen.verdict in DEGRADED for seen in windows)

@@ -8,7 +8,8 @@ from monitor.clock import DAY_MS
 from monitor.config import ReferenceCounts
 from monitor.labels.regime import LabelRegime
 from monitor.watch.cuts import Cuts
-from monitor.watch.judging_counts import Counts, CountsJudge
+from monitor.watch.judged_counts import Counts
+from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference

@@ -77,3 +77,16 @@ def test_the_state_is_restored():
     again = ModelPage().restored(page.state())
     assert again.state() == page.state()
     assert again.active
+
+
+def test_a_model_stays_dead_until_its_page_ends():
+    page = paging()
+    assert not page.dead
+    page.find_dead()
+    assert page.dead
+    assert ModelPage().restored(page.state()).dead
+    older = {name: value for name, value in page.state().items() if name != "dead"}
+    assert not ModelPage().restored(older).dead
+    page.judge_return(7, judged(0.8))
+    assert not page.active
+    assert not page.dead
