@@ -7,7 +7,7 @@ code does that its docstring names. Read that first.
     index.c      the index of the join
     joining.c    predictions and labels on the memory of the join
     panes.c      counting into panes (with panes.h)
-    tallies.c    counting of label delays, scores and series
+    tallies.c    counting of label delays and of scores
     arrays.c     NumPy's arrays as memory */
 
 #include "kernel.h"
@@ -26,7 +26,6 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"count", count, METH_VARARGS, count_doc},
                                 {"count_delays", count_delays, METH_VARARGS, delays_doc},
                                 {"count_scores", count_scores, METH_VARARGS, scores_doc},
-                                {"count_series", count_series, METH_VARARGS, series_doc},
                                 {NULL, NULL, 0, NULL}};
 
 /* `FIELDS` names the fields in the order of their numbers. */

@@ -87,10 +87,3 @@ def count_scores(
     rings: tuple[tuple[Any, ...], ...],
     /,
 ) -> tuple[bytes | None, ...] | None: ...
-def count_series(
-    changes: tuple[NDArray[Any], ...],
-    lifetime: NDArray[Any],
-    panes: tuple[NDArray[Any], ...],
-    rings: tuple[tuple[Any, ...], ...],
-    /,
-) -> tuple[bytes | None, ...] | None: ...

@@ -48,7 +48,7 @@ const void *read_column(Buffers *buffers, PyObject *array, Py_ssize_t size, size
 /* ---- Functions of the module, in the order of compiled.c ---- */
 
 extern const char scan_doc[], lines_doc[], key_doc[], find_doc[], enter_doc[], pack_doc[],
-    meet_doc[], count_doc[], delays_doc[], scores_doc[], series_doc[];
+    meet_doc[], count_doc[], delays_doc[], scores_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
 PyObject *count_lines(PyObject *module, PyObject *block);
@@ -60,7 +60,6 @@ PyObject *meet(PyObject *module, PyObject *arguments);
 PyObject *count(PyObject *module, PyObject *arguments);        /* panes.c */
 PyObject *count_delays(PyObject *module, PyObject *arguments); /* tallies.c */
 PyObject *count_scores(PyObject *module, PyObject *arguments);
-PyObject *count_series(PyObject *module, PyObject *arguments);
 
 #pragma GCC visibility pop
 #endif

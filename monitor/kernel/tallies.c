@@ -1,4 +1,4 @@
-/* Counting of deltas: label delays, scores and series in the panes of rings.
+/* Counting of deltas: label delays and scores in the panes of rings.
 
 Each function does what a method in Python does, on the same memory, in a pass over the rows
 instead of a call of NumPy for each step. A pass before it checks that every row has its place;
@@ -446,105 +446,6 @@ PyObject *count_scores(PyObject *Py_UNUSED(module), PyObject *arguments)
 end:
     free_tallies(&tallies);
     PyMem_Free(deltas.changed);
-    release(&buffers);
-    return result;
-}
-
-/* ---- Series ---- */
-
-enum { LIFETIME_CELLS = 6, MOST_SERIES_RINGS = 4 };
-
-/* Changes of series, the rings that they are added to, and the pane of each change in each ring. */
-typedef struct {
-    const i64 *times[2]; /* of predictions and of labels */
-    const i64 *row, *cell, *count;
-    size_t rows;
-    u64 *lifetime; /* (series, cells) */
-    size_t series;
-    i64 *panes[MOST_SERIES_RINGS];
-} Series;
-
-static bool series_fit(const Series *series, const Tallies *tallies)
-{
-    for (size_t i = 0; i < series->rows; i++) {
-        if ((u64)series->row[i] >= series->series || (u64)series->cell[i] >= LIFETIME_CELLS)
-            return false;
-        for (int ring = 0; ring < tallies->count; ring++)
-            if (!fits(&tallies->all[ring].ring, series->row[i], series->cell[i], series->count[i]))
-                return false;
-    }
-    return true;
-}
-
-/* The first two rings count by the time of the prediction, the others by that of the label. */
-static void tally_series(const Series *series, Tallies *tallies)
-{
-    for (size_t i = 0; i < series->rows; i++)
-        series->lifetime[series->row[i] * LIFETIME_CELLS + series->cell[i]] += (u64)series->count[i];
-    for (int ring = 0; ring < tallies->count; ring++) {
-        Tally *tally = &tallies->all[ring];
-        Panes panes = panes_of(tally);
-        const i64 *time = series->times[ring / 2];
-        for (size_t i = 0; i < series->rows; i++) {
-            i64 pane = series->panes[ring][i] = pane_of(&panes, time[i]);
-            put(tally, pane, series->row[i], series->cell[i], series->count[i]);
-        }
-    }
-    end_tallies(tallies);
-}
-
-const char series_doc[] = PyDoc_STR(
-"count_series(changes, lifetime, panes, rings, /)\n"
-"--\n\n"
-"Count series in panes, as `WindowCounts.apply` of monitor.windows.counting does.\n\n"
-"Args:\n"
-"    changes: time, label time, series, cell and count of each, int64.\n"
-"    lifetime: (series, 6), int64; added to.\n"
-"    panes: for each ring, the pane of each change; written to.\n"
-"    rings: fine and coarse panes by the time of the prediction, and perhaps by that of the\n"
-"        label, as `count_delays` takes them; added to.\n\n"
-"Returns:\n"
-"    As `count_delays`.\n\n"
-"Raises:\n"
-"    ValueError: an array has another shape or another type.");
-
-PyObject *count_series(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    Buffers buffers = {.count = 0};
-    Series series = {.rows = 0};
-    Tallies tallies = {.count = 0};
-    PyObject *time, *label_time, *row, *cell, *count, *lifetime, *panes, *rings, *result = NULL;
-    if (!PyArg_ParseTuple(arguments, "(OOOOO)OO!O!", &time, &label_time, &row, &cell, &count,
-                          &lifetime, &PyTuple_Type, &panes, &PyTuple_Type, &rings))
-        return NULL;
-    Py_ssize_t ring_count = PyTuple_Size(rings);
-    if (ring_count > MOST_SERIES_RINGS || PyTuple_Size(panes) != ring_count) {
-        PyErr_Format(PyExc_ValueError, "series are counted in at most %d rings", MOST_SERIES_RINGS);
-        return NULL;
-    }
-    Py_buffer *of_lifetime;
-    if (!(series.times[0] = read_rows(&buffers, time, 8, &series.rows)) ||
-        !(series.times[1] = read_column(&buffers, label_time, 8, series.rows)) ||
-        !(series.row = read_column(&buffers, row, 8, series.rows)) ||
-        !(series.cell = read_column(&buffers, cell, 8, series.rows)) ||
-        !(series.count = read_column(&buffers, count, 8, series.rows)) ||
-        !(of_lifetime = view_of(&buffers, lifetime, 8, PyBUF_CONTIG)) ||
-        !read_rings(&buffers, &tallies, rings, (int)ring_count, series.rows))
-        goto end;
-    for (Py_ssize_t i = 0; i < ring_count; i++)
-        if (!(series.panes[i] = column(&buffers, PyTuple_GetItem(panes, i), series.rows)))
-            goto end;
-    series.lifetime = of_lifetime->buf;
-    series.series = (size_t)of_lifetime->len / 8 / LIFETIME_CELLS;
-    PyThreadState *state = series.rows >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
-    bool plain = series_fit(&series, &tallies);
-    if (plain)
-        tally_series(&series, &tallies);
-    if (state)
-        PyEval_RestoreThread(state);
-    result = plain ? ahead_of(&tallies) : Py_NewRef(Py_None);
-end:
-    free_tallies(&tallies);
     release(&buffers);
     return result;
 }

@@ -38,29 +38,8 @@ def tallied(
     """
     columns = tuple(np.ascontiguousarray(getattr(deltas, name), np.int64) for name in names)
     ahead = count(columns, models, *rest, tuple(ring.memory for ring in rings))
-    return ahead is not None and _note_ahead(rings, ahead)
-
-
-def series_tallied(
-    compiled: Any, changes: Sequence[Int64Array], lifetime: Int64Array, rings: Sequence[PaneRing]
-) -> list[Int64Array] | None:
-    """Count series with the kernel; return the panes, or None if it leaves them to Python.
-
-    Args:
-        compiled: the module `monitor.kernel.compiled`.
-        changes: time, label time, series, cell and count of each.
-        lifetime: (series, cells); added to.
-        rings: added to; by the time of the prediction, and perhaps by that of the label.
-    """
-    columns = tuple(np.ascontiguousarray(column, np.int64) for column in changes)
-    panes = [np.empty(len(columns[0]), dtype=np.int64) for _ in rings]
-    memory = tuple(ring.memory for ring in rings)
-    ahead = compiled.count_series(columns, lifetime, tuple(panes), memory)
-    return panes if ahead is not None and _note_ahead(rings, ahead) else None
-
-
-def _note_ahead(rings: Sequence[PaneRing], ahead: Sequence[bytes | None]) -> bool:
-    """Store the changes apart that are ahead of their models."""
+    if ahead is None:
+        return False
     for ring, changes in zip(rings, ahead, strict=True):
         if changes is not None:
             ring.ahead.add(*np.frombuffer(changes, np.int64).reshape(-1, 4).T)

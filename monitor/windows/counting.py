@@ -14,7 +14,6 @@ from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.windows.beginnings import Beginnings
 from monitor.windows.class_counts import ClassCounts
-from monitor.windows.compiled_tallies import compiled_tallies, series_tallied
 from monitor.windows.history import PastCounts
 from monitor.windows.pane_widths import coarse_panes
 from monitor.windows.panes import PaneRing
@@ -62,7 +61,6 @@ class WindowCounts:
             name: RunningWindow(self._rings, CELLS) for name in self._lengths | self._longer
         }
         self._lifetime = np.zeros((0, CELLS), dtype=np.int64)
-        self._compiled = compiled_tallies()
         self._room = (0, 0)
         self._changes = np.zeros(0, dtype=np.int64)
 
@@ -120,30 +118,15 @@ class WindowCounts:
         self._past.add_totals(model, deltas)
         event, row = self._catalogue.series_of_groups(deltas.group)
         model, cell, count = model[event], deltas.cell[event], deltas.count[event]
-        panes = self._add((deltas.time[event], deltas.label_time[event]), row, cell, count)
+        add_at(self._lifetime, row, cell, count)
+        times = (deltas.time[event], deltas.label_time[event])
+        panes = [ring.pane_of(times[i // BY_LABEL]) for i, ring in enumerate(self._rings)]
+        for ring, pane in zip(self._rings, panes, strict=True):
+            ring.add(pane, row, cell, count)
         self._past.add_late(panes[COARSE], row, cell, count)
         self._beginnings.note(model, panes[COARSE])
         for window in self._running.values():
             window.add(model, panes, row, cell, count)
-
-    def _add(
-        self,
-        times: tuple[Int64Array, Int64Array],
-        row: Int64Array,
-        cell: Int64Array,
-        count: Int64Array,
-    ) -> list[Int64Array]:
-        """Count changes of series; return the pane of each, one array a ring."""
-        if self._compiled is not None:
-            changes = (*times, row, cell, count)
-            done = series_tallied(self._compiled, changes, self._lifetime, self._rings)
-            if done is not None:
-                return done
-        add_at(self._lifetime, row, cell, count)
-        panes = [ring.pane_of(times[i // BY_LABEL]) for i, ring in enumerate(self._rings)]
-        for ring, pane in zip(self._rings, panes, strict=True):
-            ring.add(pane, row, cell, count)
-        return panes
 
     def advance(self, times: Int64Array | int) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""

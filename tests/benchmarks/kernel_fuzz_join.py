@@ -212,10 +212,3 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
         books(1),
         (ring(cells), ring(3 * cells)),
     )
-    rings = (ring(6), ring(6), ring(6), ring(6))[: int(chance.choice([2, 4]))]
-    module.count_series(
-        (column(2**43), column(2**43), column(models), column(6), column(2)),
-        books(6),
-        tuple(np.empty(count, np.int64) for _ in rings),
-        rings,
-    )
