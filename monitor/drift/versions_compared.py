@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
-from monitor.config.quantities import format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
 
@@ -171,7 +171,7 @@ def common_stretch(
 def _listed(there: Sequence[VersionTraffic]) -> str:
     """Return the versions that began last, with their predictions and times, for an error."""
     named = [
-        f"{one.name!r} ({one.predictions:,} predictions, {format_time(one.first)} to "
+        f"{one.name!r} ({count_of(one.predictions, 'prediction')}, {format_time(one.first)} to "
         f"{format_time(one.last)})"
         for one in there[-_LISTED:]
     ]

@@ -222,7 +222,7 @@ def test_records_that_could_not_be_used_are_counted(capsys, tmp_path, two_months
     words = ("--before", "1970-01", "--after", "1970-02-10..1970-03-12")
     done = ran(capsys, "diagnose", "--feed", path, *words)
     assert done.code == 0
-    assert "1 records were rejected: 1 malformed" in done.err
+    assert "records was rejected: 1 malformed" in done.err
 
 
 def wrong(capsys, *words):
