@@ -19,12 +19,15 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import blocks
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
-from monitor.feeds.decode.lines import BOM
+from monitor.feeds.decode.lines import BOM, not_utf8
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.scanning import RowLayout
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
+
+UNREADABLE_QUOTES = "has a quoted cell that does not end on its line, or a stray quote"
+"""In the detail of a row."""
 
 
 def read_csv(
@@ -147,8 +150,10 @@ class _Rows:
             return Fault(RejectReason.TOO_LARGE, f"row: must be at most {MAX_RECORD_BYTES} bytes")
         try:
             cells = self._cells(line)
-        except (UnicodeDecodeError, csv.Error) as error:
-            return Fault(RejectReason.MALFORMED, f"row: {error}")
+        except UnicodeDecodeError as error:
+            return Fault(RejectReason.MALFORMED, f"row: {not_utf8(error)}")
+        except csv.Error as error:
+            return Fault(RejectReason.MALFORMED, f"row: {UNREADABLE_QUOTES}: {error}")
         if len(cells) != len(self._columns):
             detail = f"row: must have {len(self._columns)} cells like the header, got {len(cells)}"
             return Fault(RejectReason.MALFORMED, detail)
