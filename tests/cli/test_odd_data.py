@@ -240,3 +240,68 @@ def test_a_column_of_floats_is_no_name_and_pandas_writes_whole_ones_as_integers(
         f"; write {field} as text or an integer{hint.format(field)}, or name the column that "
         "holds it"
     )
+
+
+HEADER_LATIN_1 = (
+    "line 1 is not UTF-8: invalid start byte at byte 11; convert the file, for example iconv -f "
+    "WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
+)
+TOWNS = table("ts,label,größe", lambda row: f"{row},1,7")
+
+
+@pytest.mark.parametrize("command", ["replay", "init", "check-config"])
+@pytest.mark.parametrize(
+    ("encoding", "said"), [("latin-1", HEADER_LATIN_1), ("utf-16", UTF_16), ("utf-16-be", UTF_16)]
+)
+def test_a_header_of_another_encoding_is_named_with_what_converts_it(
+    capsys, tmp_path, command, encoding, said
+):
+    path = tmp_path / "a.csv"
+    path.write_bytes(TOWNS.encode(encoding))
+    done = ran(capsys, command, *words_of(command, path, tmp_path))
+    assert done.code == (2 if command == "check-config" else 3)
+    assert f"{path}: {said}" in done.err.splitlines()[0]
+
+
+def words_of(command, path, directory):
+    if command == "check-config":
+        config = directory / "monitor.yaml"
+        config.write_text(f"feeds: [{{type: file, path: '{path}'}}]\n")
+        return (config,)
+    return (path, "-o", "-") if command == "init" else (path,)
+
+
+@pytest.mark.parametrize("command", ["replay", "init", "check-config"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("a.csv", ";", "semicolons, not commas"),
+        ("a.csv", "\t", "tabs, not commas"),
+        ("a.csv", "|", "bars, not commas"),
+        ("a.tsv", ",", "commas, not tabs"),
+    ],
+)
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_another_separator_is_seen_in_the_header_and_said_in_one_line(
+    capsys, tmp_path, command, case, quote
+):
+    name, separator, names = case
+    path = tmp_path / name
+    header = separator.join(f"{quote}{column}{quote}" for column in ("ts", "id", "score", "label"))
+    text = table("ts,id,score,label", lambda row: f"{SECOND + row},{row},0.{row},{row % 2}")
+    _, _, rows = text.replace(",", separator).partition("\n")
+    path.write_text(f"{header}\n{rows}")
+    done = ran(capsys, command, *words_of(command, path, tmp_path))
+    said = f"{path}: reads cells separated by {names}, as its first line has them"
+    assert [line for line in done.err.splitlines() if "separated" in line] == [
+        f"feeds[0]: {said}" if command == "check-config" else said
+    ]
+    if command == "init":
+        assert done.code == 0
+
+
+@pytest.mark.parametrize("header", ["ts;a,label", "ts|a;label", "ts"])
+def test_a_header_that_leaves_a_doubt_is_read_by_the_name_of_the_file(capsys, tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n1\n")
+    assert "separated by" not in ran(capsys, "replay", path).err
