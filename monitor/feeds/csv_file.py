@@ -61,6 +61,11 @@ def read_csv(
         if table is None:
             header, _, data = data.partition(b"\n")
             table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
+            if columns := table.spaced_columns(data.partition(b"\n")[0]):
+                say(
+                    f"{name}: cells of {', '.join(columns)} begin with a space, which is part of "
+                    "the value; remove the spaces behind the separators"
+                )
             skipped = 1
         yield table.decode(data, block.first_line + skipped)
 
@@ -129,6 +134,20 @@ class _Rows:
             self._common["label"] = None
         self._common |= constant_fields(sources.constants, readers)
         self._layout = self._layout_of(sources) if _is_plain(mapping) else None
+
+    def spaced_columns(self, line: bytes) -> list[str]:
+        """Return the columns of names whose cells begin with a space in a row.
+
+        Args:
+            line: the row.
+        """
+        try:
+            cells = self._cells(line)
+        except (UnicodeDecodeError, csv.Error):
+            return []
+        names = [index for field, index, _ in self._readers if field in table_fields.TEXTS]
+        names += [index for _, index in self._segments]
+        return [self._columns[i] for i in names if cells[i : i + 1] and cells[i].startswith(" ")]
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:
         """Return where each cell belongs; None where cells are not plain text of fields."""

@@ -305,3 +305,26 @@ def test_a_header_that_leaves_a_doubt_is_read_by_the_name_of_the_file(capsys, tm
     path = tmp_path / "a.csv"
     path.write_text(f"{header}\n1\n")
     assert "separated by" not in ran(capsys, "replay", path).err
+
+
+@pytest.mark.parametrize("mapped", [(), ("--field", "version=release")])
+def test_names_that_begin_with_a_space_are_said_in_one_line(capsys, tmp_path, mapped):
+    """Spaces belong to a cell (RFC 4180); numbers, times and classes are read without them."""
+    path = tmp_path / "a.csv"
+    path.write_text(
+        table(
+            "ts, id, release, prediction, label",
+            lambda row: f"{SECOND + row}, {row}, a, 1, {row % 2}",
+        )
+    )
+    done = ran(capsys, "replay", path, *mapped)
+    columns = "id, release" if mapped else "id"
+    assert (done.code, done.err) == (
+        0,
+        (
+            f"{path}: cells of {columns} begin with a space, which is part of the value; remove "
+            "the spaces behind the separators\n"
+        ),
+    )
+    path.write_text(path.read_text().replace(", ", ","))
+    assert ran(capsys, "replay", path, *mapped).err == ""
