@@ -108,6 +108,12 @@ def test_whatever_offers_a_stream_of_arrow_counts_alike():
     assert fed(relation)["default"].status == fed(FRAME)["default"].status
 
 
+def test_a_reader_of_arrow_counts_as_its_table():
+    assert fed(pa.Table.from_pandas(FRAME).to_reader())["default"].status == (
+        fed(FRAME)["default"].status
+    )
+
+
 @pytest.mark.usefixtures("maybe_without_pyarrow")
 def test_columns_of_pandas_may_have_numbers_for_names():
     numbered = pd.DataFrame({0: [0.0, 60.0], 1: [1, 0], 2: [1, 1]})
