@@ -12,8 +12,10 @@ from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
+from monitor.events.columns import MISSING_VALUE
 
 _LISTED = 8
+_WITHOUT = {MISSING_VALUE: " without a version"}
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 
@@ -171,8 +173,8 @@ def common_stretch(
 def _listed(there: Sequence[VersionTraffic]) -> str:
     """Return the versions that began last, with their predictions and times, for an error."""
     named = [
-        f"{one.name!r} ({one.predictions:,} predictions, {format_time(one.first)} to "
-        f"{format_time(one.last)})"
+        f"{one.name!r} ({one.predictions:,} predictions{_WITHOUT.get(one.name, '')}, "
+        f"{format_time(one.first)} to {format_time(one.last)})"
         for one in there[-_LISTED:]
     ]
     more = [f"{len(there) - _LISTED} that began earlier"] if len(there) > _LISTED else []
