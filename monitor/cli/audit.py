@@ -13,6 +13,7 @@ from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.config import Config, ModelConfig, load_config
+from monitor.config.quantities import count_of
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -76,7 +77,7 @@ def run(args: Namespace) -> int:
         show(texts.found[key])
     for one in drawn:
         words = f"predicted {one.predicted}, labelled {one.label}"
-        tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {one.cases:,} cases")
+        tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {count_of(one.cases, 'case')}")
     return 0
 
 

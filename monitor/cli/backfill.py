@@ -12,7 +12,7 @@ from monitor.cli.output import tell
 from monitor.clock import HOUR_MS
 from monitor.config import Config
 from monitor.config.asked_duration import asked_duration
-from monitor.config.quantities import format_duration
+from monitor.config.quantities import count_of, format_duration
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
@@ -55,7 +55,7 @@ def backfilled(monitor: Monitor, args: Namespace) -> Iterator[Apply]:
         moments.finish()
         with path.open("w", encoding="utf-8", newline="\n") as stream:
             samples = write_openmetrics(recorder, stream, target)
-        tell(f"{path}: {samples:,} samples at {recorder.moments:,} moments")
+        tell(f"{path}: {count_of(samples, 'sample')} at {count_of(recorder.moments, 'moment')}")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from monitor.cli.output import tell
 from monitor.cli.usable import rejected_text
 from monitor.config import Config, ModelConfig, Reference
 from monitor.config.mapping import FixedValue, MappedRecords
+from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.engine import Monitor
 from monitor.errors import FeedError, UsageError
@@ -101,7 +102,7 @@ def with_references(config: Config, path: str, found: Sequence[HeldOut]) -> Conf
         UsageError: no models are configured, and the test set has several.
     """
     for one in found:
-        tell(f"{one.model}: reference: {int(one.counts.total):,} outcomes of {path}")
+        tell(f"{one.model}: reference: {count_of(int(one.counts.total), 'outcome')} of {path}")
     references = {
         one.model: {"reference": Reference.model_validate(one.reference)} for one in found
     }
@@ -198,7 +199,7 @@ def _check_classes(path: str, model: ModelState, counts: ConfusionCounts) -> Non
     ):
         if not int(cases):
             raise FeedError(
-                f"{where}: has no actual {name} among {int(counts.total):,} outcomes, and a "
-                "reference needs both classes; say how the positive class is written: --positive "
-                "label=VALUE"
+                f"{where}: has no actual {name} among "
+                f"{count_of(int(counts.total), 'outcome')}, and a reference needs both "
+                "classes; say how the positive class is written: --positive label=VALUE"
             )

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import is_table
 from monitor.config import KafkaFeed
-from monitor.config.quantities import without_account
+from monitor.config.quantities import count_of, without_account
 from monitor.errors import ConfigError, FeedError, UsageError
 from monitor.extras import install_command
 from monitor.feeds.kafka import installed
@@ -104,7 +104,7 @@ def _topics(place: str, folder: Path, properties: str | None) -> Looked:
     path = folder / "messages.ndjson"
     lines = latest_lines(feed, MOST_MESSAGES)
     path.write_bytes(b"".join(line + b"\n" for line in lines))
-    tell(f"{place}: {len(lines):,} records looked at")
+    tell(f"{place}: {count_of(len(lines), 'record')} looked at")
     settings: dict[str, Any] = {"type": "kafka", "brokers": feed.brokers, "topics": feed.topics}
     if properties is not None:
         settings["properties_file"] = properties

@@ -11,6 +11,7 @@ from monitor.cli.mapped_files import mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, load_config
+from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.report.reference_text import too_small_text
@@ -43,8 +44,8 @@ def run(args: Namespace) -> int:
 def _found(one: HeldOut) -> Iterator[str]:
     labelled = int(one.counts.total)
     left = one.predictions - labelled
-    without = f", {left:,} predictions without a label left out" if left else ""
-    yield f"{labelled:,} outcomes{without}"
+    without = f", {count_of(left, 'prediction')} without a label left out" if left else ""
+    yield f"{count_of(labelled, 'outcome')}{without}"
     yield "; ".join(_estimate(one.counts, name) for name in _SHOWN)
     if few := _too_few(one.counts):
         yield f"warning: {few}"

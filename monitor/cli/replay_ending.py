@@ -10,6 +10,7 @@ from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
+from monitor.config.quantities import count_of
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -50,7 +51,7 @@ def _read(snapshot: Snapshot) -> str:
     rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
     unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
-    return f"{snapshot.records:,} events read, {unused}."
+    return f"{count_of(snapshot.records, 'event')} read, {unused}."
 
 
 def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[str]:
@@ -71,7 +72,7 @@ def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[
             "nothing yet" if _is_open(one) and name not in paging else words[name]
             for name, one in found.items()
         )
-        named = (f"{n:,} models: {text}" for text, n in tally.items())
+        named = (f"{count_of(n, 'model')}: {text}" for text, n in tally.items())
     if words:
         yield f"Judged: {'; '.join(named)}."
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.config import Labelling
+from monitor.config.quantities import count_of
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, because, wrong_labels
@@ -98,7 +99,7 @@ def _books(model: ModelState) -> str:
     shown = [
         f"{n:,} {state}" for state, n in states.items() if n or state in ("labelled", "pending")
     ]
-    return f"{one_line(model.name)}: {predictions:,} predictions; {', '.join(shown)}."
+    return f"{one_line(model.name)}: {count_of(predictions, 'prediction')}; {', '.join(shown)}."
 
 
 def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from monitor.cli.output import show
-from monitor.config.quantities import format_size, format_time, parse_time
+from monitor.config.quantities import count_of, format_size, format_time, parse_time
 from monitor.errors import UsageError
 from monitor.events.columns import NO_TIME
 from monitor.events.renumbering import State
@@ -86,14 +86,19 @@ def _checked(found: list[InspectedFile]) -> Iterator[str]:
     for file in found:
         yield f"{file.path}: {file.fault or _well(file)}"
     faults = sum(bool(file.fault) for file in found)
-    yield f"{len(found)} files, {faults} damaged" if found else "no state in this directory"
+    yield (
+        f"{count_of(len(found), 'file')}, {faults} damaged"
+        if found
+        else "no state in this directory"
+    )
 
 
 def _well(file: InspectedFile) -> str:
     if file.checkpoint is not None:
         records = file.checkpoint.state["engine"]["records"]
-        return f"good, {format_size(file.nbytes)}, {records} records"
-    return f"good, {format_size(file.nbytes)}, {file.bodies} requests{_TORN if file.torn else ''}"
+        return f"good, {format_size(file.nbytes)}, {count_of(records, 'record')}"
+    requests = count_of(file.bodies, "request")
+    return f"good, {format_size(file.nbytes)}, {requests}{_TORN if file.torn else ''}"
 
 
 def _shown(found: list[InspectedFile]) -> Iterator[str]:
@@ -105,7 +110,8 @@ def _shown(found: list[InspectedFile]) -> Iterator[str]:
     else:
         yield "no checkpoint"
     size = format_size(sum(file.nbytes for file in journal))
-    yield f"journal: {len(journal)} segments, {size}, {sum(f.bodies for f in journal)} requests"
+    requests = sum(file.bodies for file in journal)
+    yield f"journal: {count_of(len(journal), 'segment')}, {size}, {count_of(requests, 'request')}"
 
 
 def _described(state: State) -> Iterator[str]:

@@ -13,6 +13,7 @@ from msgspec import UNSET
 from monitor.cli.output import show
 from monitor.cli.remote import Remote
 from monitor.clock import SystemClock
+from monitor.config.quantities import count_of
 from monitor.errors import FeedError
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
@@ -97,7 +98,7 @@ def table(
         lines += block
         shown += 1
     left_out = shown < status.total
-    return [*lines, f"{shown} of {status.total} models"] if left_out else lines
+    return [*lines, f"{shown} of {count_of(status.total, 'model')}"] if left_out else lines
 
 
 def _head(status: StatusAnswer, width: int) -> Iterator[str]:
@@ -169,7 +170,8 @@ def _classes(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:
         row = f"{_cut('  ' + one_line(name), wide):<{wide}}{_numbers(one.metrics)} "
         yield row + _end(_state(one), width - len(row))
     if len(names) > _MOST_CLASSES:
-        yield f"  and {len(names) - _MOST_CLASSES} more classes"
+        left = len(names) - _MOST_CLASSES
+        yield f"  and {left} more {'class' if left == 1 else 'classes'}"
 
 
 def _state(one: OneClass) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejection_hints import Faults, hint
+from monitor.config.quantities import count_of
 from monitor.snapshot import Snapshot
 
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
@@ -24,7 +25,9 @@ def rejected_text(snapshot: Snapshot, faults: Faults) -> str:
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
     total = sum(rejected.values())
     advice = hint(most, faults)
-    return f"{total:,} of {snapshot.records:,} records were rejected: {reasons}; {advice}"
+    were = "was" if total == 1 else "were"
+    records = count_of(snapshot.records, "record")
+    return f"{total:,} of {records} {were} rejected: {reasons}; {advice}"
 
 
 def usable(snapshot: Snapshot, faults: Faults) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from monitor.config.quantities import count_of
 from monitor.errors import MonitorError
 from monitor.extras import install_command
 
@@ -214,7 +215,11 @@ class KafkaDelivery:
         except (self._error, BufferError) as error:
             raise MonitorError(f"{self._target}: {error}; the batch was not delivered") from error
         if left or faults:
-            fault = faults[0] if faults else f"{left} events were not acknowledged"
+            fault = (
+                faults[0]
+                if faults
+                else f"{count_of(left, 'event')} {'was' if left == 1 else 'were'} not acknowledged"
+            )
             raise MonitorError(f"{self._target}: {fault}; the batch was not delivered")
 
 

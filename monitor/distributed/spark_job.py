@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.config import Config
+from monitor.config.quantities import count_of
 from monitor.distributed.delivery import Delivery, Say
 from monitor.distributed.layout import Layout
 from monitor.distributed.page_rules import PageRules, mismatch
@@ -264,7 +265,10 @@ class _Sink:
     def _tell(self, number: int, sent: int, records: int, books: dict[str, int]) -> None:
         shown = ", ".join(f"{name} {count}" for name, count in sorted(books.items()) if count)
         details = f"; {shown}" if shown else ""
-        self._say(f"batch {number}: {records} records, {sent} counts sent{details}")
+        self._say(
+            f"batch {number}: {count_of(records, 'record')}, {count_of(sent, 'count')} sent"
+            f"{details}"
+        )
 
 
 def _explained(text: str, job: SparkJob) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
-from monitor.config.quantities import format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
 from monitor.events.columns import MISSING_VALUE
@@ -173,7 +173,7 @@ def common_stretch(
 def _listed(there: Sequence[VersionTraffic]) -> str:
     """Return the versions that began last, with their predictions and times, for an error."""
     named = [
-        f"{one.name!r} ({one.predictions:,} predictions{_WITHOUT.get(one.name, '')}, "
+        f"{one.name!r} ({count_of(one.predictions, 'prediction')}{_WITHOUT.get(one.name, '')}, "
         f"{format_time(one.first)} to {format_time(one.last)})"
         for one in there[-_LISTED:]
     ]

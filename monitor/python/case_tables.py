@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from monitor.config import Config
+from monitor.config.quantities import count_of
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -80,7 +81,8 @@ class CaseReader:
         if len(rejected) == rows:
             first = rejected[0]
             raise ValueError(
-                f"{name}: none of {rows:,} rows can be used; {first.position}: {first.detail}"
+                f"{name}: none of {count_of(rows, 'row')} can be used; {first.position}: "
+                f"{first.detail}"
             )
         return found
 

@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any, Self
 
 from monitor.config import Config, load_config
+from monitor.config.quantities import count_of
 from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -246,10 +247,10 @@ class EmbeddedMonitor(Monitor):
     def __repr__(self) -> str:
         snapshot = self.snapshot()
         rejected = sum(snapshot.rejected.values())
-        head = f"Monitor: {snapshot.records:,} events, {rejected:,} rejected"
+        head = f"Monitor: {count_of(snapshot.records, 'event')}, {rejected:,} rejected"
         views = [ModelView(snapshot, state) for state in snapshot.models[:_SHOWN]]
         left = len(snapshot.models) - _SHOWN
-        more = [f"… and {left} more models"] if left > 0 else []
+        more = [f"… and {count_of(left, 'more model')}"] if left > 0 else []
         return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
 
 

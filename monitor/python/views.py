@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Estimated
 from monitor.drift import Verdict
@@ -221,7 +222,7 @@ class ModelView:
     def __repr__(self) -> str:
         status = self.status
         books = (
-            f"{status.predictions:,} predictions, {self._matched:,} labelled, "
+            f"{count_of(status.predictions, 'prediction')}, {self._matched:,} labelled, "
             f"{status.pending:,} pending"
         )
         rows = repr(self.windows).splitlines()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.clock import DAY_MS
+from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
@@ -167,7 +168,7 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
         return
     shown = [part for part in parts if part.carries][:_ROWS_OF_SEGMENTS]
     if not shown:
-        yield f"Segments: none of {len(parts)} values certainly changed by itself."
+        yield f"Segments: none of {count_of(len(parts), 'value')} certainly changed by itself."
     else:
         heads = "".join(f"{METRIC_WORDS[row.metric].short:>14}" for row in ADDITIVE_CAUSES.values())
         yield (
@@ -177,8 +178,8 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
         yield from map(_segment, shown)
         certain = sum(bool(part.carries) for part in parts)
         yield (
-            f"{certain} of {len(parts)} values certainly changed (*: in this, corrected for "
-            "looking at all); parts in log-odds."
+            f"{certain} of {count_of(len(parts), 'value')} certainly changed (*: in this, "
+            "corrected for looking at all); parts in log-odds."
         )
     yield _mixes(diagnosis)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from monitor.config.quantities import format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.drift.level_change import LevelChange
@@ -28,7 +28,7 @@ def reference_text(before: ReferenceOutcomes) -> str:
     ratio = f"r0 = {before.class_ratio:.4g}"
     if not math.isfinite(before.class_ratio):
         ratio = "r0 is not defined: it has no negatives"
-    parts += [f"{round(before.counts.total.item()):,} outcomes"]
+    parts += [f"{count_of(round(before.counts.total.item()), 'outcome')}"]
     parts += [] if before.pooled else [ratio]
     return ", ".join(parts)
 

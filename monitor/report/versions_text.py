@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from textwrap import wrap
 
+from monitor.config.quantities import count_of
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Range
 from monitor.drift.version_verdict import VersionVerdict
@@ -96,8 +97,9 @@ def _pairs(found: VersionsCompared) -> Iterator[str]:
         return
     a, b = (_name(one.name) for one in found.versions)
     share = min(found.comparison.paired, 1.0)
+    paired = int(pairs.positive.sum() + pairs.negative.sum())
     yield (
-        f"Both versions scored {int(pairs.positive.sum() + pairs.negative.sum()):,} cases, "
+        f"Both versions scored {count_of(paired, 'case')}, "
         f"{100 * share:.0f} % of those of the version with fewer:"
     )
     for word, cases, rate in zip(_CLASSES, (pairs.positive, pairs.negative), RATES, strict=False):

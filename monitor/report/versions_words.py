@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.config.quantities import format_duration
+from monitor.config.quantities import count_of, format_duration
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
@@ -70,9 +70,10 @@ def to_settle(found: VersionsCompared) -> str:
     length = _length(found.days_to_settle)
     if not compared.found.is_projected:
         rate = f" ({length} at the present rate)" if length else ""
-        return f"at least {rounded:,} more outcomes are needed{rate}: {_few(found)}"
+        needed = f"{count_of(rounded, 'more outcome')} {'is' if rounded == 1 else 'are'} needed"
+        return f"at least {needed}{rate}: {_few(found)}"
     rate = f", {length} at the present rate" if length else ""
-    return f"about {rounded:,} more outcomes would settle it{rate}"
+    return f"about {count_of(rounded, 'more outcome')} would settle it{rate}"
 
 
 def _length(days: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from monitor.clock import DAY_MS
-from monitor.config.quantities import format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.events.label_totals import LabelTotals
 from monitor.report.answer_parts import Share, defined
 from monitor.report.durations import duration_text
@@ -162,6 +162,10 @@ def _reason(model: ModelState) -> Literal["none_yet", "expired", "stopped", "too
     return None if any(faults) else "too_recent"
 
 
+def _waits(number: int) -> str:
+    return "waits" if number == 1 else "wait"
+
+
 def _text(model: ModelState, made: int, reason: str) -> str:
     limit = model.label_timeout_ms
     timeout = "" if limit is None else duration_text(limit / 1000)
@@ -169,22 +173,25 @@ def _text(model: ModelState, made: int, reason: str) -> str:
         f"{model.expired:,} expired without a label {timeout} after they were made "
         "(`label_timeout`)"
     )
+    waiting = f"{count_of(model.pending, 'prediction')} {_waits(model.pending)} for one"
     if reason == "none_yet":
         ends = f"; each expires {timeout} after it was made (`label_timeout`)" if timeout else ""
-        return f"No label has come: {made:,} predictions wait for one{ends}."
+        return f"No label has come: {count_of(made, 'prediction')} {_waits(made)} for one{ends}."
     if reason == "expired":
-        return f"No label has come: of {made:,} predictions {expired}, {model.pending:,} wait."
+        of_all = f"of {count_of(made, 'prediction')} {expired}"
+        return f"No label has come: {of_all}, {model.pending:,} {_waits(model.pending)}."
     if reason == "stopped":
         last = "more than 90 days ago"
         if model.now_ms is not None and model.last_label_ms is not None:
             last = f"{duration_text((model.now_ms - model.last_label_ms) / 1000)} ago"
         lapsed = f"; {expired}" if model.expired else ""
-        return f"The last label is from {last}: {model.pending:,} predictions wait for one{lapsed}."
+        return f"The last label is from {last}: {waiting}{lapsed}."
     wait = model.maturity_ms
     age = "old enough" if wait is None else f"{duration_text(wait / 1000)} old"
     return (
-        f"{model.labelled:,} of {made:,} predictions have a label. Windows show predictions that "
-        f"are {age}, when nearly all labels have come; there are none yet."
+        f"{model.labelled:,} of {count_of(made, 'prediction')} "
+        f"{'has' if model.labelled == 1 else 'have'} a label. Windows show predictions that are "
+        f"{age}, when nearly all labels have come; there are none yet."
     )
 
 

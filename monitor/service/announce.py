@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from monitor.config.quantities import format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.events.model_time import SHARE
 from monitor.report.printable import one_line
 from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
@@ -52,7 +52,8 @@ def _forgotten(before: Snapshot, after: Snapshot) -> Iterator[str]:
             f"precision_monitor_forgotten_outcomes_total has what it counted: {outcomes}"
         )
     if count > len(gone):
-        yield f"{count - len(gone)} models that came and fell silent meanwhile are forgotten"
+        others = count_of(count - len(gone), "model")
+        yield f"{others} that came and fell silent meanwhile: forgotten"
 
 
 def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
@@ -60,9 +61,9 @@ def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
     before = (0, 0) if old is None else old.aside
     if model.aside[0] and not before[0] and model.watermark_ms is not None:
         yield (
-            f"CAUTION: {model.name}: {model.aside[1] - before[1]} events are dated far ahead of "
-            f"{format_time(model.watermark_ms)}, the time of the model, or of the clock; they "
-            f"count, but move no window until one in {SHARE} events agrees with them: correct "
+            f"CAUTION: {model.name}: {count_of(model.aside[1] - before[1], 'event')} dated far "
+            f"ahead of {format_time(model.watermark_ms)}, the time of the model, or of the clock; "
+            f"they count, but move no window until one in {SHARE} events agrees with them: correct "
             "the clock or the unit of time of their producer"
         )
 

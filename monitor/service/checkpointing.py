@@ -15,6 +15,7 @@ import xxhash
 
 from monitor.clock import SECOND_MS, Clock
 from monitor.config import Config
+from monitor.config.quantities import count_of
 from monitor.engine import Monitor
 from monitor.events.keys import PUBLIC_SEED
 from monitor.events.renumbering import State
@@ -255,7 +256,9 @@ class Checkpointer:
             self._written = WrittenCheckpoint(state["at"])
             self._positions = [state["positions"]]
             self._at_once = state["fingerprint"] != fingerprint(self._config)
-            self._resuming = f"resuming from {found.path}, {state['engine']['records']} records"
+            self._resuming = (
+                f"resuming from {found.path}, {count_of(state['engine']['records'], 'record')}"
+            )
         except _UNFIT as error:
             raise self._unfit(error, state) from error
         if self._at_once:

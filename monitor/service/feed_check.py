@@ -78,7 +78,7 @@ def _files(feed: FileFeed, settings: DecodeSettings) -> Iterator[Finding]:
         for match in there[:_MOST_FILES]:
             yield from _file(match, feed, settings)
         if len(there) > _MOST_FILES:
-            yield _unchecked(f"{len(there) - _MOST_FILES:,} more files")
+            yield _unchecked(f"{count_of(len(there) - _MOST_FILES, 'more file')}")
         if not there and feed.follow:
             yield _unchecked(f"{path}, which does not exist yet")
 

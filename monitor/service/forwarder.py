@@ -32,7 +32,7 @@ from collections.abc import Callable, Mapping
 
 from monitor.clock import SECOND_MS, Clock
 from monitor.config.forward import ForwardConfig
-from monitor.config.quantities import without_account
+from monitor.config.quantities import count_of, without_account
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
 from monitor.prometheus.forward_series import (
@@ -261,8 +261,8 @@ class Forwarder:
         self._rejected += rejected
         if rejected and not self._rejecting:
             self._say(
-                f"forward {self._to}: the receiver rejected {rejected} records of batch "
-                f"{batch.number}, such as: {found['faults'][:1]}"
+                f"forward {self._to}: the receiver rejected {count_of(rejected, 'record')} of "
+                f"batch {batch.number}, such as: {found['faults'][:1]}"
             )
         self._rejecting = bool(rejected)
 

@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 
 from monitor.clock import SECOND_MS, Clock, Stopwatch
 from monitor.config import Config, HttpFeed
+from monitor.config.quantities import count_of
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import LiveDecoder
@@ -316,7 +317,9 @@ class PostedFeeds:
         self._position = self._replayed.position
         if batch is None:
             self._restored = self.ready = True
-            self._say(f"journal replayed, {self._replayed.records} records; accepting events")
+            self._say(
+                f"journal replayed, {count_of(self._replayed.records, 'record')}; accepting events"
+            )
         return batch
 
     def _release(self) -> None:

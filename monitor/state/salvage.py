@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from monitor.config.quantities import count_of
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.disk import make_directory, write_file
 from monitor.state.encoding import DamagedError
@@ -175,6 +176,7 @@ def _described(path: Path, repaired: RepairedSegment, *, missing: bool) -> Salva
         parts.append("its header is lost: requests are copied as they are found, unchecked")
     lost = [lost for lost in repaired.lost if lost.end > lost.start]
     parts += [
-        f"lost: offsets {start} to {end}, about {lines} records" for start, end, lines in lost
+        f"lost: offsets {start} to {end}, about {count_of(lines, 'record')}"
+        for start, end, lines in lost
     ]
     return Salvaged(path, "; ".join(parts) or "whole", lost=missing or bool(lost))

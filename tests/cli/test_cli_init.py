@@ -231,7 +231,7 @@ def test_a_file_is_never_overwritten(capsys, tmp_path, written):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "has no column 'ts', got a, b"),
-        ("ts,prediction,label\n1,yes,1\n", "1 of 1 records were rejected: 1 bad_value"),
+        ("ts,prediction,label\n1,yes,1\n", "1 of 1 record was rejected: 1 bad_value"),
         ("id,ts,label\na,1,1\n", "has no predictions"),
         ("", "has no predictions"),
     ],

@@ -55,7 +55,7 @@ def test_the_stored_state_is_shown(capsys, folder):
         "labels waiting for their prediction: 1",
     ):
         assert f"{line}\n" in done.out
-    assert "journal: 1 segments" in done.out
+    assert "journal: 1 segment" in done.out
 
 
 @pytest.mark.parametrize("name", ["checkpoints/00000002.checkpoint", "journal/00000001.journal"])

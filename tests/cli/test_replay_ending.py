@@ -65,7 +65,7 @@ def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
 
 def test_predictions_alone_lack_labels(last_lines):
     said, following = last_lines([{"id": "a", "ts": 1, "prediction": 1}])
-    assert said == "1 events read, 0 rejected. Judged: default: nothing yet (no labels yet)."
+    assert said == "1 event read, 0 rejected. Judged: default: nothing yet (no labels yet)."
     assert following.startswith("no label came; give the labels, too")
 
 

@@ -170,7 +170,7 @@ ROWS = {"prediction": [1, 0], "label": [1, 0]}
         (("2013-07", ROWS), {}, "before: must be a table, or both must be ranges"),
         ((ROWS, ROWS), {"table": ROWS}, "table: is for two ranges"),
         ((ROWS, {"prediction": [], "label": []}), {}, "after: has no rows"),
-        ((ROWS, {"prediction": ["x"], "label": [1]}), {}, "after: none of 1 rows can be used"),
+        ((ROWS, {"prediction": ["x"], "label": [1]}), {}, "after: none of 1 row can be used"),
         ((ROWS, {"a": [1]}), {}, "table: its columns make no events, got a; .*label="),
         ((ROWS, ROWS), {"label": "fraud"}, "label: there is no column 'fraud'"),
         (([1, 0], ROWS), {}, "must be a frame, an Arrow table or arrays by name, got list"),

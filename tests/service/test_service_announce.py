@@ -73,7 +73,7 @@ def test_events_that_are_set_aside_give_one_caution_until_there_are_none():
         return replace(known, models=tuple(replace(m, aside=aside) for m in known.models))
 
     (line,) = announcements(state(0, 4), state(3, 7))
-    assert line.startswith("CAUTION: fraud: 3 events are dated far ahead of 2026-11-02T12:00:00Z, ")
+    assert line.startswith("CAUTION: fraud: 3 events dated far ahead of 2026-11-02T12:00:00Z, ")
     assert "no window until one in 16 events agrees" in line
     assert not list(announcements(state(3, 7), state(9, 13)))
     assert not list(announcements(state(3, 7), state(0, 7)))
@@ -88,7 +88,7 @@ def test_each_forgotten_model_is_announced_with_what_it_counted():
         "precision_monitor_forgotten_outcomes_total has what it counted: "
         "2,202 tp, 5,865 fp, 4,551 fn, 8,396 tn"
     )
-    assert last == "2 models that came and fell silent meanwhile are forgotten"
+    assert last == "2 models that came and fell silent meanwhile: forgotten"
 
 
 def test_a_model_that_a_reload_removed_is_not_announced_as_forgotten():

@@ -186,7 +186,7 @@ def test_of_the_journal_only_what_came_after_the_checkpoint_is_read_again(start,
         journal.append([Body(NOW * 1000, lines(3))])
     again = start(type="http", listen="127.0.0.1:0")
     again.turns()
-    assert any("journal replayed, 1 records" in line for line in again.reported)
+    assert any("journal replayed, 1 record" in line for line in again.reported)
     assert again.service._monitor.snapshot().records == 3
 
 
