@@ -42,7 +42,7 @@ def ending(snapshot: Snapshot, args: Namespace) -> str:
     }
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
-    if found:
+    if found or any(snapshot.events.values()):
         lines.append(f"Next: {_next(snapshot, found, paging, args)}")  # a command stays on its line
     return "\n".join(lines)
 

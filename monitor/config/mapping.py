@@ -31,6 +31,8 @@ FIELDS = (
     "segment",
 )
 """Names of the fields of events, which are also the columns of tables without a mapping."""
+_NEAR = 0.7
+"""Likeness from which another field is proposed: `decision` is not near enough to `version`."""
 SEGMENT = "segment."
 """A mapping names the segment key K as the field `segment.K`."""
 
@@ -39,7 +41,7 @@ def _known_field(name: str) -> str:
     key = name.removeprefix(SEGMENT)
     if name in FIELDS or (name.startswith(SEGMENT) and key and not set(key) & set('"\\')):
         return name
-    near = get_close_matches(name, FIELDS, n=1)
+    near = get_close_matches(name, FIELDS, n=1, cutoff=_NEAR)
     hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(FIELDS)}, segment.K"
     raise q.unfit("is no field of an event", hint)
 

@@ -12,7 +12,7 @@ from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
-from monitor.events.columns import OTHER_VALUE
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
 
 _LISTED = 8
 _OTHERS = (
@@ -20,6 +20,7 @@ _OTHERS = (
     "max_segment_values of the model"
 )
 _BY_TIME = "compare two stretches of time with diagnose"
+_WITHOUT = {MISSING_VALUE: " without a version"}
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 
@@ -184,8 +185,8 @@ def _only(there: Sequence[VersionTraffic]) -> str:
 def _listed(there: Sequence[VersionTraffic]) -> str:
     """Return the versions that began last, with their predictions and times, for an error."""
     named = [
-        f"{one.name!r} ({count_of(one.predictions, 'prediction')}, {format_time(one.first)} to "
-        f"{format_time(one.last)})"
+        f"{one.name!r} ({count_of(one.predictions, 'prediction')}{_WITHOUT.get(one.name, '')}, "
+        f"{format_time(one.first)} to {format_time(one.last)})"
         for one in there[-_LISTED:]
     ]
     more = [f"{len(there) - _LISTED} that began earlier"] if len(there) > _LISTED else []

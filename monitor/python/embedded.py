@@ -15,9 +15,10 @@ from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
-from monitor.events.reject_reasons import Rejection
+from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
+from monitor.feeds.table_fields import TIMES
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.tables import TableRead, TableReader, mapping_of
@@ -28,6 +29,13 @@ from monitor.snapshot import Snapshot
 _SHOWN = 7
 """Models that a `repr` shows."""
 _SHOWN_REJECTIONS = 5
+_ZONE = "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
+_CLASS = "say which values are of the positive class, values={{'{}': {{'positive': ['VALUE']}}}}"
+_HINTS = {
+    **dict.fromkeys(TIMES, _ZONE),
+    **{field: _CLASS.format(field) for field in ("prediction", "label")},
+}
+"""What to write where a value does not fit, by field."""
 
 
 class EmbeddedMonitor(Monitor):
@@ -126,7 +134,7 @@ class EmbeddedMonitor(Monitor):
             note=reader.note,
         )
         if rows and rejected.total() == rows:
-            raise ValueError(f"table: every row was rejected\n{found!r}")
+            raise ValueError(f"table: every row was rejected{_hint(first[0])}\n{found!r}")
         return found
 
     def compare(
@@ -244,3 +252,13 @@ class EmbeddedMonitor(Monitor):
         left = len(snapshot.models) - _SHOWN
         more = [f"… and {count_of(left, 'more model')}"] if left > 0 else []
         return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
+
+
+def _hint(rejection: Rejection) -> str:
+    """Return what to write so that a row like this one is read; "" where that is not certain."""
+    if rejection.reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
+        return "; give the unit of times, time={'unit': 'ms'}"
+    field = rejection.detail.partition(":")[0]
+    if rejection.reason is RejectReason.BAD_VALUE and field in _HINTS:
+        return f"; {_HINTS[field]}"
+    return ""

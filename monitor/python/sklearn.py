@@ -15,6 +15,7 @@ from monitor import metrics
 from monitor.counts import ConfusionCounts
 
 _CLASSES = 2
+_NO_CASES = ConfusionCounts(tp=0, fp=0, fn=0, tn=0)
 
 
 def balanced_precision_score(
@@ -57,7 +58,7 @@ def precision_at_score(
     Args:
         y_true: actual classes, one-dimensional.
         y_pred: predicted classes, as many.
-        class_ratio: actual positives per actual negative, above 0.
+        class_ratio: actual positives per actual negative, at least 0.
         sample_weight: weight of each case; each counts 1 without it.
         pos_label: the positive class.
 
@@ -80,9 +81,13 @@ def precision_at(class_ratio: float, *, pos_label: Any = 1) -> Any:
     """Return a scorer of `precision_at_score`.
 
     Args:
-        class_ratio: actual positives per actual negative, above 0.
+        class_ratio: actual positives per actual negative, at least 0.
         pos_label: the positive class.
+
+    Raises:
+        ValueError: the class ratio is out of range.
     """
+    metrics.precision_at(_NO_CASES, class_ratio=class_ratio)  # a fault while scoring is NaN there
     return make_scorer(precision_at_score, class_ratio=class_ratio, pos_label=pos_label)
 
 

@@ -270,6 +270,8 @@ def _columns(table: Any) -> dict[str, Any]:
         )
     elif hasattr(table, "columns"):
         names = table.columns
+    elif hasattr(table, "__arrow_c_stream__") and hasattr(table, "schema"):
+        names = table.schema.names  # of a reader of pyarrow, which gives its rows once
     else:
         raise ValueError(
             f"table: must be a frame, an Arrow table or arrays by name, got {type(table).__name__}"

@@ -100,10 +100,10 @@ class WindowView(MetricValues[Estimated], frozen=True):
         return frame({name: [value] for name, value in self.to_dict().items()})
 
     def __repr__(self) -> str:
-        ends = "everything" if self.opens is None else f"{_time(self.opens)}, {_time(self.closes)}"
+        ends = f" [{_time(self.opens)}, {_time(self.closes)})" if self.opens else ""
         cells = ", ".join(f"{c.name.lower()} {self.counts.cells[c].item():,}" for c in Outcome)
         rows = [f"  {METRIC_WORDS[name].words:<22} {found}" for name, found in self.metrics.items()]
-        return "\n".join([f"{self.name} [{ends}): {cells}", *rows])
+        return "\n".join([f"{self.name}{ends}: {cells}", *rows])
 
 
 class WindowViews(Mapping[str, WindowView]):
@@ -190,6 +190,7 @@ class ModelView:
 
     def __init__(self, snapshot: Snapshot, model: ModelState) -> None:
         self.name = model.name
+        self._matched = model.matched
         found = status_answer(snapshot, Selection(names=(model.name,)), limit=1)
         self.status: ModelStatus = found.models[0]
         self.verdict = ModelVerdict(
@@ -221,7 +222,7 @@ class ModelView:
     def __repr__(self) -> str:
         status = self.status
         books = (
-            f"{count_of(status.predictions, 'prediction')}, {status.labelled:,} labelled, "
+            f"{count_of(status.predictions, 'prediction')}, {self._matched:,} labelled, "
             f"{status.pending:,} pending"
         )
         rows = repr(self.windows).splitlines()

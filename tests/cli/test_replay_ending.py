@@ -69,6 +69,12 @@ def test_predictions_alone_lack_labels(last_lines):
     assert following.startswith("no label came; give the labels, too")
 
 
+def test_labels_alone_lack_predictions(last_lines):
+    said, following = last_lines([{"id": str(n), "ts": n, "label": 1} for n in range(3)])
+    assert said == "3 events read, 0 rejected."
+    assert following.startswith("labels came without predictions; give these, too")
+
+
 def test_labels_of_other_ids_are_named(last_lines):
     events = [{"id": "a", "ts": 1, "prediction": 1}, {"id": "b", "ts": 2, "label": 1}]
     assert last_lines(events)[1] == "no label has the id of a prediction; check the ids."

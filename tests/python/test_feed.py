@@ -1,5 +1,6 @@
 """Tables of any kind count alike: frames, Arrow tables, arrays by name, with pyarrow or without."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from uuid import UUID
@@ -108,6 +109,12 @@ def test_whatever_offers_a_stream_of_arrow_counts_alike():
     assert fed(relation)["default"].status == fed(FRAME)["default"].status
 
 
+def test_a_reader_of_arrow_counts_as_its_table():
+    assert fed(pa.Table.from_pandas(FRAME).to_reader())["default"].status == (
+        fed(FRAME)["default"].status
+    )
+
+
 @pytest.mark.usefixtures("maybe_without_pyarrow")
 def test_columns_of_pandas_may_have_numbers_for_names():
     numbered = pd.DataFrame({0: [0.0, 60.0], 1: [1, 0], 2: [1, 1]})
@@ -203,6 +210,28 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
 def test_what_cannot_be_read_is_a_value_error_with_the_name_of_the_field(table, columns, message):
     with pytest.raises(ValueError, match=message):
         Monitor().feed(table, **columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "hint"),
+    [
+        ("ts", "2026-03-01 12:00:00", {"time": {"zone": "Europe/Berlin"}}),
+        ("ts", 1_772_323_200_000, {"time": {"unit": "ms"}}),
+        ("label", "VALUE", {"values": {"label": {"positive": ["VALUE"]}}}),
+        ("prediction", "VALUE", {"values": {"prediction": {"positive": ["VALUE"]}}}),
+    ],
+)
+def test_where_every_row_is_rejected_the_message_says_what_to_write(column, value, hint):
+    table = {"ts": [1_772_323_200], "prediction": [1], "label": [1], column: [value]}
+    ((keyword, written),) = hint.items()
+    with pytest.raises(ValueError, match=re.escape(f"{keyword}={written!r}\n1 row read")):
+        Monitor().feed(table)
+    assert Monitor().feed(table, **hint).rejected == {}
+
+
+def test_a_field_that_is_like_none_is_answered_with_the_list():
+    with pytest.raises(ValueError, match=r"decision: is no field .*; it is one of type, id, "):
+        Monitor().feed(FRAME, decision="decision")
 
 
 def test_some_rejected_rows_are_counted_and_shown():

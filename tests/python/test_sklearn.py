@@ -70,3 +70,9 @@ def test_undefined_is_nan():
 def test_lengths_that_differ_are_refused():
     with pytest.raises(ValueError, match="y_pred: must be as long as y_true"):
         balanced_precision_score(np.ones(3), np.ones(2))
+
+
+@pytest.mark.parametrize("class_ratio", [-1, float("inf")])
+def test_a_class_ratio_out_of_range_is_refused_before_anything_is_scored(class_ratio):
+    with pytest.raises(ValueError, match="class_ratio: must be finite and at least 0"):
+        precision_at(class_ratio)

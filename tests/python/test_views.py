@@ -140,3 +140,14 @@ def test_a_configuration_file_makes_a_monitor(tmp_path):
     path.write_text("windows: 5")
     with pytest.raises(ConfigError, match="windows: must be a list"):
         Monitor.from_yaml(path)
+
+
+def test_what_is_printed_counts_a_retracted_label_as_pending_and_gives_all_no_bounds():
+    monitor = Monitor()
+    for name, label in (("a", None), ("b", 1)):
+        monitor.predict(name, ts=0, prediction=1)
+        monitor.label(name, ts=60, label=label)
+    view = monitor["default"]
+    assert repr(view).splitlines()[1] == "2 predictions, 1 labelled, 1 pending"
+    assert repr(view["all"]).splitlines()[0] == "all: tp 1, fp 0, fn 0, tn 0"
+    assert repr(view["1d"]).startswith("1d [1969-12-30 23:58, 1969-12-31 23:58): tp 0, fp 0")
