@@ -86,6 +86,7 @@ def judge_on_curve(
         between=between,
         within_days=_within_days(days),
         by_chance=by_chance,
+        scored=scores is not None,
     )
     judgement, below = ask(), None
     if by_chance or scores is None:
@@ -96,7 +97,12 @@ def judge_on_curve(
         on = any(position is CurvePosition.ON for position in found)
         ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
         judgement = ask()
-    if judgement.labels_may_explain and (after := scores_after()) is not None:
+    if not judgement.labels_may_explain:
+        return judgement, below
+    after = scores_after()
+    if after is None:
+        judgement = ask(scored=False)
+    else:
         fell = judgement.change["recall"] < 0
         missed = missed_positives(scores, after) if fell else missed_positives(after, scores)
         if missed is MissedPositives.SLID:

@@ -30,26 +30,27 @@ _FITS = 9.210340371976184
 _TEN_TIMES = 4.605170185988092
 """2 ln 10: distances by which one explanation is ten times as likely as the other."""
 _THREE_TIMES = 2.1972245773362196
-"""2 ln 3: likewise for three times."""
+"""2 ln 3: likewise for three times, where no scores can tell."""
 _MOVED = 2.0
 """Standard errors; where neither recall nor the odds ratio moved by more, none blames skill."""
 
 
 def labels_explain(
-    before: ConfusionCounts, after: ConfusionCounts, found: Changes
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes, *, scored: bool = False
 ) -> NDArray[np.bool_]:
     """Test for a change of recall that other labels explain as well as the model.
 
     That labels are wrong more often predicts the changes of log r, TPR and FPR from one
     share. It explains them where the changes do not leave that prediction (p > .01), and no
-    change of log r, which is what a change of the model alone predicts, is less than ten times
-    as likely. Where recall rose, labels that are wrong less often are tested, and three times are
-    enough: an improvement that labels explain wakes nobody.
+    change of log r, which is what a change of the model alone predicts, is less than three times
+    as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
+    little there. Where recall rose, labels that are wrong less often are tested.
 
     Args:
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
+        scored: True where the scores of both can decide between labels and model.
 
     Returns:
         Bool array in the shape of the series; False where recall did not move, or neither it
@@ -69,10 +70,10 @@ def labels_explain(
     moved &= found.change[Component.RECALL] != 0
     asked = np.asarray(moved & _both_classes(before) & _both_classes(after))
     asked = asked & ~flags_one_way(before, after)
-    explained = np.zeros(asked.shape, dtype=np.bool_)
+    explained, least = np.zeros(asked.shape, dtype=np.bool_), _TEN_TIMES if scored else _THREE_TIMES
     for index in map(tuple, np.argwhere(asked)):
         series = Changes(found.change[:, *index], found.standard_error[:, *index])
-        explained[index] = _explains(before[index], after[index], series)
+        explained[index] = _explains(before[index], after[index], series, least)
     return explained
 
 
@@ -80,7 +81,9 @@ def _both_classes(counts: ConfusionCounts) -> NDArray[np.bool_]:
     return np.asarray((counts.actual_positive > 0) & (counts.actual_negative > 0))
 
 
-def _explains(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -> bool:
+def _explains(
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes, least: float
+) -> bool:
     rose = found.change[Component.RECALL] > 0
     right = after if rose else before
     predicted = _predicted(right) * (-1 if rose else 1)
@@ -88,7 +91,7 @@ def _explains(before: ConfusionCounts, after: ConfusionCounts, found: Changes) -
     weight = np.linalg.inv(_covariance(found))
     distance = float(np.einsum("si,ij,sj->s", rest, weight, rest).min())
     of_model = float(found.change[0] / found.standard_error[0]) ** 2
-    return distance < min(_FITS, of_model + (_THREE_TIMES if rose else _TEN_TIMES))
+    return distance < min(_FITS, of_model + least)
 
 
 def _covariance(found: Changes) -> FloatArray:

@@ -187,6 +187,7 @@ def judge(
     within_days: float = math.nan,
     by_chance: bool = False,
     by_labels: bool | None = None,
+    scored: bool = False,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -209,6 +210,7 @@ def judge(
         by_chance: True where the days of the window are those of a model that flags by chance
             (see `no_skill.log_chance_ratio`), which no other labels explain.
         by_labels: see `judge_changes`; None to test it by the rates.
+        scored: see `labels_explain`.
 
     Returns:
         The judgement. Empty windows and empty cells give `insufficient_evidence`,
@@ -234,7 +236,7 @@ def judge(
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     found = changes(before, after, dispersion, between).within_days(within_days)
     if by_labels is None:
-        by_labels = not by_chance and bool(labels_explain(*whole, found))
+        by_labels = not by_chance and bool(labels_explain(*whole, found, scored=scored))
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
