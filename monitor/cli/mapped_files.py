@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +12,7 @@ from os import fspath
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
 from monitor.cli.recorded_tables import is_table, tables
-from monitor.cli.rejection_hints import Faults
+from monitor.cli.rejected_records import RejectedRecords
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
@@ -62,7 +61,6 @@ class RecordedFeed:
         id_texts: IdTexts | None = None,
     ) -> None:
         self.records = 0
-        self.faults: Faults = Counter()
         self.torn: FeedError | None = None
         self._config = config
         settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
@@ -74,6 +72,8 @@ class RecordedFeed:
             self._paths += found
             if mapping is not None:
                 self._mappings |= dict.fromkeys(found, mapping)
+        units = {mapping.time.unit for mapping in self._mappings.values()}
+        self.faults = RejectedRecords(*units) if len(units) == 1 else RejectedRecords()
 
     def batches(self) -> Iterator[EventBatch]:
         """Yield all batches, with progress and warnings on stderr.
@@ -85,7 +85,7 @@ class RecordedFeed:
         try:
             for batch in self._merged(progress):
                 self.records += batch.records
-                self.faults.update((one.reason, one.field) for one in batch.rejected)
+                self.faults.add(batch.rejected)
                 yield batch
         except FeedError as error:
             if not self.records:

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 
+from monitor.cli.rejected_records import RejectedRecords
+from monitor.cli.rejected_values import class_hint, name_hint, score_hint, time_hint, unit_hint
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
-
-Faults = Counter[tuple[RejectReason, str]]
-"""Numbers of rejected records by reason and field."""
+from monitor.feeds.csv_file import UNREADABLE_QUOTES
+from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 
 _SHOWN = 3
 _WHOLE = ("record", "row")
 """In the place of a field: the fault is one of the record."""
 
 _HINTS = {
-    RejectReason.MALFORMED: "write one JSON object a line, or end the name in .csv, .json, "
-    ".parquet or .arrow",
     RejectReason.UNKNOWN_TYPE: "leave `type` out, or map it: --constant type=prediction",
     RejectReason.UNKNOWN_MODEL: "add the model to the configuration, or map it: --constant "
     "model=NAME",
-    RejectReason.TOO_LARGE: "check the delimiter of lines, and max_record_bytes",
-    RejectReason.TIMESTAMP_IN_MILLISECONDS: "give the unit of times: --unit ms",
 }
 """Advice where the field does not matter."""
 
-_CLASS = "say which values are of the positive class: --positive {field}=VALUE"
-_TIME = (
-    "give the zone of times that name none, --zone Europe/Berlin; others are epoch seconds or "
-    "RFC 3339 (2026-07-01T12:00:00Z)"
-)
 _VALUES = {
-    "prediction": _CLASS,
-    "label": _CLASS,
-    **dict.fromkeys(table_fields.TIMES, _TIME),
-    "score": "scores lie from 0 to 1: name the column that holds them, --field score=COLUMN",
     "scores": "write a number for each of the model's classes",
     "sampling_probability": "write the probability with which the case was drawn, above 0 and at "
     "most 1",
@@ -44,33 +32,84 @@ _VALUES = {
     "segment.KEY=COLUMN",
     **dict.fromkeys(_WHOLE, "write each field once, and finite numbers"),
 }
-"""Advice where a value does not fit, by field; all others are names."""
-_NAME = "write {field} as text or an integer, or name the column that holds it"
+"""Advice where a value does not fit, by field, whatever the value is."""
+_BY_VALUE = {
+    "prediction": class_hint,
+    "label": class_hint,
+    **dict.fromkeys(table_fields.TIMES, time_hint),
+    "score": score_hint,
+}
+"""Advice by the values of a field; all other fields are names."""
 
 
-def hint(reason: RejectReason, faults: Faults) -> str:
+def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
     """Return the advice for the most frequent reason.
 
     Args:
         reason: the most frequent one.
-        faults: of all rejected records.
-
-    >>> hint(RejectReason.BAD_VALUE, Counter({(RejectReason.BAD_VALUE, "score"): 3}))
-    'scores lie from 0 to 1: name the column that holds them, --field score=COLUMN'
+        rejected: all rejected records.
     """
-    fields = [field for (why, field), _ in faults.most_common() if why is reason]
-    if reason is RejectReason.MISSING_FIELD:
-        shown = fields[:_SHOWN]
-        options = " ".join(f"--field {field}=COLUMN" for field in shown)
-        instead = ", or give the model a threshold" if "prediction" in shown else ""
-        return f"say which column holds {' and '.join(shown)}: {options}{instead}"
-    first = fields[0] if fields else ""
-    if reason is RejectReason.BAD_VALUE:
-        return _VALUES.get(first, _NAME).format(field=first)
-    if reason is RejectReason.TIMESTAMP_OUT_OF_RANGE:
-        return f"check which column holds the time: --field {first}=COLUMN"
-    if reason is RejectReason.MALFORMED and first == "row":
-        return "check the separator (.csv for commas, .tsv for tabs) and the quotes of the rows"
-    if reason is RejectReason.TOO_LARGE and first not in _WHOLE:
-        return f"shorten {first}, as by a hash, to at most 256 bytes"
-    return _HINTS[reason]
+    of_reason = _BY_REASON.get(reason)
+    return of_reason(rejected) if of_reason else _HINTS[reason]
+
+
+def _missing(rejected: RejectedRecords) -> str:
+    shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
+    options = " ".join(f"--field {field}=COLUMN" for field in shown)
+    instead = ", or give the model a threshold" if "prediction" in shown else ""
+    return f"say which column holds {' and '.join(shown)}: {options}{instead}"
+
+
+def _bad_value(rejected: RejectedRecords) -> str:
+    field = rejected.field(RejectReason.BAD_VALUE)
+    if field in _VALUES:
+        return _VALUES[field]
+    values = rejected.values(RejectReason.BAD_VALUE, field)
+    return _BY_VALUE.get(field, name_hint)(field, values)
+
+
+def _other_unit(rejected: RejectedRecords) -> str:
+    reason = RejectReason.TIMESTAMP_IN_MILLISECONDS
+    field = rejected.field(reason)
+    return unit_hint(field, rejected.values(reason, field), rejected.unit)
+
+
+def _out_of_range(rejected: RejectedRecords) -> str:
+    field = rejected.field(RejectReason.TIMESTAMP_OUT_OF_RANGE)
+    return f"check which column holds the time: --field {field}=COLUMN"
+
+
+def _too_large(rejected: RejectedRecords) -> str:
+    field = rejected.field(RejectReason.TOO_LARGE)
+    if field in _WHOLE:
+        return "check the delimiter of lines, and max_record_bytes"
+    return f"shorten {field}, as by a hash, to at most 256 bytes"
+
+
+def _malformed(rejected: RejectedRecords) -> str:
+    field = rejected.field(RejectReason.MALFORMED)
+    examples = rejected.examples(RejectReason.MALFORMED, field)
+    if any(is_utf16(one.record) for one in examples):
+        return f"this looks like UTF-16: {CONVERT_UTF16}"
+    details = [one.detail for one in examples]
+    if any(NOT_UTF8 in detail for detail in details):
+        return f"write UTF-8: {CONVERT_LATIN_1}"
+    if field != "row":
+        return "write one JSON object a line, or end the name in .csv, .json, .parquet or .arrow"
+    if any(UNREADABLE_QUOTES in detail for detail in details):
+        return (
+            "end each quoted cell on its own line: replace line breaks within cells by spaces, "
+            "and write a quote within a cell twice"
+        )
+    return "check the separator (.csv for commas, .tsv for tabs) and the quotes of the rows"
+
+
+_BY_REASON: dict[RejectReason, Callable[[RejectedRecords], str]] = {
+    RejectReason.MALFORMED: _malformed,
+    RejectReason.MISSING_FIELD: _missing,
+    RejectReason.BAD_VALUE: _bad_value,
+    RejectReason.TOO_LARGE: _too_large,
+    RejectReason.TIMESTAMP_OUT_OF_RANGE: _out_of_range,
+    RejectReason.TIMESTAMP_IN_MILLISECONDS: _other_unit,
+}
+"""Advice where fields or values matter."""

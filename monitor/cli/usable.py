@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
-from monitor.cli.rejection_hints import Faults, hint
+from monitor.cli.rejected_records import RejectedRecords
+from monitor.cli.rejection_hints import hint
 from monitor.config.quantities import count_of
 from monitor.snapshot import Snapshot
 
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
 
 
-def rejected_text(snapshot: Snapshot, faults: Faults) -> str:
+def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
     """Return how many records were rejected, why, and what to write; "" if none was.
 
     Args:
@@ -30,7 +31,7 @@ def rejected_text(snapshot: Snapshot, faults: Faults) -> str:
     return f"{total:,} of {records} {were} rejected: {reasons}; {advice}"
 
 
-def usable(snapshot: Snapshot, faults: Faults) -> int:
+def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     """Print a last line where most records were rejected, or none came; return the exit code.
 
     Args:

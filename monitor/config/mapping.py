@@ -136,7 +136,10 @@ class ClassValues(Section):
     """Values that stand for the two classes, where a column does not hold 0 and 1."""
 
     positive: Texts = setting(
-        (), "Values of the positive class.", json_schema_extra={"default": []}
+        (),
+        "Values of the positive class. Default, beside `missing` alone: 0, 1, false and true "
+        "stand for themselves.",
+        json_schema_extra={"default": []},
     )
     negative: Texts = setting(
         (),
@@ -151,7 +154,7 @@ class ClassValues(Section):
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
-        if not self.positive:
+        if not self.positive and (self.negative or "missing" not in self.model_fields_set):
             raise q.unfit("must name values of the positive class", "write positive: [V]")
         lists = (self.positive, self.negative, self.missing)
         for number, values in enumerate(lists):

@@ -12,10 +12,15 @@ from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
-from monitor.events.columns import MISSING_VALUE
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
 
 _LISTED = 8
 _WITHOUT = {MISSING_VALUE: " without a version"}
+_OTHERS = (
+    f"versions that came after max_segment_values of them count as {OTHER_VALUE!r}: raise "
+    "max_segment_values of the model"
+)
+_BY_TIME = "compare two stretches of time with diagnose"
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 
@@ -124,12 +129,14 @@ def chosen_versions(
     if asked is None:
         if len(there) < 2:  # noqa: PLR2004  # a comparison has two sides
             raise UsageError(
-                f"{option}: two versions are compared, there is {_listed(there)}; predictions "
-                "name theirs in the field version"
+                f"{option}: a comparison needs two versions, and there is {_only(there)}; "
+                "predictions name theirs in the field version"
             )
         return there[-2], there[-1]
     for name in asked:
         if name not in by_name:
+            if OTHER_VALUE in by_name:
+                raise UsageError(f"{option}: no version is counted by the name {name!r}; {_OTHERS}")
             near = get_close_matches(name, by_name, n=1)
             known = f"did you mean {near[0]!r}? Known are" if near else "known are"
             raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
@@ -154,10 +161,11 @@ def common_stretch(
     opens, closes = max(a.first, b.first), min(a.last, b.last) + 1
     if opens >= closes:
         ended, began = sorted(versions, key=lambda one: one.first)
+        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _BY_TIME
         raise UsageError(
             f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
             f"{ended.name!r} ended {format_time(ended.last)}, {began.name!r} began "
-            f"{format_time(began.first)}; compare two stretches of time with diagnose"
+            f"{format_time(began.first)}; {advice}"
         )
     if mature_until is None or mature_until <= opens:
         until = (
@@ -168,6 +176,10 @@ def common_stretch(
             f"outcomes must be mature, {until}; record more"
         )
     return VersionStretch(opens, min(closes, mature_until))
+
+
+def _only(there: Sequence[VersionTraffic]) -> str:
+    return f"only {_listed(there)}" if there else "none"
 
 
 def _listed(there: Sequence[VersionTraffic]) -> str:

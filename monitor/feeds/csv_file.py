@@ -13,18 +13,21 @@ from itertools import islice
 from typing import Any
 
 from monitor.config.mapping import SEGMENT, MappedRecords, TimeForm
-from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import blocks
+from monitor.feeds.csv_header import NAMES, cells_of, header_of
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
-from monitor.feeds.decode.lines import BOM
+from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.scanning import RowLayout
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
+
+UNREADABLE_QUOTES = "has a quoted cell that does not end on its line, or a stray quote"
+"""In the detail of a row."""
 
 
 def read_csv(
@@ -44,7 +47,7 @@ def read_csv(
         name: name of the file, for the positions of records.
         decoder: converts records to columns.
         chunk_bytes: bytes of lines per batch.
-        separator: character between cells.
+        separator: character between cells, unless the header shows another one.
         mapping: which columns hold the fields; None where they are named like these.
         say: prints which columns are taken for which fields, where that is a guess.
 
@@ -57,25 +60,37 @@ def read_csv(
         data, skipped = block.data, 0
         if table is None:
             header, _, data = data.partition(b"\n")
-            header = header.removeprefix(BOM).removesuffix(b"\r")
             table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
+            if columns := table.spaced_columns(data.partition(b"\n")[0]):
+                say(
+                    f"{name}: cells of {', '.join(columns)} begin with a space, which is part of "
+                    "the value; remove the spaces behind the separators"
+                )
             skipped = 1
         yield table.decode(data, block.first_line + skipped)
 
 
-def rows_of_text(text: bytes, separator: str, most: int) -> list[dict[str, Any]]:
+def rows_of_text(name: str, text: bytes, separator: str, most: int) -> list[dict[str, Any]]:
     r"""Return the first rows of a CSV file by column, for looking at them.
 
     Args:
+        name: of the file, for messages.
         text: the start of the file.
         separator: character between cells.
         most: rows to return at most.
 
-    >>> rows_of_text(b"a;b\n1;2\n", ";", 10)
+    Raises:
+        FeedError: the first line is no valid header.
+
+    >>> rows_of_text("t", b"a; b\n1;2\n", ",", 10)
     [{'a': '1', 'b': '2'}]
     """
-    lines = text.decode(errors="replace").splitlines()
-    rows = csv.DictReader(lines, delimiter=separator)
+    first, _, rest = text.partition(b"\n")
+    if not text:
+        return []
+    header = header_of(name, first, separator)
+    lines = rest.decode(errors="replace").splitlines()
+    rows = csv.DictReader(lines, header.columns, delimiter=header.separator)
     return [row for row in islice(rows, most) if None not in row]
 
 
@@ -99,11 +114,10 @@ class _Rows:
     ) -> None:
         self._name = name
         self._decoder = decoder
-        self._separator = separator
-        try:
-            self._columns = [column.strip() for column in self._cells(header)]
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise FeedError(f"{name}: line 1 is not a header: {error}") from error
+        self._columns, self._separator = header_of(name, header, separator)
+        if self._separator != separator:
+            names = f"{NAMES[self._separator]}, not {NAMES.get(separator, repr(separator))}"
+            say(f"{name}: reads cells separated by {names}, as its first line has them")
         mapping = mapping_for_file(name, self._columns, mapping, say)
         keys = decoder.settings.segment_keys
         sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
@@ -120,6 +134,20 @@ class _Rows:
             self._common["label"] = None
         self._common |= constant_fields(sources.constants, readers)
         self._layout = self._layout_of(sources) if _is_plain(mapping) else None
+
+    def spaced_columns(self, line: bytes) -> list[str]:
+        """Return the columns of names whose cells begin with a space in a row.
+
+        Args:
+            line: the row.
+        """
+        try:
+            cells = self._cells(line)
+        except (UnicodeDecodeError, csv.Error):
+            return []
+        names = [index for field, index, _ in self._readers if field in table_fields.TEXTS]
+        names += [index for _, index in self._segments]
+        return [self._columns[i] for i in names if cells[i : i + 1] and cells[i].startswith(" ")]
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:
         """Return where each cell belongs; None where cells are not plain text of fields."""
@@ -147,8 +175,10 @@ class _Rows:
             return Fault(RejectReason.TOO_LARGE, f"row: must be at most {MAX_RECORD_BYTES} bytes")
         try:
             cells = self._cells(line)
-        except (UnicodeDecodeError, csv.Error) as error:
-            return Fault(RejectReason.MALFORMED, f"row: {error}")
+        except UnicodeDecodeError as error:
+            return Fault(RejectReason.MALFORMED, f"row: {not_utf8(error)}")
+        except csv.Error as error:
+            return Fault(RejectReason.MALFORMED, f"row: {UNREADABLE_QUOTES}: {error}")
         if len(cells) != len(self._columns):
             detail = f"row: must have {len(self._columns)} cells like the header, got {len(cells)}"
             return Fault(RejectReason.MALFORMED, detail)
@@ -165,7 +195,4 @@ class _Rows:
         return fields
 
     def _cells(self, line: bytes) -> list[str]:
-        text = line.decode()
-        if '"' not in text:
-            return text.split(self._separator)
-        return next(csv.reader([text], strict=True, delimiter=self._separator), [])
+        return cells_of(line.decode(), self._separator)

@@ -133,7 +133,7 @@ def first_rows(path: str | PathLike[str], most: int = FIRST_ROWS) -> FirstRows:
         text = b"" if first is None else first.data.removeprefix(BOM)
     if form in (_Format.CSV, _Format.TSV):
         separator = "," if form is _Format.CSV else "\t"
-        return FirstRows(rows_of_text(text, separator, most), True)
+        return FirstRows(rows_of_text(name, text, separator, most), True)
     return FirstRows(list(islice(_objects(text), most)), False)
 
 

@@ -27,9 +27,7 @@ def versions_headline(found: VersionsCompared) -> str:
     a, b = (one_line(one.name) for one in found.versions)
     because = compared.found.because
     if because is NotShown.MISSING_CLASS:
-        return (
-            f"Whether version {b} is worse than {a} is not shown: {_missing(found)} to compare yet."
-        )
+        return f"Whether version {b} is worse than {a} is not shown: {_lacking(found)}."
     recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
     where = "on the same cases" if found.comparison.by_pairs else "at equal class ratio and mix"
     if because is NotShown.ANOTHER_OPERATING_POINT:
@@ -46,6 +44,14 @@ def versions_headline(found: VersionsCompared) -> str:
     if verdict is VersionVerdict.NOT_SHOWN:
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
     return f"Version {b} is {verdict} than {a}: {numbers}{_traffic(compared)}."
+
+
+def worse_version(found: VersionsCompared) -> str:
+    """Return in a short sentence that B is worse, and by which rate."""
+    compared = found.comparison.decided_by
+    a, b = (one_line(one.name) for one in found.versions)
+    rate = _against(compared, _main_rate(compared))
+    return f"Version {b} is worse than {a} over the same time: {rate}."
 
 
 def to_settle(found: VersionsCompared) -> str:
@@ -136,6 +142,18 @@ def _few(found: VersionsCompared) -> str:
     index = int(cases.argmin())
     name, word = one_line(found.versions[index % 2].name), ("positives", "negatives")[index // 2]
     return f"version {name} has {cases[index]:.0f} of the {FEWEST_CASES:.0f} {word} that it needs"
+
+
+def _lacking(found: VersionsCompared) -> str:
+    """Return what there is not: outcomes, or predictions of a version that paused meanwhile."""
+    if 0 not in found.predictions:
+        return f"{_missing(found)} to compare yet"
+    absent = found.predictions.index(0)
+    name, other = (one_line(found.versions[place].name) for place in (absent, 1 - absent))
+    return (
+        f"version {name} made no prediction while version {other} did; compare two stretches of "
+        "time with diagnose"
+    )
 
 
 def _missing(found: VersionsCompared) -> str:

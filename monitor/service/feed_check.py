@@ -131,10 +131,6 @@ def _reaches(source: str, name: str) -> bool:
 
 
 def _database(feed: SqlFeed, settings: DecodeSettings) -> Iterator[Finding]:
-    url = feed.url.get_secret_value()
-    if absent := absent_file(url):
-        yield _fault(f"no such file: {absent!r}; check the url")
-        return
     answers: SimpleQueue[Finding | None] = SimpleQueue()
     # A daemon, so that a query that does not end does not delay the end of the program.
     asking = Thread(target=lambda: answers.put(_asked(feed, settings)), daemon=True)
@@ -154,16 +150,19 @@ def _asked(feed: SqlFeed, settings: DecodeSettings) -> Finding | None:
     from monitor.feeds.sql.row_finder import find_rows  # noqa: PLC0415  # as above
     from monitor.feeds.sql.row_query import FailedQuery, QueryError, RowQuery  # noqa: PLC0415  # as above
 
+    if absent := absent_file(feed.url.get_secret_value()):
+        return _fault(f"no such file: {absent!r}; check the url. {FailedQuery.CONNECT.advice}")
     try:
         found = find_rows(RowQuery(feed).read, feed.cursor, Cursor(feed.start, {}), _MOST_ROWS)
         rows = RowDecoder(f"sql {feed.name}", feed, Decoder(settings))
         fault = _rejected(rows.decode(found.columns, found.fresh.rows))
     except QueryError as error:
         if error.reason is FailedQuery.CONNECT:
-            return _unchecked(f"the database, which cannot be reached from here: {error}")
-        return _fault(f"the query fails: {error}")
+            why = f"the database, which cannot be reached from here: {error}"
+            return _unchecked(f"{why}. {error.reason.advice}")
+        return _fault(f"the query fails: {error}. {error.reason.advice}")
     except (CursorError, FeedError) as error:
-        return _fault(str(error))
+        return _fault(f"{error}. {FailedQuery.COLUMNS.advice}")
     if not found.fresh.rows:
         return _unchecked("the rows of the database, of which there are none yet")
     return _fault(fault) if fault else None

@@ -175,9 +175,27 @@ def test_a_label_that_a_growing_file_has_not_yet_is_no_fault(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("url", "table", "fields", "said"),
     [
-        ("gone.db", "labels", "label: fraud", "no such file: "),
-        ("here.db", "label", "label: fraud", "the query fails: no such table: label"),
-        ("here.db", "labels", "label: frauds", "label: there is no column 'frauds'; did you mean"),
+        (
+            *("gone.db", "labels", "label: fraud"),
+            (
+                "gone.db'; check the url. Next: check the feed's url, and that its database "
+                "answers this machine\n"
+            ),
+        ),
+        (
+            *("here.db", "label", "label: fraud"),
+            (
+                "the query fails: no such table: label. Next: correct the feed's query or cursor, "
+                "and try it with precision-monitor check-config\n"
+            ),
+        ),
+        (
+            *("here.db", "labels", "label: frauds"),
+            (
+                "label: there is no column 'frauds'; did you mean 'fraud'?. Next: correct the "
+                "feed's fields or cursor, and try them with precision-monitor check-config\n"
+            ),
+        ),
         ("here.db", "labels", "label: fraud, id: ts", "cannot be used, sql labels@1: bad_value"),
         ("here.db", "labels", "label: fraud", ""),
     ],

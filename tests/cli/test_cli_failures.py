@@ -57,11 +57,7 @@ def test_a_replay_without_a_usable_record_exits_3_and_says_what_to_write(
 
 GIVEN = {"id": "a", "ts": 1, "prediction": 1, "label": 1}
 BY_FIELD = {
-    "label": ({"label": "ok"}, "say which values are of the positive class: --positive label="),
-    "score": ({"score": 730}, "scores lie from 0 to 1: name the column that holds them"),
-    "ts": ({"ts": "2026-07-01 12:00"}, "give the zone of times that name none, --zone Europe/B"),
-    "label_ts": ({"label_ts": "never"}, "give the zone of times that name none, --zone"),
-    "id": ({"id": 1.5}, "write id as text or an integer"),
+    "id": ({"id": 1.5}, "write id as text or an integer, or name the column that holds it"),
     "version": ({"version": True}, "write version as text or an integer"),
     "segment": ({"segment": "eu"}, "write segment as an object, or name the column of each key"),
     "weight": ({"sampling_probability": 7}, "write the probability with which the case was drawn"),

@@ -292,6 +292,12 @@ MAPPED = {
         {},
         {"tp": 1, "fp": 1, "fn": 0, "tn": 1},
     ),
+    "missing alone": (
+        "ts,id,prediction,label\n1,a,1,TRUE\n2,b,1,NA\n3,c,1.0,0\n4,d,1,null\n5,e,1,fraud\n",
+        ("--missing", "label=NA", "--missing", "label=null"),
+        {"bad_value": 1},
+        {"tp": 1, "fp": 1, "fn": 0, "tn": 0},
+    ),
     "milliseconds": (
         "ts,prediction,label\n1780000000000,1,1\n",
         ("--unit", "ms"),

@@ -203,7 +203,7 @@ def test_one_version_is_too_few(capsys, tmp_path):
     path = written(tmp_path / "a.ndjson", *counted("6", days=20))
     done = ran(capsys, "compare", "--feed", path)
     assert done.code == 2
-    assert "two versions are compared, there is '6' (40,000 predictions" in done.err
+    assert "a comparison needs two versions, and there is only '6' (40,000 predictions" in done.err
 
 
 def test_a_file_that_cannot_be_read_and_one_of_rubbish_end_with_3(capsys, tmp_path):

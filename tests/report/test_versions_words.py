@@ -1,5 +1,7 @@
 """What would settle a comparison of two versions, in words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,16 @@ def test_a_class_without_outcomes_is_not_said_to_be_impossible():
     shown = versions_text(found((3, 1, 1, 5), (0, 1, 0, 5)))
     assert "version 7 has no labelled positives" in shown
     assert IMPOSSIBLE not in shown.lower()
+
+
+def test_a_version_that_paused_while_the_other_predicted_is_not_waited_for():
+    paused = replace(found((0, 0, 0, 0), (30, 10, 10, 50)), predictions=(0, 100))
+    text = versions_headline(paused)
+    assert text == (
+        "Whether version 7 is worse than 6 is not shown: version 6 made no prediction while "
+        "version 7 did; compare two stretches of time with diagnose."
+    )
+    assert "yet" not in versions_text(paused)
 
 
 def test_uncertain_rates_of_another_threshold_leave_the_number_open():

@@ -78,7 +78,10 @@ def test_a_worse_canary_whose_cause_is_open_says_since_when():
     monitor = monitored((1.2, 1.7), a_day=2_500, days=36, windows=["1d", "7d"], share=0.2)
     assert not MOVED_RATES & {one.verdict for one in watched_of(monitor).verdicts.values()}
     assert_began_with_version_7(monitor)
-    assert status_of(monitor).headline.endswith("Open.")
+    assert (
+        "? Open. Version 7 is worse than 6 over the same time: recall"
+        in status_of(monitor).headline
+    )
 
 
 def test_scores_that_separate_worse_behind_a_lower_threshold_say_since_when():

@@ -97,7 +97,17 @@ def test_what_cannot_be_compared_is_refused_with_the_reason():
     assert now.compared is None
     assert "outcomes must be mature" in now.not_compared
     old = fed([e for e in stream() if e["ts"] < BEGAN])
-    assert "there is '6'" in model_of(old).versions_now.not_compared
+    assert "there is only '6'" in model_of(old).versions_now.not_compared
+
+
+def test_beyond_the_stored_values_it_names_the_setting():
+    text = "models: {m: {segments: [version], label_timeout: 3d, max_segment_values: 1}}"
+    monitor = fed(stream(until=BEGAN), parse_config(text, "monitor.yaml"))
+    model = model_of(monitor)
+    advice = "raise max_segment_values of the model"
+    assert advice in model.versions_now.not_compared
+    with pytest.raises(UsageError, match=f"no version is counted by the name '7'; .*{advice}"):
+        monitor.versions.compare("m", model.mature_until, ("6", "7"))
 
 
 def test_without_the_version_among_the_segments_nothing_is_compared():

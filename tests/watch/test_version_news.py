@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from watch.shadowed import shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
 
 from monitor.drift.change_news import ChangeBegan
@@ -69,6 +70,37 @@ def test_a_new_version_that_changed_nothing_is_said_to_be_new():
     assert ". New: version 7 (2.8 days" in status.headline
     later = status_of(fed(deployed((0.9, 0.9), days=9), config(GIVEN)))
     assert "version 7" not in later.headline
+
+
+def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing():
+    canary = stream(recall=(0.9, 0.5), a_day=1_008, share=0.15)
+    monitor = fed(canary, config(FIRST))
+    compared = model_of(monitor).versions_now.compared
+    old, new = (one["recall"].estimate for one in compared.comparison.decided_by.metrics)
+    status = status_of(monitor)
+    assert status.verdict == "insufficient_evidence"
+    recall = f"recall .{100 * new:.0f} against .{100 * old:.0f}."
+    assert status.headline.endswith(f" Version 7 is worse than 6 over the same time: {recall}")
+    kept = status_of(fed(canary, config(f"{FIRST}, on_version: keep")))
+    assert "version 7" not in kept.headline.lower()
+
+
+def test_a_worse_canary_that_was_rolled_back_before_the_window_is_not_named():
+    canary = stream(recall=(0.9, 0.4), a_day=1_008, share=0.3)
+    back = [e for e in canary if e["type"] == "label" or e["ts"] < 5 * DAY or e["version"] == "6"]
+    monitor = fed(back, config(FIRST))
+    compared = model_of(monitor).versions_now.compared
+    assert compared.comparison.decided_by.found.verdict == "worse"
+    assert "is worse" not in status_of(monitor).headline
+
+
+def test_an_equal_canary_and_a_worse_shadow_are_not_named_worse():
+    equal = stream(recall=(0.9, 0.9), a_day=1_008)
+    assert "is worse" not in status_of(fed(equal, config(FIRST))).headline
+    monitor = fed(shadowed(equal, differs=0.4), shadow_config())
+    verdict = model_of(monitor).versions_now.compared.comparison.decided_by.found.verdict
+    assert verdict == "worse"
+    assert "is worse" not in status_of(monitor).headline
 
 
 def test_a_change_on_another_day_is_not_said_to_begin_with_the_version():

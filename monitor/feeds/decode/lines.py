@@ -10,6 +10,11 @@ BOM = b"\xef\xbb\xbf"
 """UTF-8 byte order mark, skipped at the start of a file and nowhere else."""
 BLANK = b" \t\r\n"
 """A line of these bytes alone is no record."""
+NOT_UTF8 = "is not UTF-8"
+"""In the detail of a record whose bytes are none."""
+CONVERT_UTF16 = "convert the file, for example iconv -f UTF-16 -t UTF-8 FILE > NEW_FILE"
+CONVERT_LATIN_1 = "convert the file, for example iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
+"""What to do about text in the two other encodings that tables often have."""
 
 _NEWLINE, _OPEN, _CLOSE = b"\n{}"
 
@@ -32,6 +37,30 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def is_utf16(data: bytes) -> bool:
+    r"""Return whether bytes look like UTF-16: by its mark, or as every second byte is NUL.
+
+    Args:
+        data: the start of a file, or a line of it.
+
+    >>> is_utf16("ts,label".encode("utf-16")), is_utf16(b"ts,label")
+    (True, False)
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    empty, full = sorted((data[1::2].strip(b"\0"), data[::2].strip(b"\0")), key=len)
+    return len(data) > 1 and not empty and bool(full)
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """Return what is wrong with the bytes of a record or a row, as a detail says it.
+
+    Args:
+        error: of decoding them.
+    """
+    return f"{NOT_UTF8}: {error.reason} at byte {error.start}"
 
 
 class Lines:

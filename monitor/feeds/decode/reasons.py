@@ -20,14 +20,14 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import milliseconds
 from monitor.feeds.decode.groups import name_fits
+from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.records import MAX_COUNT, Time
 from monitor.feeds.decode.settings import DecodeSettings, ModelFields
+from monitor.feeds.decode.time_units import NAMES, unit_that_fits
 
 Fields = Mapping[str, Any]
 """A record by the names of its fields."""
 
-_YEAR_1990, _YEAR_2100 = 631_152_000, 4_102_444_800
-_UNITS = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 _MAX_SHOWN = 60
 
 
@@ -58,7 +58,7 @@ def parse(record: bytes) -> dict[str, Any]:
         value = json.loads(record.decode(), parse_int=_integer)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
-        raise NotARecordError(f"is not UTF-8: {error.reason} at byte {error.start}") from error
+        raise NotARecordError(not_utf8(error)) from error
     except UnicodeEncodeError as error:
         raise NotARecordError(
             "contains a lone surrogate, which is not a valid character"
@@ -203,10 +203,10 @@ class _Faults:
             yield self._out_of_range(name, seconds, value)
 
     def _out_of_range(self, name: str, seconds: float, value: object) -> Fault:
-        for unit, per_second in _UNITS.items():
-            if seconds >= LATEST_MS / 1000 and _YEAR_1990 <= seconds / per_second < _YEAR_2100:
-                detail = f"{name}: must be in epoch seconds, got {_shown(value)}, which is {unit}"
-                return Fault(RejectReason.TIMESTAMP_IN_MILLISECONDS, detail)
+        if unit := unit_that_fits(seconds):
+            is_unit = f"got {_shown(value)}, which is {NAMES[unit]}"
+            detail = f"{name}: must be in epoch seconds, {is_unit}"
+            return Fault(RejectReason.TIMESTAMP_IN_MILLISECONDS, detail)
         inside = EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000
         allowed = "is too far ahead of the clock" if inside else "must lie in 1900 to 2200"
         detail = f"{name}: {allowed}, got {_shown(value)}"
@@ -292,6 +292,8 @@ class _Faults:
 def _name_faults(name: str, value: object) -> Iterator[Fault]:
     if not isinstance(value, str) or not value:
         hint = "make it text or an integer, since 1.10 and 1.1 are one float"
+        if isinstance(value, float) and value.is_integer():
+            hint = 'make it text or an integer, as pandas does with .astype("Int64")'
         allowed = "must be a string that is not empty, or an integer"
         yield _bad(name, allowed, value, hint if isinstance(value, float) else "")
     elif not name_fits(value):

@@ -76,8 +76,9 @@ class ClassReader:
         tally.expect(field, values.positive)
         self._field = field
         self._tally = tally
-        self._others_are_negative = not values.negative
-        listed: dict[str, int | None] = dict.fromkeys(values.missing)
+        self._others_are_negative = bool(values.positive) and not values.negative
+        listed: dict[str, int | None] = {**({} if values.positive else _CLASSES)}
+        listed |= dict.fromkeys(values.missing)
         listed |= dict.fromkeys(values.negative, 0) | dict.fromkeys(values.positive, 1)
         self._listed = listed
 

@@ -1,0 +1,87 @@
+"""Tally of rejected records: how many by reason and field, and what the first ones hold."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from monitor.config.mapping import TimeUnit
+from monitor.events.reject_reasons import Rejection, RejectReason
+
+_EXAMPLES = 1_000
+"""Records of each reason and field to look at."""
+_GOT = ", got "
+_JSON = json.JSONDecoder()
+
+
+class RejectedRecords:
+    """Rejected records by reason and field.
+
+    Args:
+        unit: of times that are numbers, as the mapping says it.
+    """
+
+    def __init__(self, unit: TimeUnit = TimeUnit.SECONDS) -> None:
+        self.unit = unit
+        self._numbers: Counter[tuple[RejectReason, str]] = Counter()
+        self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
+
+    def add(self, rejections: Iterable[Rejection]) -> None:
+        """Add records.
+
+        Args:
+            rejections: as decoding gives them.
+        """
+        for one in rejections:
+            key = (one.reason, one.field)
+            self._numbers[key] += 1
+            examples = self._examples.setdefault(key, [])
+            if len(examples) < _EXAMPLES:
+                examples.append(one)
+
+    def fields(self, reason: RejectReason) -> list[str]:
+        """Return the fields at fault for a reason, the most frequent first.
+
+        Args:
+            reason: why records were rejected.
+        """
+        return [field for (why, field), _ in self._numbers.most_common() if why is reason]
+
+    def field(self, reason: RejectReason) -> str:
+        """Return the field most often at fault for a reason; "" if no record was rejected for it.
+
+        Args:
+            reason: why records were rejected.
+        """
+        return next(iter(self.fields(reason)), "")
+
+    def examples(self, reason: RejectReason, field: str) -> list[Rejection]:
+        """Return the first records of a reason and a field, at most 1,000.
+
+        Args:
+            reason: why they were rejected.
+            field: at fault.
+        """
+        return self._examples.get((reason, field), [])
+
+    def values(self, reason: RejectReason, field: str) -> list[str | float]:
+        """Return the distinct values in these records that are text or numbers, frequent first.
+
+        Args:
+            reason: why they were rejected.
+            field: at fault.
+        """
+        found = (one.detail for one in self.examples(reason, field))
+        return [value for value, _ in Counter(_values(found)).most_common()]
+
+
+def _values(details: Iterable[str]) -> Iterator[str | float]:
+    """Yield the values that details name; a long one is cut there, and left out."""
+    for detail in details:
+        try:
+            value, _ = _JSON.raw_decode(detail.partition(_GOT)[2])
+        except ValueError:
+            continue
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield value

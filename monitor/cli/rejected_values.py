@@ -1,0 +1,141 @@
+"""What to write where a value of a field does not fit, by the values that came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import isfinite
+from shlex import quote
+
+from monitor.config.mapping import TimeUnit, text_of
+from monitor.feeds.decode.time_units import unit_that_fits
+
+Values = Sequence[str | float]
+"""Distinct values of a field that do not fit, the most frequent first."""
+
+_SHOWN = 5
+_TWO = 2
+_PERCENT = 100
+_NO_CLASS = frozenset(
+    ("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "nil", "none", "undefined", "missing")
+)
+"""Texts, in lower case, that programs write where there is no value."""
+_FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"
+
+
+def class_hint(field: str, values: Values) -> str:
+    """Return what to write where a prediction or a label is none of its classes.
+
+    Args:
+        field: its name.
+        values: of it.
+
+    >>> class_hint("label", ["NA"])
+    "'NA' seems to stand for no class: --missing label=NA"
+    """
+    texts = list(dict.fromkeys(text_of(value) for value in values))
+    absent = [text for text in texts if text.lower() in _NO_CLASS]
+    classes = [text for text in texts if text not in absent]
+    missing = " ".join(f"--missing {quote(f'{field}={text}')}" for text in absent)
+    if absent and not classes:
+        seem = "seems" if len(absent) == 1 else "seem"
+        return f"{_listed(absent)} {seem} to stand for no class: {missing}"
+    asked = f"say which values are of the positive class: --positive {field}=VALUE"
+    if len(classes) != _TWO:
+        asked += f", which of the negative: --negative {field}=VALUE"
+    if absent or len(classes) != _TWO:
+        asked += f", and which of none: {missing or f'--missing {field}=VALUE'}"
+    return f"{asked}; records have {_listed(classes)}" if classes else asked
+
+
+def score_hint(field: str, values: Values) -> str:
+    """Return what to write where a score does not lie from 0 to 1.
+
+    Args:
+        field: its name.
+        values: of it.
+    """
+    other = f"or name the column that holds probabilities: --field {field}=COLUMN"
+    numbers = [value for value in values if not isinstance(value, str) and isfinite(value)]
+    if not numbers:
+        if any(_has_decimal_comma(value) for value in values):
+            return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
+        return f"{field}s are numbers from 0 to 1, got {_listed(values)}; write those, {other}"
+    lowest, highest = min(numbers), max(numbers)
+    outside = f"{field}s lie from 0 to 1, and here some are as {{}} as {{:g}}"
+    if lowest < 0:
+        return (
+            f"{outside.format('low', lowest)}: if they are log odds, write 1 / (1 + exp(-z)) for "
+            f"each z, {other}"
+        )
+    if highest <= _PERCENT:
+        return (
+            f"{outside.format('high', highest)}: if they are percentages, divide them by 100, "
+            f"{other}"
+        )
+    return f"{outside.format('high', highest)}: scale them to 0 to 1, {other}"
+
+
+def time_hint(field: str, values: Values) -> str:
+    """Return what to write where a time cannot be read.
+
+    Args:
+        field: its name.
+        values: of it.
+
+    >>> time_hint("ts", ["2026-07-01 12:00"])
+    'give the zone of times that name none: --zone Europe/Berlin'
+    """
+    if values and _lacks_zone(values[0]):
+        return "give the zone of times that name none: --zone Europe/Berlin"
+    got = f", got {values[0]!r}" if values else ""
+    column = f"--field {field}=COLUMN"
+    return (
+        f"{field} is read as {_FORM}{got}; write it so, or name the column that holds it: {column}"
+    )
+
+
+def unit_hint(field: str, values: Values, unit: TimeUnit) -> str:
+    """Return the unit to give for times that are numbers.
+
+    Args:
+        field: name of the time.
+        values: of it, in seconds as the given unit has them.
+        unit: as given.
+    """
+    units, fits = list(TimeUnit), unit_that_fits(float(values[0])) if values else None
+    place = units.index(unit) + (units.index(fits) if fits else len(units))
+    if place >= len(units):
+        return f"check which column holds the time: --field {field}=COLUMN"
+    return f"give the unit of times: --unit {units[place]}"
+
+
+def name_hint(field: str, values: Values) -> str:
+    """Return what to write where an id, or another name, is neither a text nor an integer.
+
+    Args:
+        field: name of the field.
+        values: of it.
+    """
+    column = "or name the column that holds it"
+    whole = bool(values) and all(isinstance(v, float) and v.is_integer() for v in values)
+    if whole:
+        as_pandas = f'in pandas df["{field}"].astype("Int64")'
+        return f"write {field} as text or an integer, {as_pandas}, {column}"
+    return f"write {field} as text or an integer, {column}"
+
+
+def _listed(values: Sequence[object]) -> str:
+    shown = ", ".join(map(repr, values[:_SHOWN]))
+    return f"{shown}, …" if len(values) > _SHOWN else shown
+
+
+def _has_decimal_comma(value: object) -> bool:
+    return isinstance(value, str) and value.strip().replace(",", "", 1).isdecimal()
+
+
+def _lacks_zone(value: object) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value.strip()).tzinfo is None
+    except ValueError:
+        return False

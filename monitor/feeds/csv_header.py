@@ -1,0 +1,92 @@
+"""The first line of a CSV file: the names of its columns, and what separates its cells."""
+
+from __future__ import annotations
+
+import csv
+from typing import NamedTuple
+
+from monitor.errors import FeedError
+from monitor.feeds.decode.lines import (
+    BOM,
+    CONVERT_LATIN_1,
+    CONVERT_UTF16,
+    is_utf16,
+    not_utf8,
+)
+
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""Names of the characters that may separate cells."""
+
+
+class Header(NamedTuple):
+    """The first line of a file.
+
+    Attributes:
+        columns: names of the columns, without the spaces around them.
+        separator: character between cells.
+    """
+
+    columns: list[str]
+    separator: str
+
+
+def header_of(name: str, line: bytes, separator: str) -> Header:
+    """Return the columns of a CSV file.
+
+    A line of one cell, in which one other character separates the most cells, is read by that
+    character: a table of a program whose numbers have decimal commas has semicolons.
+
+    Args:
+        name: of the file, for messages.
+        line: its first line, as it is in the file.
+        separator: character between cells, by the name of the file.
+
+    Raises:
+        FeedError: the line is no UTF-8, or its quotes do not end.
+
+    >>> header_of("t.csv", b"ts; label", ",")
+    Header(columns=['ts', 'label'], separator=';')
+    """
+    if is_utf16(line):
+        raise FeedError(f"{name}: this looks like UTF-16: {CONVERT_UTF16}")
+    try:
+        text = line.removeprefix(BOM).removesuffix(b"\r").decode()
+    except UnicodeDecodeError as error:
+        raise FeedError(f"{name}: line 1 {not_utf8(error)}; {CONVERT_LATIN_1}") from error
+    found = _separator(text, separator)
+    try:
+        cells = cells_of(text, found)
+    except csv.Error as error:
+        raise FeedError(f"{name}: line 1 is not a header: {error}") from error
+    return Header([cell.strip() for cell in cells], found)
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    """Return the cells of a line.
+
+    Args:
+        line: without its end.
+        separator: character between cells.
+
+    Raises:
+        csv.Error: a quoted cell does not end, or goes on behind its quotes.
+    """
+    if '"' not in line:
+        return line.split(separator)
+    return next(csv.reader([line], strict=True, delimiter=separator), [])
+
+
+def _separator(line: str, given: str) -> str:
+    if _number(line, given) > 1:
+        return given
+    numbers = {other: _number(line, other) for other in NAMES}
+    most = max(numbers.values())
+    best = [other for other, number in numbers.items() if number == most]
+    return best[0] if most > 1 and len(best) == 1 else given
+
+
+def _number(line: str, separator: str) -> int:
+    try:
+        return len(cells_of(line, separator))
+    except csv.Error:
+        return 0

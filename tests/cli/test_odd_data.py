@@ -1,0 +1,330 @@
+"""Data that the program does not read as it is: the last line says what to write instead."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli.commands import ran
+
+SECOND = 1_780_000_000
+ROWS = 6
+
+
+def table(header, row):
+    return "\n".join([header, *map(row, range(ROWS))]) + "\n"
+
+
+def of_times(text):
+    return table("ts,prediction,label", lambda row: f"{text(row)},1,{row % 2}")
+
+
+def of_scores(text):
+    return table("ts,score,prediction,label", lambda row: f"{SECOND + row},{text(row)},1,{row % 2}")
+
+
+def of_labels(*labels):
+    return table(
+        "ts,id,prediction,label",
+        lambda row: f"{SECOND + row},{row},1,{labels[row % len(labels)]}",
+    )
+
+
+COLUMN = "or name the column that holds probabilities: --field score=COLUMN"
+TIME = (
+    "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
+    "write it so, or name the column that holds it: --field ts=COLUMN"
+)
+POSITIVE = "say which values are of the positive class: --positive label=VALUE"
+NEGATIVE = "which of the negative: --negative label=VALUE"
+HINTS = {
+    "milliseconds": (
+        of_times(lambda row: f"{SECOND + row}000"),
+        (),
+        "give the unit of times: --unit ms",
+    ),
+    "microseconds": (
+        of_times(lambda row: f"{SECOND + row}000000"),
+        (),
+        "give the unit of times: --unit us",
+    ),
+    "nanoseconds": (
+        of_times(lambda row: f"{SECOND + row}000000000"),
+        (),
+        "give the unit of times: --unit ns",
+    ),
+    "microseconds read as milliseconds": (
+        of_times(lambda row: f"{SECOND + row}000000"),
+        ("--unit", "ms"),
+        "give the unit of times: --unit us",
+    ),
+    "times of no unit": (
+        of_times(lambda row: f"{SECOND + row}000000"),
+        ("--unit", "ns", "--constant", "ts=1780000000000000000000"),
+        "check which column holds the time: --field ts=COLUMN",
+    ),
+    "percentages": (
+        of_scores(lambda row: 2 + row * 17.5),
+        (),
+        (
+            "scores lie from 0 to 1, and here some are as high as 89.5: if they are percentages, "
+            f"divide them by 100, {COLUMN}"
+        ),
+    ),
+    "log odds": (
+        of_scores(lambda row: row * 1.5 - 3.25),
+        (),
+        (
+            "scores lie from 0 to 1, and here some are as low as -3.25: if they are log odds, "
+            f"write 1 / (1 + exp(-z)) for each z, {COLUMN}"
+        ),
+    ),
+    "points": (
+        of_scores(lambda row: 730 + row),
+        (),
+        f"scores lie from 0 to 1, and here some are as high as 735: scale them to 0 to 1, {COLUMN}",
+    ),
+    "grades": (
+        of_scores(lambda _: "high"),
+        (),
+        f"scores are numbers from 0 to 1, got 'high'; write those, {COLUMN}",
+    ),
+    "decimal commas": (
+        of_scores(lambda row: f'"0,{row + 1}"'),
+        (),
+        "scores lie from 0 to 1, with a decimal point: write 0.5 for 0,5",
+    ),
+    "no label yet": (
+        of_labels("NA", "NaN", "NA", "1"),
+        (),
+        "'NA', 'NaN' seem to stand for no class: --missing label=NA --missing label=NaN",
+    ),
+    "no label yet, of one text": (
+        of_labels("NULL", "None", "NULL"),
+        ("--missing", "label=None"),
+        "'NULL' seems to stand for no class: --missing label=NULL",
+    ),
+    "no label yet, with spaces": (
+        of_labels("#N/A"),
+        (),
+        "'#N/A' seems to stand for no class: --missing 'label=#N/A'",
+    ),
+    "two classes and no label yet": (
+        of_labels("fraud", "legit", "NA"),
+        (),
+        f"{POSITIVE}, and which of none: --missing label=NA; records have 'fraud', 'legit'",
+    ),
+    "two classes": (of_labels("fraud", "legit"), (), f"{POSITIVE}; records have 'fraud', 'legit'"),
+    "three values": (
+        of_labels("fraud", "legit", "open"),
+        (),
+        (
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have "
+            "'fraud', 'legit', 'open'"
+        ),
+    ),
+    "many values": (
+        of_labels(*"ABCDEF"),
+        (),
+        (
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'A', "
+            "'B', 'C', 'D', 'E', …"
+        ),
+    ),
+    "a value that no option names": (
+        of_labels("open"),
+        ("--positive", "label=fraud", "--negative", "label=legit"),
+        f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'open'",
+    ),
+    "days first": (of_times(lambda row: f"{row + 1:02}/12/2025"), (), TIME.format("'01/12/2025'")),
+    "days first in a zone": (
+        of_times(lambda row: f"{row + 1:02}.12.2025 10:00"),
+        ("--zone", "Europe/Berlin"),
+        TIME.format("'01.12.2025 10:00'"),
+    ),
+    "no zone": (
+        of_times(lambda row: f"2026-07-0{row + 1} 12:00"),
+        (),
+        "give the zone of times that name none: --zone Europe/Berlin",
+    ),
+    "line breaks in cells": (
+        table("ts,prediction,label,note", lambda row: f'{SECOND + row},1,1,"two\nlines"'),
+        (),
+        (
+            "end each quoted cell on its own line: replace line breaks within cells by spaces, and "
+            "write a quote within a cell twice"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_the_hint_names_what_to_write_for_the_values_that_came(capsys, tmp_path, case):
+    text, words, hint = HINTS[case]
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    last = ran(capsys, "replay", path, *words).err.splitlines()[-1]
+    assert last.split("; ", 1)[1] == hint
+
+
+@pytest.mark.parametrize("case", ["no label yet", "microseconds", "no zone"])
+def test_what_the_hint_names_makes_the_records_usable(capsys, tmp_path, case):
+    text, _, hint = HINTS[case]
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    done = ran(capsys, "replay", path, *hint.partition(": ")[2].split())
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_diagnosis_and_init_give_the_same_hint(capsys, tmp_path):
+    text, _, hint = HINTS["microseconds"]
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    for words in (("diagnose", "--feed", path), ("init", path, "-o", "-")):
+        done = ran(capsys, *words)
+        assert done.code == 3
+        assert done.err.endswith(f"; {hint}\n")
+
+
+LATIN_1 = (
+    "write UTF-8: convert the file, for example iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
+)
+UTF_16 = (
+    "this looks like UTF-16: convert the file, for example iconv -f UTF-16 -t UTF-8 FILE > NEW_FILE"
+)
+LINE = '{"ts":1,"prediction":1,"label":1,"town":"Köln"}\n' * ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "hint"),
+    [
+        ("a.ndjson", LINE.encode("latin-1"), LATIN_1),
+        ("a.ndjson", LINE.encode("utf-16"), UTF_16),
+        ("a.ndjson", LINE.encode("utf-16-le"), UTF_16),
+        ("a.ndjson", LINE.encode("utf-16-be"), UTF_16),
+        ("a.csv", table("ts,label,town", lambda row: f"{row},1,Köln").encode("latin-1"), LATIN_1),
+    ],
+)
+def test_records_of_another_encoding_are_named_with_what_converts_them(
+    capsys, tmp_path, name, data, hint
+):
+    path = tmp_path / name
+    path.write_bytes(data)
+    done = ran(capsys, "replay", path)
+    assert done.code == 3
+    assert done.err.splitlines()[-1].split("; ", 1)[1] == hint
+
+
+def test_lines_of_nul_bytes_are_no_utf_16(capsys, tmp_path):
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(b"\0" * 4_096)
+    last = ran(capsys, "replay", path).err.splitlines()[-1]
+    assert last.endswith(
+        "write one JSON object a line, or end the name in .csv, .json, .parquet or .arrow"
+    )
+
+
+@pytest.mark.parametrize("field", ["id", "version", "model"])
+@pytest.mark.parametrize(
+    ("beyond", "hint"), [(0, ', in pandas df["{}"].astype("Int64")'), (0.5, "")]
+)
+def test_a_column_of_floats_is_no_name_and_pandas_writes_whole_ones_as_integers(
+    capsys, tmp_path, field, beyond, hint
+):
+    path = tmp_path / "a.parquet"
+    rows = [
+        {"ts": row, "id": str(row), "prediction": 1, "label": 1, field: row + beyond}
+        for row in range(ROWS)
+    ]
+    pq.write_table(pa.Table.from_pylist([{**row, field: float(row[field])} for row in rows]), path)
+    last = ran(capsys, "replay", path).err.splitlines()[-1]
+    assert last.endswith(
+        f"; write {field} as text or an integer{hint.format(field)}, or name the column that "
+        "holds it"
+    )
+
+
+HEADER_LATIN_1 = (
+    "line 1 is not UTF-8: invalid start byte at byte 11; convert the file, for example iconv -f "
+    "WINDOWS-1252 -t UTF-8 FILE > NEW_FILE"
+)
+TOWNS = table("ts,label,größe", lambda row: f"{row},1,7")
+
+
+@pytest.mark.parametrize("command", ["replay", "init", "check-config"])
+@pytest.mark.parametrize(
+    ("encoding", "said"), [("latin-1", HEADER_LATIN_1), ("utf-16", UTF_16), ("utf-16-be", UTF_16)]
+)
+def test_a_header_of_another_encoding_is_named_with_what_converts_it(
+    capsys, tmp_path, command, encoding, said
+):
+    path = tmp_path / "a.csv"
+    path.write_bytes(TOWNS.encode(encoding))
+    done = ran(capsys, command, *words_of(command, path, tmp_path))
+    assert done.code == (2 if command == "check-config" else 3)
+    assert f"{path}: {said}" in done.err.splitlines()[0]
+
+
+def words_of(command, path, directory):
+    if command == "check-config":
+        config = directory / "monitor.yaml"
+        config.write_text(f"feeds: [{{type: file, path: '{path}'}}]\n")
+        return (config,)
+    return (path, "-o", "-") if command == "init" else (path,)
+
+
+@pytest.mark.parametrize("command", ["replay", "init", "check-config"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("a.csv", ";", "semicolons, not commas"),
+        ("a.csv", "\t", "tabs, not commas"),
+        ("a.csv", "|", "bars, not commas"),
+        ("a.tsv", ",", "commas, not tabs"),
+    ],
+)
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_another_separator_is_seen_in_the_header_and_said_in_one_line(
+    capsys, tmp_path, command, case, quote
+):
+    name, separator, names = case
+    path = tmp_path / name
+    header = separator.join(f"{quote}{column}{quote}" for column in ("ts", "id", "score", "label"))
+    text = table("ts,id,score,label", lambda row: f"{SECOND + row},{row},0.{row},{row % 2}")
+    _, _, rows = text.replace(",", separator).partition("\n")
+    path.write_text(f"{header}\n{rows}")
+    done = ran(capsys, command, *words_of(command, path, tmp_path))
+    said = f"{path}: reads cells separated by {names}, as its first line has them"
+    assert [line for line in done.err.splitlines() if "separated" in line] == [
+        f"feeds[0]: {said}" if command == "check-config" else said
+    ]
+    if command == "init":
+        assert done.code == 0
+
+
+@pytest.mark.parametrize("header", ["ts;a,label", "ts|a;label", "ts"])
+def test_a_header_that_leaves_a_doubt_is_read_by_the_name_of_the_file(capsys, tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n1\n")
+    assert "separated by" not in ran(capsys, "replay", path).err
+
+
+@pytest.mark.parametrize("mapped", [(), ("--field", "version=release")])
+def test_names_that_begin_with_a_space_are_said_in_one_line(capsys, tmp_path, mapped):
+    """Spaces belong to a cell (RFC 4180); numbers, times and classes are read without them."""
+    path = tmp_path / "a.csv"
+    path.write_text(
+        table(
+            "ts, id, release, prediction, label",
+            lambda row: f"{SECOND + row}, {row}, a, 1, {row % 2}",
+        )
+    )
+    done = ran(capsys, "replay", path, *mapped)
+    columns = "id, release" if mapped else "id"
+    assert (done.code, done.err) == (
+        0,
+        (
+            f"{path}: cells of {columns} begin with a space, which is part of the value; remove "
+            "the spaces behind the separators\n"
+        ),
+    )
+    path.write_text(path.read_text().replace(", ", ","))
+    assert ran(capsys, "replay", path, *mapped).err == ""
