@@ -15,12 +15,12 @@ from monitor.errors import UsageError
 from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
 
 _LISTED = 8
+_WITHOUT = {MISSING_VALUE: " without a version"}
 _OTHERS = (
     f"versions that came after max_segment_values of them count as {OTHER_VALUE!r}: raise "
     "max_segment_values of the model"
 )
 _BY_TIME = "compare two stretches of time with diagnose"
-_WITHOUT = {MISSING_VALUE: " without a version"}
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 

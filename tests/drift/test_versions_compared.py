@@ -29,4 +29,4 @@ def test_of_many_versions_the_latest_are_listed():
 
 def test_predictions_without_a_version_are_listed_as_such():
     text = refused(["__missing__"], None)
-    assert "there is '__missing__' (10 predictions without a version, 1970-01-01" in text
+    assert "only '__missing__' (10 predictions without a version, 1970-01-01" in text
