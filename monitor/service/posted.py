@@ -317,9 +317,8 @@ class PostedFeeds:
         self._position = self._replayed.position
         if batch is None:
             self._restored = self.ready = True
-            self._say(
-                f"journal replayed, {count_of(self._replayed.records, 'record')}; accepting events"
-            )
+            records = count_of(self._replayed.records, "record")
+            self._say(f"journal replayed, {records}; accepting events")
         return batch
 
     def _release(self) -> None:

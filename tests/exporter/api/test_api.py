@@ -112,10 +112,10 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     assert live["attribution"]["prevalence"]["points"] == pytest.approx(-0.234, abs=0.01)
 
 
-def test_without_ranges_the_longest_window_is_compared_with_the_reference(client):
+def test_without_ranges_the_window_that_decides_is_compared_with_the_reference(client):
     found = got(client, "diagnosis")
     (model,) = got(client, "status")["models"]
-    window = model["windows"]["28d"]
+    window = model["windows"][model["verdict_window"]]
     assert [found["after"][end] for end in ("open", "close")] == [window["open"], window["close"]]
     assert found["after"]["outcomes"] == window["outcomes"]
     assert found["before"]["outcomes"] == model["reference"]["outcomes"]
