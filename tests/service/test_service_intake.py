@@ -138,7 +138,7 @@ def test_a_restart_counts_as_if_there_had_been_none(tmp_path):
                 service.counted()
     with running(tmp_path / "parts") as service:
         parts = service.until_ready().counted()
-        assert service.reported[0].startswith(f"journal replayed, {parts.records} records")
+        assert service.reported[0].startswith(f"journal replayed, {parts.records:,} records")
     assert books(parts) == whole
     assert whole[3]["timestamp_out_of_range"] == 2
 
