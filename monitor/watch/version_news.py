@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import OnVersion
@@ -29,6 +30,26 @@ VersionsOf = Callable[[str], ModelVersions]
 """Returns the versions of a model by its name."""
 
 
+class _Sought(NamedTuple):
+    """What the change point of a model was last sought in, and what was found.
+
+    Attributes:
+        reference: which the hours follow.
+        end: number of the first hour since 1970 that was not mature.
+        edition: of the stored hours.
+        began: when the rates changed; None without outcomes.
+    """
+
+    reference: MatureReference
+    end: int
+    edition: tuple[int, int | None]
+    began: ChangeBegan | None
+
+    def holds(self, reference: MatureReference, end: int, edition: tuple[int, int | None]) -> bool:
+        """Return whether it would be found again."""
+        return self.reference is reference and (self.end, self.edition) == (end, edition)
+
+
 class VersionNews:
     """Relates the versions of a model to its reference and its changes.
 
@@ -50,6 +71,7 @@ class VersionNews:
         self._reference_of = reference_of
         self._windows = windows
         self._versions_of = versions_of
+        self._sought: dict[int, _Sought] = {}
 
     def restarts(self, model: int, mature: int) -> int | None:
         """Return the moment from which on the reference of a model begins anew.
@@ -97,7 +119,13 @@ class VersionNews:
             return None
         reference = (watching.level if of_level else watching.judge).reference
         since = 0 if reference.closes is None else reference.closes
-        return self._changed(model, reference.counts, (since, mature), reference.dispersion)
+        end, edition = mature // HOUR_MS, self._windows.history_edition(model)
+        known = self._sought.get(model)
+        if known is None or not known.holds(reference, end, edition):
+            hours = (since, mature)
+            found = self._changed(model, reference.counts, hours, reference.dispersion)
+            known = self._sought[model] = _Sought(reference, end, edition, found)
+        return known.began
 
     def _says_changed(self, verdicts: Mapping[str, WindowVerdict]) -> bool:
         """Return whether a window says that rates changed.

@@ -76,6 +76,18 @@ class WindowCounts:
         self._ensure()
         return self._past
 
+    def history_edition(self, model: int) -> tuple[int, int | None]:
+        """Return the version of what `past.history` returns for one model.
+
+        Args:
+            model: its number.
+
+        Returns:
+            How often its counts have changed, and the newest of its stored hours.
+        """
+        self._ensure()
+        return int(self._changes[model]), self._past.newest_hour(model)
+
     @property
     def nbytes(self) -> int:
         """Memory reserved for panes; a pane without counts takes none."""

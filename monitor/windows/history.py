@@ -152,6 +152,14 @@ class PastCounts:
         rows = np.array([self._totals_row(model)])
         return History(hours * HOUR_MS, self._silence.as_negatives(cells[:, None], rows)[:, 0])
 
+    def newest_hour(self, model: int) -> int | None:
+        """Return the number since 1970 of a model's newest hour; None before it has a time.
+
+        Args:
+            model: its number.
+        """
+        return self._hours.newest(model)
+
     def holds(self, model: int, opens: int, closes: int) -> bool:
         """Return whether the hours of [opens, closes) of a model are stored.
 

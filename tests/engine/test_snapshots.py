@@ -12,7 +12,6 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.watch.version_news import VersionNews
 from monitor.windows.panes import PaneRing
 
 HOUR, DAY = 3_600, 86_400
@@ -133,8 +132,6 @@ def test_counts_that_change_while_no_window_moves():
 
 def test_what_has_not_changed_is_not_read_again(monkeypatch):
     monitor, tell = counted()
-    # The change point of models whose rates changed is sought again at every snapshot.
-    monkeypatch.setattr(VersionNews, "began", lambda *_: None)
     monitor.snapshot()
     reads = []
     for name in ("sum", "table", "series"):
