@@ -232,8 +232,10 @@ def log_chance_ratio(
     stretches = in_days(before, after.shape[-1])
     error = SmoothedRates.of(before.sum(axis=-1)).variances(dispersion)[Component.ODDS_RATIO]
     whole = _log_ratio(after.sum(axis=-1)[None], stretches, float(error), dispersion, between)
+    if whole <= 0:
+        return whole
     within = _log_ratio(after, before, float(error), dispersion, between)
-    return whole if within >= 0 else min(whole, within)
+    return whole if within >= 0 else within
 
 
 def _log_ratio(

@@ -156,21 +156,21 @@ class Judge:
         return certain_fall(found)
 
     def of_days(
-        self, days: RecentDays, cuts: Cuts, *, only_fallen: bool = False
+        self, days: RecentDays, cuts: Cuts, *, only_dead: bool = False
     ) -> Judgement | None:
         """Judge days of the model; None where nothing can be judged, or labels are at fault.
 
         Args:
             days: some days that end with the last mature one.
             cuts: its series by segment key.
-            only_fallen: return None as well where the days cannot show a fall, which is
-                found in a fraction of the time.
+            only_dead: return None as well where the days cannot be those of a dead model,
+                which is found in a fraction of the time.
         """
         if not len(days.cells):
             return None
         opens, closes = int(days.numbers[0]) * DAY_MS, (int(days.numbers[-1]) + 1) * DAY_MS
         counts = Counts(days.cells, days.weights, DAY_MS, self._scores_of(opens, closes))
-        if only_fallen and not self._judge.may_have_fallen(counts):
+        if only_dead and not self._judge.may_be_dead(counts):
             return None
         found = self._judge.tested(counts, cuts)
         return None if found is None or found.fault else found.judgement

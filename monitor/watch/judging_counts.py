@@ -102,8 +102,7 @@ class CountsJudge:
         cells, weights, *_ = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
-        outcomes, _ = expected(self._regime, cells[:, :1], weights[:, :1])
-        after = ConfusionCounts.from_cells(outcomes.sum(axis=(0, 1)))
+        after = self._totals(counts)[0].sum(axis=-1)
         return self._labels.fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
 
     def may_have_fallen(self, counts: Counts) -> bool:
@@ -114,24 +113,34 @@ class CountsJudge:
 
         Returns:
             False where the errors of rows alone, which are less than those of days and rows,
-            leave the fall within two standard errors, half of TPR - FPR is left, and the days
-            are not those of a model that flags one way, or by chance.
+            leave the fall within two standard errors, and the model cannot be dead.
         """
-        cells, weights, block_ms, _ = counts
-        outcomes, sampling = expected(self._regime, cells[:, :1], weights[:, :1])
-        blocks = ConfusionCounts.from_cells(outcomes[:, 0])
-        after = blocks.sum(axis=-1)
-        old, new = (SmoothedRates.of(one) for one in (self._reference.counts, after))
+        blocks, _ = self._totals(counts)
+        old, new = (SmoothedRates.of(one) for one in (self._reference.counts, blocks.sum(axis=-1)))
         change = new.components()[Component.ODDS_RATIO] - old.components()[Component.ODDS_RATIO]
         variance = old.variances(Dispersion.of(1.0)) + new.variances(Dispersion.of(1.0))
-        error = float(np.sqrt(variance[Component.ODDS_RATIO]))
+        fallen = change < -_CLEARLY * np.sqrt(variance[Component.ODDS_RATIO])
+        return bool(fallen) or self.may_be_dead(counts)
+
+    def may_be_dead(self, counts: Counts) -> bool:
+        """Return whether it is worth judging counts for a dead model.
+
+        Args:
+            counts: of a stretch of time.
+
+        Returns:
+            False where half of TPR - FPR is left, and the days are not those of a model that
+            flags one way, or by chance.
+        """
+        blocks, sampling = self._totals(counts)
+        after = blocks.sum(axis=-1)
+        old, new = (SmoothedRates.of(one) for one in (self._reference.counts, after))
         usual, left = (one.recall - one.false_positive_rate for one in (old, new))
-        if change < -_CLEARLY * error or left < usual / 2:
+        if left < usual / 2 or flags_one_way(self._reference.counts, after):
             return True
-        dispersion, days = self._dispersion(sampling), self._by_days(blocks, block_ms)
+        days = self._by_days(blocks, counts.block_ms)
         between = self._between(days_behind(days.after.total, 1))
-        one_way = flags_one_way(self._reference.counts, after)
-        return bool(one_way) or flags_by_chance(days, dispersion, between)
+        return flags_by_chance(days, self._dispersion(sampling), between)
 
     def tested(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> Tested | None:
         """Judge counts.
@@ -217,6 +226,11 @@ class CountsJudge:
             ),
             visible_recall=visible_recall(before, judgement),
         )
+
+    def _totals(self, counts: Counts) -> tuple[ConfusionCounts, Dispersion | None]:
+        """Return the outcomes of all predictions by block, and what a sample of labels adds."""
+        outcomes, sampling = expected(self._regime, counts.cells[:, :1], counts.weights[:, :1])
+        return ConfusionCounts.from_cells(outcomes[:, 0]), sampling
 
     def _by_days(self, after: ConfusionCounts, block_ms: int) -> ComparedOutcomes:
         """Return the reference by days, or as it was given, and blocks of time by days."""

@@ -22,7 +22,7 @@ from monitor.watch.detection import Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renewed_level
 from monitor.watch.live_ratio import LiveRatio
-from monitor.watch.model_days import STRETCH_DAYS, DayReader
+from monitor.watch.model_days import STRETCH_DAYS, DayReader, RecentDays
 from monitor.watch.nowcasts import DayStart, Nowcasts
 from monitor.watch.page import DEAD_DAYS, JUDGED_DAYS, ModelPage, certain_fall
 from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
@@ -263,8 +263,10 @@ class Stepper:
         """
         if watch.by_day is None:
             return
+        days = self._last_days(model, watch, cuts, end, max(DEAD_DAYS))
         for length in DEAD_DAYS:
-            found = self._judged(model, watch, cuts, end, length, only_fallen=True)
+            last = days.between(end - length, end)
+            found = watch.level.of_days(last, cuts, only_dead=True)
             if found is not None and found.dead and not found.labels_may_explain:
                 if not watch.page.active:
                     watch.page.fire(at)
@@ -307,25 +309,19 @@ class Stepper:
             self._replace_level(model, watch, cuts, found)
 
     def _judged(
-        self,
-        model: int,
-        watch: ModelWatch,
-        cuts: Cuts,
-        end: int,
-        length: int,
-        *,
-        only_fallen: bool = False,
+        self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int
     ) -> Judgement | None:
-        """Judge the last days before day `end`, those of the reference left out.
+        """Judge the last days before day `end`, those of the reference left out."""
+        days = self._last_days(model, watch, cuts, end, length)
+        return watch.level.of_days(days, cuts)
 
-        Where only falls are of interest, days that show none at first sight are not judged.
-        """
+    def _last_days(
+        self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int
+    ) -> RecentDays:
+        """Return the last days before day `end`, those of the reference left out."""
         closes = watch.level.reference.closes
         first = end - length if closes is None else max(end - length, -(-closes // DAY_MS))
-        if first >= end:
-            return None
-        days = self._days.days(model, cuts, first, end)
-        return watch.level.of_days(days, cuts, only_fallen=only_fallen)
+        return self._days.days(model, cuts, min(first, end), end)
 
     def _is_silent(self, watch: ModelWatch, at: int, age: int) -> bool:
         """Return whether silence in the longest window may be missing reports."""
