@@ -68,6 +68,7 @@ from monitor.report.without_labels import (
     usual_rate,
     without_labels,
 )
+from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import Watched, WindowEstimates
 from monitor.version import __version__
@@ -117,7 +118,7 @@ def status_answer(
 
 def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
     watched, found = model.watched, verdict_on(model, deciding)
-    seen = of_model(snapshot, model, deciding)
+    seen, worse = of_model(snapshot, model, deciding), worse_version_in_use(model)
     return ModelStatus(
         name=model.name,
         version=model.version or None,
@@ -137,6 +138,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         headline=model_headline(snapshot, model, deciding),
         change_began=change_beginning(watched.began),
         new_version=version_news(watched.new_version),
+        worse_version=None if worse is None else worse.versions[1].name,
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
