@@ -171,7 +171,19 @@ ROWS = {"prediction": [1, 0], "label": [1, 0]}
         ((ROWS, ROWS), {"table": ROWS}, "table: is for two ranges"),
         ((ROWS, {"prediction": [], "label": []}), {}, "after: has no rows"),
         ((ROWS, {"prediction": ["x"], "label": [1]}), {}, "after: none of 1 row can be used"),
-        ((ROWS, {"a": [1]}), {}, "table: its columns make no events, got a; .*label="),
+        (
+            (ROWS, {"a": [1]}),
+            {},
+            "^after: no column is known to hold the prediction and the label, got a; "
+            "write prediction='COLUMN', label='COLUMN'$",
+        ),
+        (({"a": [1], "label": [1]}, ROWS), {}, "^before: .* the prediction, .*; write prediction="),
+        (({"a": [1], "prediction": [1]}, ROWS), {}, "^before: .* the label, .*; write label="),
+        (
+            ({"proba": [0.7], "label": [1]}, ROWS),
+            {},
+            "^before: has scores and no predictions; write .* threshold=0.5, or prediction=",
+        ),
         ((ROWS, ROWS), {"label": "fraud"}, "label: there is no column 'fraud'"),
         (([1, 0], ROWS), {}, "must be a frame, an Arrow table or arrays by name, got list"),
         ((({"y": 1}, [1]), ROWS), {}, "y_true: must be one-dimensional"),
