@@ -174,8 +174,7 @@ ROWS = {"prediction": [1, 0], "label": [1, 0]}
         (
             (ROWS, {"a": [1]}),
             {},
-            "^after: no column is known to hold the prediction and the label, got a; "
-            "write prediction='COLUMN', label='COLUMN'$",
+            "^after: .* the prediction and the label, got a; write prediction='COLUMN', label=",
         ),
         (({"a": [1], "label": [1]}, ROWS), {}, "^before: .* the prediction, .*; write prediction="),
         (({"a": [1], "prediction": [1]}, ROWS), {}, "^before: .* the label, .*; write label="),
