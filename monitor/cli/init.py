@@ -21,6 +21,7 @@ from monitor.feeds import files
 from monitor.feeds.files import FirstRows
 from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
 from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.report.missing_evidence import day_text
 from monitor.report.printable import one_line
 
 _THRESHOLD = 0.5
@@ -52,6 +53,11 @@ def run(args: Namespace) -> int:
         tell(_found(model))
         if model.unlabelled:
             tell(f"warning: {one_line(model.name)}: {model.unlabelled}")
+        if model.complete_ms is not None:
+            tell(
+                f"{one_line(model.name)}: the reference of {model.reference} is longer than these "
+                f"events: {_complete(model.complete_ms)}"
+            )
     return 0
 
 
@@ -169,8 +175,21 @@ def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool)
     if model.unlabelled:
         yield f"    # {model.unlabelled}"
     yield f"    label_timeout: {model.timeout} # {_timeout_from(model)}"
-    fits = "long enough for detectors" if model.detectors else "too few labels for detectors"
+    fits = _fits(model)
     yield f"    reference: {{first: {model.reference}}} # what windows are compared with; {fits}"
+
+
+def _fits(model: SurveyedModel) -> str:
+    """Return what a reference suffices for, and when it is complete if it is not yet."""
+    found = "long enough for detectors"
+    if model.detectable != model.reference:
+        longer = f", {model.detectable} would have enough" if model.detectable else ""
+        found = f"too few labels for detectors{longer}"
+    return found if model.complete_ms is None else f"{found}; {_complete(model.complete_ms)}"
+
+
+def _complete(moment: int) -> str:
+    return f"complete after {day_text(moment)}, once its labels are there"
 
 
 def _feed(mapping: MappedRecords, segments: tuple[Segment, ...]) -> Iterator[str]:

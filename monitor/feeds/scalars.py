@@ -75,13 +75,15 @@ def prediction_fields(
     >>> prediction_fields(7, 0, True, score=None, version=3)
     {'type': 'prediction', 'id': '7', 'ts': 0, 'prediction': True, 'version': '3'}
     """
-    fields = {
-        "prediction": None if prediction is None else plain_class(prediction),
-        **{field: _plain_field(field, value) for field, value in others.items()},
-        "segment": None if segment is None else plain_segment(segment),
-    }
-    given = {field: value for field, value in fields.items() if value is not None}
-    return {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts), **given}
+    fields = {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts)}
+    if prediction is not None:
+        fields["prediction"] = plain_class(prediction)
+    for field, value in others.items():
+        if value is not None:
+            fields[field] = plain_name(value) if field in NAMES else plain(value)
+    if segment is not None:
+        fields["segment"] = plain_segment(segment)
+    return fields
 
 
 def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[str, Any]:
@@ -110,10 +112,6 @@ def plain_segment(segment: Any) -> Any:
     if not isinstance(segment, Mapping):
         return segment
     return {key: plain_name(value) for key, value in segment.items()}
-
-
-def _plain_field(field: str, value: Any) -> Any:
-    return plain_name(value) if field in NAMES else plain(value)
 
 
 def plain_time(value: Any) -> Any:

@@ -120,7 +120,7 @@ class TableReader:
         keys = decoder.settings.segment_keys
         mapping = self._without_unkept(mapping, keys)
         try:
-            found = mapping_for_table("table", names, mapping, self._take_note, _keywords)
+            found = mapping_for_table("table", names, mapping, self._take_note, keywords)
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
             _check_events(names, self._sources)
@@ -321,5 +321,13 @@ def _something(value: Any) -> Any:
     return value
 
 
-def _keywords(fields: Mapping[str, str]) -> str:
+def keywords(fields: Mapping[str, str]) -> str:
+    """Return a mapping as keyword arguments.
+
+    Args:
+        fields: column of each field.
+
+    >>> keywords({"ts": "time", "label": "fraud"})
+    "ts='time', label='fraud'"
+    """
     return ", ".join(f"{field}={column!r}" for field, column in fields.items())

@@ -358,3 +358,10 @@ def test_duplicates_of_a_model_that_was_forgotten_meanwhile_are_known():
     monitor = Monitor(config)
     assert monitor.feed({**table, "prediction": [1] * 122}).duplicates == 1
     assert list(monitor) == ["left"]
+
+
+def test_scores_without_predictions_or_a_threshold_say_what_to_write():
+    rows = {"ts": [0], "score": [0.7], "label": [1]}
+    with pytest.raises(ValueError, match="prediction='COLUMN', or give the model a threshold"):
+        Monitor().feed(rows)
+    assert Monitor(Config(defaults={"threshold": 0.5})).feed(rows).rejected == {}

@@ -125,7 +125,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         last_prediction_age_seconds: event time since then.
         last_label: end of the hour of the latest label; null for none within 90 days.
         last_label_age_seconds: event time since then.
-        labelled: predictions for which a label came in time.
+        labels_came: predictions for which a label came in time, null and retracted ones too.
+        labelled: predictions whose label in force is positive or negative; where silence past
+            the label timeout is a negative, also those whose label never came.
         pending: predictions that wait for a label.
         expired: predictions whose label never came in time.
         maturity_seconds: age at which windows end; null while it is not known.
@@ -177,6 +179,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     last_prediction_age_seconds: float | None
     last_label: Time | None
     last_label_age_seconds: float | None
+    labels_came: Count
     labelled: Count
     pending: Count
     expired: Count
