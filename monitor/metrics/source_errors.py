@@ -163,9 +163,10 @@ def _maximized(
 ) -> tuple[_Likely, FloatArray]:
     """Return the most likely rates, and the probability of each row to be positive."""
     positive = ones.sum(axis=1) / (ones + zeros).sum(axis=1)
+    likely = _given(ones, zeros, weight, positive)
     for _ in range(_STEPS):
-        likely, before = _given(ones, zeros, weight, positive), positive
-        positive = _positive(ones, zeros, likely)
+        before, positive = positive, _positive(ones, zeros, likely)
+        likely = _given(ones, zeros, weight, positive)
         if np.abs(positive - before).max() < _CLOSE:
             break
     return likely, positive
