@@ -34,6 +34,7 @@ TIME = (
     "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
     "write it so, or name the column that holds it: --field ts=COLUMN"
 )
+MORE = "or configure `classes` of the model where there are more than two"
 POSITIVE = "say which values are of the positive class: --positive label=VALUE"
 NEGATIVE = "which of the negative: --negative label=VALUE"
 HINTS = {
@@ -118,16 +119,16 @@ HINTS = {
         of_labels("fraud", "legit", "open"),
         (),
         (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have "
-            "'fraud', 'legit', 'open'"
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE, {MORE}; records "
+            "have 'fraud', 'legit', 'open'"
         ),
     ),
     "many values": (
         of_labels(*"ABCDEF"),
         (),
         (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'A', "
-            "'B', 'C', 'D', 'E', …"
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE, {MORE}; records "
+            "have 'A', 'B', 'C', 'D', 'E', …"
         ),
     ),
     "a value that no option names": (
