@@ -11,7 +11,7 @@ from monitor.events.reject_reasons import Rejection, RejectReason
 
 _EXAMPLES = 1_000
 """Records of each reason and field to look at."""
-_GOT = ", got "
+_MUST_BE, _GOT = ": must be ", ", got "
 _JSON = json.JSONDecoder()
 
 
@@ -74,6 +74,16 @@ class RejectedRecords:
         """
         found = (one.detail for one in self.examples(reason, field))
         return [value for value, _ in Counter(_values(found)).most_common()]
+
+    def allowed(self, reason: RejectReason, field: str) -> str:
+        """Return what a field has to be in the first of these records; "" where none says so.
+
+        Args:
+            reason: why they were rejected.
+            field: at fault.
+        """
+        details = (one.detail.partition(_MUST_BE)[2] for one in self.examples(reason, field))
+        return next((detail.partition(_GOT)[0] for detail in details if detail), "")
 
 
 def _values(details: Iterable[str]) -> Iterator[str | float]:

@@ -34,12 +34,10 @@ _VALUES = {
 }
 """Advice where a value does not fit, by field, whatever the value is."""
 _BY_VALUE = {
-    "prediction": class_hint,
-    "label": class_hint,
     **dict.fromkeys(table_fields.TIMES, time_hint),
     "score": score_hint,
 }
-"""Advice by the values of a field; all other fields are names."""
+"""Advice by the values of a field; all others are classes or names."""
 
 
 def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
@@ -65,6 +63,8 @@ def _bad_value(rejected: RejectedRecords) -> str:
     if field in _VALUES:
         return _VALUES[field]
     values = rejected.values(RejectReason.BAD_VALUE, field)
+    if field in table_fields.CLASSES:
+        return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field))
     return _BY_VALUE.get(field, name_hint)(field, values)
 
 

@@ -164,7 +164,8 @@ class Monitor:
         Args:
             id: of the prediction, as in `predict`.
             ts: event time of the label, as in `predict`.
-            label: the actual class; None retracts the label.
+            label: the actual class; None retracts the label. While there is none, leave the
+                call out: NaN, which stands for no label in a table, is refused.
             sampling_probability: of the label, in (0, 1].
             audit: True for a second, trusted look at the case, which revises no label.
 

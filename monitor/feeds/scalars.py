@@ -11,6 +11,8 @@ import numpy as np
 
 from monitor.config.mapping import NAMES
 
+_NAMES_OF_NOTHING = ("NAType", "NaTType")
+"""Types of pandas whose values stand for nothing."""
 Id = str | int | UUID
 """Id of an event; an integer or a UUID stands for its text."""
 PredictedClass = bool | str
@@ -26,6 +28,19 @@ def plain(value: Any) -> Any:
     (1, 'web', None)
     """
     return value.item() if isinstance(value, np.generic) else value
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a value is NaN, or one that pandas or NumPy writes where there is none.
+
+    None is not: in an event of its own it retracts a label.
+
+    >>> is_nothing(float("nan")), is_nothing(np.datetime64("NaT")), is_nothing(None)
+    (True, True, False)
+    """
+    if type(value).__name__ in _NAMES_OF_NOTHING:
+        return True
+    return isinstance(value, float | np.generic) and bool(value != value)  # noqa: PLR0124
 
 
 def plain_class(value: Any) -> Any:

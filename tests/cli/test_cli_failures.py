@@ -55,6 +55,36 @@ def test_a_replay_without_a_usable_record_exits_3_and_says_what_to_write(
     assert last.startswith(f"error: 1,200 of 1,200 records were rejected: 1,200 {reason}; {hint}")
 
 
+CLASSES = "write one of the configured classes, 'card', 'loan'"
+
+
+@pytest.mark.parametrize(
+    ("classes", "given", "hint"),
+    [
+        ("[card, loan, other]", {"label": "cash"}, f"{CLASSES}, 'other' or null; or add 'cash' "),
+        ("[card, loan, other]", {"label": "x" * 90}, f"{CLASSES}, 'other' or null; or name "),
+        ("[card, loan, other]", {"prediction": "cash"}, f"{CLASSES} or 'other'; or add 'cash' to "),
+        ("[card, loan]", {"prediction": "cash"}, "write one of the configured classes, 'card' or "),
+        ("[card, loan]", {"label": "NA"}, "'NA' seems to stand for no class: --missing label=NA"),
+        ("[]", {"label": ["a", "b"]}, "for several labels a case, configure a model for each"),
+        ("[]", {"label": "cash"}, "say which values are of the positive class: --positive label="),
+    ],
+    ids=repr,
+)
+def test_a_class_that_is_none_of_the_configured_ones_is_not_asked_to_be_positive(
+    capsys, tmp_path, classes, given, hint
+):
+    path, config = tmp_path / "a.ndjson", tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{m: {{classes: {classes}}}}}\n")
+    known = 0 if classes == "[]" else "card"
+    record = {"ts": 1, "id": "a", "prediction": known, "label": known} | given
+    path.write_text(json.dumps(record) + "\n")
+    done = ran(capsys, "replay", path, "-c", config)
+    assert done.code == 3
+    last = done.err.splitlines()[-1]
+    assert last.startswith(f"error: 1 of 1 record was rejected: 1 bad_value; {hint}"), last
+
+
 GIVEN = {"id": "a", "ts": 1, "prediction": 1, "label": 1}
 BY_FIELD = {
     "id": ({"id": 1.5}, "write id as text or an integer, or name the column that holds it"),

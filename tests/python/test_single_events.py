@@ -148,6 +148,18 @@ def test_what_does_not_fit_is_refused_with_the_name_of_the_field(changed, field)
     assert monitor.snapshot().records == 0
 
 
+@pytest.mark.parametrize("nothing", [float("nan"), np.float32("nan"), pd.NA, pd.NaT], ids=repr)
+def test_nothing_as_a_label_is_no_label_in_a_table_and_is_refused_with_what_to_do(nothing):
+    monitor = Monitor()
+    rows = {"id": ["a", "b"], "ts": [0, 0], "prediction": [1, 1], "label": [1, nothing]}
+    assert monitor.feed(rows).rejected == {}
+    with pytest.raises(ValueError, match=r"label 'a': label: must be .*; leave the event out"):
+        monitor.label("a", ts=1, label=nothing)
+    assert monitor["default"].status.labelled == 1
+    monitor.label("a", ts=1, label=None)
+    assert monitor["default"].status.labelled == 0
+
+
 def test_events_count_alike_however_many_come_between_two_snapshots():
     at_once, one_by_one = Monitor(), Monitor()
     for n in range(2_500):

@@ -24,6 +24,9 @@ from monitor.feeds.decode.reasons import Fault, Fields, shown
 from monitor.feeds.decode.records import MAX_COUNT, Time
 from monitor.feeds.decode.settings import DecodeSettings
 from monitor.feeds.decode.time_units import NAMES, unit_that_fits
+from monitor.feeds.scalars import is_nothing
+
+_NO_LABEL = "leave the event out while there is no label, and give null, None, to retract one"
 
 
 class RecordFaults:
@@ -178,7 +181,8 @@ class RecordFaults:
         if self._labels.value(label := fields["label"]) is not None:
             return None
         allowed = ClassList(self._labels.names).allowed("null")
-        return _bad("label", _one_of(label, allowed), label)
+        hint = _NO_LABEL if is_nothing(label) else ""
+        return _bad("label", _one_of(label, allowed), label, hint)
 
     def _outcome_label(self, fields: Fields) -> Fault | None:
         if "label" not in fields:
