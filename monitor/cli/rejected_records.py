@@ -20,10 +20,14 @@ class RejectedRecords:
 
     Args:
         unit: of times that are numbers, as the mapping says it.
+
+    Attributes:
+        asked: options that give the columns their fields; "" where their names say enough.
     """
 
     def __init__(self, unit: TimeUnit = TimeUnit.SECONDS) -> None:
         self.unit = unit
+        self.asked = ""
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
 

@@ -10,6 +10,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
+from monitor.feeds.mapping.guessing import ASKED
 
 _SHOWN = 3
 _WHOLE = ("record", "row")
@@ -52,6 +53,8 @@ def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
 
 
 def _missing(rejected: RejectedRecords) -> str:
+    if rejected.asked:
+        return f"{ASKED}{rejected.asked}"
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
     options = " ".join(f"--field {field}=COLUMN" for field in shown)
     instead = ", or give the model a threshold" if "prediction" in shown else ""
