@@ -70,6 +70,7 @@ class SurveyedModel:
         reference: length of the reference to propose.
         detectors: True where detectors can run on such a reference.
         labelling: how its labels seem to come.
+        classes: names of its classes that came; none where they are 0 and 1.
     """
 
     name: str
@@ -83,6 +84,7 @@ class SurveyedModel:
     reference: str
     detectors: bool
     labelling: Labelling
+    classes: tuple[str, ...] = ()
 
 
 class Surveyor:
@@ -127,7 +129,8 @@ class Surveyor:
             windows=_windows(float(counts.predicted_positive) / labelled_days),
             reference=reference,
             detectors=detectors,
-            labelling=_labelling(counts, model),
+            labelling=Labelling.COMPLETE if model.classes else _labelling(counts, model),
+            classes=_classes(model),
         )
 
 
@@ -209,6 +212,15 @@ def _reference(counts: ConfusionCounts, days: float, *, whole: bool) -> tuple[st
         if length >= needed and (whole or length <= days):
             return text, True
     return REFERENCES[0], False
+
+
+def _classes(model: ModelState) -> tuple[str, ...]:
+    """Return the names of the classes that were predicted or labelled."""
+    if not model.classes:
+        return ()
+    ever = model.classes["all"]
+    came = ever.predictions + ever.matrix.sum(axis=0)
+    return tuple(name for name, cases in zip(ever.names, came.tolist(), strict=True) if cases)
 
 
 def _labelling(counts: ConfusionCounts, model: ModelState) -> Labelling:
