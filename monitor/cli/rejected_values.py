@@ -39,7 +39,7 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
     if not allowed:
         return "for several labels a case, configure a model for each label, and write one class"
     texts = list(dict.fromkeys(text_of(value) for value in values))
-    absent = [text for text in texts if text.lower() in _NO_CLASS]
+    absent = [text for text in texts if stands_for_no_class(text)]
     classes = [text for text in texts if text not in absent]
     missing = " ".join(f"--missing {quote(f'{field}={text}')}" for text in absent)
     if absent and not classes:
@@ -57,8 +57,14 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
     if absent or len(classes) != _TWO:
         asked += f", and which of none: {missing or f'--missing {field}=VALUE'}"
     if len(classes) > _TWO:
-        asked += ", or configure `classes` of the model where there are more than two"
+        many = "for a model of more than two classes, list them as its classes in a configuration"
+        asked += f"; {many}, which precision-monitor init FILE writes"
     return f"{asked}; records have {_listed(classes)}" if classes else asked
+
+
+def stands_for_no_class(text: str) -> bool:
+    """Return whether programs write this text where there is no value."""
+    return text.lower() in _NO_CLASS
 
 
 def score_hint(field: str, values: Values) -> str:

@@ -73,6 +73,7 @@ class SurveyedModel:
             last prediction; else None.
         detectable: shortest length on which detectors can run; None where none is known to do.
         labelling: how its labels seem to come.
+        classes: names of its classes that came; none where they are 0 and 1.
     """
 
     name: str
@@ -87,6 +88,7 @@ class SurveyedModel:
     complete_ms: int | None
     detectable: str | None
     labelling: Labelling
+    classes: tuple[str, ...] = ()
 
 
 class Surveyor:
@@ -134,7 +136,8 @@ class Surveyor:
             reference=reference,
             complete_ms=complete if complete > last else None,
             detectable=detectable,
-            labelling=_labelling(counts, model),
+            labelling=Labelling.COMPLETE if model.classes else _labelling(counts, model),
+            classes=_classes(model),
         )
 
 
@@ -229,6 +232,15 @@ def _reference(detectable: str | None, days: float) -> str:
 
 def _in_days(text: str) -> float:
     return parse_duration(text) / DAY_MS
+
+
+def _classes(model: ModelState) -> tuple[str, ...]:
+    """Return the names of the classes that were predicted or labelled."""
+    if not model.classes:
+        return ()
+    ever = model.classes["all"]
+    came = ever.predictions + ever.matrix.sum(axis=0)
+    return tuple(name for name, cases in zip(ever.names, came.tolist(), strict=True) if cases)
 
 
 def _labelling(counts: ConfusionCounts, model: ModelState) -> Labelling:
