@@ -96,7 +96,7 @@ def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[st
     >>> label_fields(7, 60, True, audit=None)
     {'type': 'label', 'id': '7', 'ts': 60, 'label': True}
     """
-    given = {field: plain(value) for field, value in others.items() if value is not None}
+    given = {f: _plain_field(f, value) for f, value in others.items() if value is not None}
     fields = {"type": "label", "id": plain_name(identity), "ts": plain_time(ts)}
     return {**fields, "label": plain_class(label), **given}
 

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
-from math import isfinite
 from typing import Any, NamedTuple, TypeGuard
-
-import msgspec
-import numpy as np
 
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL, ClassList, NamedLabels
-from monitor.feeds.decode.field_columns import milliseconds
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.lines import not_utf8
-from monitor.feeds.decode.records import MAX_COUNT, Time
+from monitor.feeds.decode.records import MAX_COUNT
 from monitor.feeds.decode.settings import DecodeSettings, ModelFields
+from monitor.feeds.decode.single_times import epoch_seconds, is_in_time, is_number
 from monitor.feeds.decode.time_units import NAMES, unit_that_fits
 
 Fields = Mapping[str, Any]
@@ -128,6 +123,7 @@ class _Faults:
         yield from self._label_value()
         yield from self._sampling_probability()
         yield from self._audit()
+        yield from self._source()
 
     def _outcome(self) -> Iterator[Fault]:
         if self._get("id") is not None:
@@ -140,6 +136,7 @@ class _Faults:
         yield from self._label_value()
         yield from self._sampling_probability()
         yield from self._audit()
+        yield from self._source()
         if self._get("audit"):
             yield _bad("audit", "is of a record of type label alone, with the id", True)
         if self._get("id") is None:
@@ -150,6 +147,8 @@ class _Faults:
             yield _missing("id", "an outcome without a label waits for one, and is found by its id")
         if (self._get("sampling_probability") or 1) < 1:
             yield _missing("id", "a label with a sampling_probability belongs to an id")
+        if self._get("source") is not None:
+            yield _missing("id", "a label with a source belongs to an id")
 
     def _counts(self) -> Iterator[Fault]:
         yield from self._time("ts", self._latest_ms)
@@ -196,10 +195,10 @@ class _Faults:
         if value is None:
             yield _missing(name)
             return
-        seconds = _seconds(value)
+        seconds = epoch_seconds(value)
         if seconds is None:
             yield _bad(name, "must be epoch seconds or RFC 3339 with Z or an offset", value)
-        elif not _is_in_time(seconds, latest):
+        elif not is_in_time(seconds, latest):
             yield self._out_of_range(name, seconds, value)
 
     def _out_of_range(self, name: str, seconds: float, value: object) -> Fault:
@@ -239,7 +238,7 @@ class _Faults:
     def _decision(self) -> Iterator[Fault]:
         score, prediction = self._get("score"), self._get("prediction")
         scores, classes = self._get("scores"), self._classes()
-        if score is not None and not (_is_number(score) and 0 <= score <= 1):
+        if score is not None and not (is_number(score) and 0 <= score <= 1):
             yield _bad("score", "must be a number from 0 to 1", score)
         if prediction is not None and classes.number(prediction) is None:
             yield _bad("prediction", _one_of(prediction, classes.allowed()), prediction)
@@ -277,13 +276,22 @@ class _Faults:
 
     def _sampling_probability(self) -> Iterator[Fault]:
         value = self._get("sampling_probability")
-        if value is not None and not (_is_number(value) and 0 < value <= 1):
+        if value is not None and not (is_number(value) and 0 < value <= 1):
             yield _bad("sampling_probability", "must be above 0 and at most 1", value)
 
     def _audit(self) -> Iterator[Fault]:
         value = self._get("audit")
         if value is not None and not (isinstance(value, bool | int) and value in (0, 1)):
             yield _bad("audit", "must be true or false", value)
+
+    def _source(self) -> Iterator[Fault]:
+        value = self._get("source")
+        if value is not None:
+            yield from _name_faults("source", value)
+            if self._get("audit"):
+                yield _bad(
+                    "source", "is not of an audit, which every source is held against", value
+                )
 
     def _get(self, name: str) -> Any:
         return self._fields.get(name)
@@ -300,29 +308,8 @@ def _name_faults(name: str, value: object) -> Iterator[Fault]:
         yield _bad(name, "must be at most 256 bytes of UTF-8 without NUL", value)
 
 
-def _seconds(value: object) -> float | None:
-    """Epoch seconds of a number, an aware datetime or an RFC 3339 string; else None."""
-    if isinstance(value, datetime):
-        return value.timestamp()
-    if isinstance(value, str):
-        return _seconds_of_text(value)
-    return float(value) if _is_number(value) and isfinite(value) else None
-
-
-def _seconds_of_text(text: str) -> float | None:
-    try:
-        found = msgspec.convert(text, Time)
-    except msgspec.ValidationError:
-        return None
-    return found.timestamp() if isinstance(found, datetime) else found
-
-
 def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _one_of(value: object, allowed: str) -> str:
@@ -341,10 +328,3 @@ def _bad(name: str, allowed: str, value: object, hint: str = "") -> Fault:
 def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-
-
-def _is_in_time(seconds: float, latest_ms: int | None) -> bool:
-    if not EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000:
-        return False
-    time = int(milliseconds(np.array(seconds)))
-    return time < LATEST_MS and (latest_ms is None or time <= latest_ms)
