@@ -26,6 +26,7 @@ from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.ratio import ratio
 from monitor.metrics.score_skill import ScoreSkill
+from monitor.metrics.source_findings import SourceFindings
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow, Watched
 
 METRIC_NAMES = tuple(WINDOW_METRICS)
@@ -157,6 +158,7 @@ class ModelState:
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
         audits: what audits of its labels show; None without audits.
+        label_sources: how sources label the same cases; None where no label has a source.
         refused: metrics that the labels do not identify, each with its reason.
         refused_because: these reasons as sentences; "" where nothing is refused.
         objective: configured objectives, by metric.
@@ -201,6 +203,7 @@ class ModelState:
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
     audits: AuditFindings | None = None
+    label_sources: SourceFindings | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_because: str = ""
     objective: Mapping[str, float] = field(default_factory=dict)

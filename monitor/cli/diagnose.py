@@ -20,7 +20,7 @@ from monitor.cli.recorded_input import check_segments, check_usable, config_of, 
 from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
-from monitor.diagnosis.comparison import with_audits
+from monitor.diagnosis.comparison import with_audits, with_label_sources
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
@@ -128,4 +128,6 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
         objective=setting.objective.precision,
     )
     found = with_news(found, monitor, compared.now(model))
-    return with_audits(found, monitor.label_errors.findings(monitor.models.index(model)))
+    number = monitor.models.index(model)
+    found = with_audits(found, monitor.label_errors.findings(number))
+    return with_label_sources(found, monitor.label_sources.of(number))

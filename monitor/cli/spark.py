@@ -47,6 +47,11 @@ def run(args: Namespace) -> int:
             "that decide; leave shadow_versions out of the configuration, and their predictions "
             "out of the input"
         )
+    if any(one.label_sources.order for one in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts the latest label, whoever labelled; leave label_sources out of "
+            "the configuration, or send the labels to a monitor"
+        )
     if any(model.classes for model in (*config.models.values(), config.defaults)):
         raise MonitorError(
             "spark: the job counts models whose classes are 0 and 1; send those with classes to a "

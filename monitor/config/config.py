@@ -34,6 +34,7 @@ from monitor.config.fields import (
 )
 from monitor.config.forget_after import ForgetAfter, checked, longest_use
 from monitor.config.forward import ForwardConfig
+from monitor.config.label_sources import sources_fit
 from monitor.config.model import ModelConfig
 from monitor.config.sql_feed import SqlFeed
 from monitor.config.window_names import (
@@ -128,7 +129,7 @@ class Config(Section):
     (1209600000, False)
     """
 
-    models: Mapping[Name, ModelConfig] = setting(
+    models: Annotated[Mapping[Name, ModelConfig], AfterValidator(sources_fit)] = setting(
         {}, "The models by name. Default: every model that events name is accepted."
     )
     defaults: ModelConfig = setting(

@@ -21,6 +21,7 @@ from monitor.config.fields import (
     distinct,
     setting,
 )
+from monitor.config.label_sources import LabelSources
 from monitor.config.labelling import (
     AutoMaturity,
     LabelErrorsSetting,
@@ -113,6 +114,9 @@ class ModelConfig(Section):
         "labels with audit: true. Metrics, verdicts, causes and the detector by days are corrected "
         "for it; counts stay as labelled.",
         json_schema_extra=_or_audit,
+    )
+    label_sources: LabelSources = setting(
+        {}, "Which label counts where several sources label a case: labels with `source`."
     )
     label_timeout: EndlessDuration = setting(
         "30d",

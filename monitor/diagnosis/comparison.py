@@ -25,7 +25,9 @@ from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import audits_text, because
 from monitor.labels.regime import LabelRegime
+from monitor.labels.source_words import sources_text
 from monitor.metrics.audited_errors import AuditFindings
+from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
 from monitor.watch.first_days import FIRST_DAYS
@@ -175,6 +177,18 @@ def with_audits(found: Diagnosis, audits: AuditFindings | None) -> Diagnosis:
     if audits is None:
         return found
     return replace(found, notes=(*found.notes, audits_text(audits)))
+
+
+def with_label_sources(found: Diagnosis, sources: SourceFindings | None) -> Diagnosis:
+    """Return a diagnosis that says how sources label the same cases.
+
+    Args:
+        found: the diagnosis.
+        sources: of the labels of the model; None where no label has a source.
+    """
+    if sources is None or not sources.shared:
+        return found
+    return replace(found, notes=(*found.notes, sources_text(sources)))
 
 
 def check_audits(model: str, regime: LabelRegime) -> None:

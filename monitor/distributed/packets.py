@@ -144,7 +144,9 @@ def _labels(packet: Packet, predictions: Predictions) -> Labels:
 def packets_of(
     batch: EventBatch, config: Config, layout: Layout, watermark: int | None
 ) -> Iterator[TaskPacket]:
-    """Yield the packets of a decoded batch, at most one for each task; audits are left out.
+    """Yield the packets of a decoded batch, at most one for each task.
+
+    Audits are left out, and so is who labelled.
 
     Args:
         batch: the decoded batch.

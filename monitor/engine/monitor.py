@@ -42,11 +42,9 @@ class Monitor:
     """A monitor of any number of models. Not thread-safe: feed and read it from one thread.
 
     Args:
-        config: models, windows, segments and limits. Without one, every model is
-            accepted and labels never time out.
-        state: state to restore, from `state` of another monitor. With the same
-            configuration the monitor equals that one; for the effects of another
-            configuration see `monitor/state/README.md`.
+        config: models, windows, segments, limits; by default any model, without label timeouts.
+        state: state to restore, from `state` of another monitor. With the same configuration the
+            monitor equals that one; for the effects of another see `monitor/state/README.md`.
 
     Raises:
         ConfigError: the state does not fit this configuration.
@@ -56,6 +54,7 @@ class Monitor:
         versions: compares versions of a model.
         classes: counts by class of models of many classes, without buffered events.
         label_errors: audited labels, and how often labels are wrong, likewise.
+        label_sources: how sources label the same cases, likewise.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -129,9 +128,8 @@ class Monitor:
     ) -> None:
         """Record one prediction; fields and rules are those of a `prediction` event.
 
-        For programs that embed the monitor. Each value may be Python's or NumPy's. Events
-        are checked at once, buffered, and applied some thousand at a time and before each
-        snapshot.
+        For programs that embed the monitor. Each value may be Python's or NumPy's. Events are
+        checked at once, and applied some thousand at a time and before each snapshot.
 
         Args:
             id: unique among predictions; labels refer to it. An integer or a UUID is its text.
@@ -158,6 +156,7 @@ class Monitor:
         label: bool | str | None,
         sampling_probability: float | None = None,
         audit: bool = False,
+        source: str | int | None = None,
     ) -> None:
         """Record one label; fields and rules are those of a `label` event.
 
@@ -168,12 +167,13 @@ class Monitor:
                 call out: NaN, which stands for no label in a table, is refused.
             sampling_probability: of the label, in (0, 1].
             audit: True for a second, trusted look at the case, which revises no label.
+            source: who labelled, such as a reviewer or a system. An integer is its text.
 
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        given = {"sampling_probability": sampling_probability, "audit": audit or None}
-        self._take(scalars.label_fields(id, ts, label, **given))
+        given = {"sampling_probability": sampling_probability, "source": source}
+        self._take(scalars.label_fields(id, ts, label, audit=audit or None, **given))
 
     def flush(self) -> None:
         """Apply the buffered events of `predict` and `label`."""
@@ -220,7 +220,7 @@ class Monitor:
         windows = None if state is None else state["windows"]
         self._stages = stages = Stages(self.config, self._catalogue, windows)
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
-        self.news = stages.watch.news
+        self.news, self.label_sources = stages.watch.news, stages.label_sources
         self.classes, self.label_errors = stages.windows.classes, stages.label_errors
         self.versions = LiveVersions(
             self._catalogue, stages.versions, stages.pairs, stages.received

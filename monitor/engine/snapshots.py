@@ -286,6 +286,7 @@ class SnapshotReader:
             labelling=str(setting.labelling),
             label_errors=self._stages.label_errors.of(number).errors,
             audits=self._stages.label_errors.findings(number),
+            label_sources=self._stages.label_sources.of(number),
             refused=no,
             refused_because=" ".join(REASONS[reason] for reason in sorted(set(no.values()))),
             last_prediction_ms=self._windows.last_prediction(number),

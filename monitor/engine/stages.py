@@ -24,6 +24,7 @@ from monitor.join.shadow_store import Book
 from monitor.labels.delays import LabelDelays
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.maturity import Maturities
+from monitor.labels.sources_found import SourcesFound
 from monitor.watch import Watch
 from monitor.windows import Windows
 from monitor.windows.pair_counts import PairCounts
@@ -52,6 +53,7 @@ class Stages:
         windows: counts by pane.
         delays: of labels.
         label_errors: how often labels are wrong, configured or learned from audits.
+        label_sources: how sources label the same cases.
         maturities: ages at which windows end.
         scores: score histograms by day.
         watch: verdicts and detectors.
@@ -73,6 +75,7 @@ class Stages:
         self.label_errors = LearnedErrors(
             catalogue, self.join.audits, self.windows, lambda: self.times.settled
         )
+        self.label_sources = SourcesFound(self.join.label_sources)
         self.maturities = Maturities(catalogue, self.windows, self.delays, self.label_errors)
         self.scores = Scores(catalogue)
         self.forwarding = Forwarding(catalogue, self.join, self.windows.pane_ms)

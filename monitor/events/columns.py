@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ NO_CLASS = -1
 
 KINDS = ("predictions", "labels", "outcomes", "counts")
 """Names of a batch's columns, in the order of records with the same `row`."""
+
+
+C = TypeVar("C", bound="Columns")
 
 
 class Group(NamedTuple):
@@ -103,13 +106,23 @@ class Columns:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Return the rows of all parts, in order; no rows for no parts."""
+        """Return the rows of all parts, in order; no rows for no parts.
+
+        Where a part has more columns than this type, so has what is returned: rows of the
+        others have the defaults there.
+        """
         if len(parts) == 1:
             return parts[0]
         if not parts:
             return cls()
-        columns = {name: [getattr(part, name) for part in parts] for name in cls.names()}
-        return cls(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
+        kind = type(max(parts, key=lambda part: len(part.names())))
+        alike = [part if type(part) is kind else part.widened(kind) for part in parts]
+        columns = {name: [getattr(part, name) for part in alike] for name in kind.names()}
+        return kind(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
+
+    def widened(self, kind: type[C]) -> C:
+        """Return the rows as a type with more columns, which have their defaults."""
+        return kind(**{name: getattr(self, name) for name in self.names()})
 
 
 def rows_where(flags: BoolArray) -> Rows:

@@ -93,9 +93,7 @@ def prediction_fields(
     fields = {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts)}
     if prediction is not None:
         fields["prediction"] = plain_class(prediction)
-    for field, value in others.items():
-        if value is not None:
-            fields[field] = plain_name(value) if field in NAMES else plain(value)
+    _take(fields, others)
     if segment is not None:
         fields["segment"] = plain_segment(segment)
     return fields
@@ -113,9 +111,17 @@ def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[st
     >>> label_fields(7, 60, True, audit=None)
     {'type': 'label', 'id': '7', 'ts': 60, 'label': True}
     """
-    given = {field: plain(value) for field, value in others.items() if value is not None}
     fields = {"type": "label", "id": plain_name(identity), "ts": plain_time(ts)}
-    return {**fields, "label": plain_class(label), **given}
+    fields["label"] = plain_class(label)
+    _take(fields, others)
+    return fields
+
+
+def _take(fields: dict[str, Any], others: Mapping[str, Any]) -> None:
+    """Add other fields, as Python's own values; those that are None are left out."""
+    for field, value in others.items():
+        if value is not None:
+            fields[field] = plain_name(value) if field in NAMES else plain(value)
 
 
 def plain_segment(segment: Any) -> Any:

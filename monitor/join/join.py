@@ -59,6 +59,7 @@ class Join:
         shadows: predictions of shadow versions.
         forgetting: when predictions are forgotten.
         audits: of predictions.
+        label_sources: labels of sources.
     """
 
     def __init__(self, catalogue: Catalogue, max_pending: int) -> None:
@@ -69,6 +70,7 @@ class Join:
         self._predictions = PredictionRules(memory)
         self._labels = LabelRules(memory)
         self.books, self.shadows, self.audits = memory.books, memory.shadows, memory.audits
+        self.label_sources = memory.sources
         self._counted = CountedOutcomes(catalogue, self.books)
         horizons = [s.horizon_ms or ENDLESS for s in catalogue.possible_settings]
         self.forgetting = Forgetting.of(min(horizons))
@@ -100,7 +102,7 @@ class Join:
             over: moments before which horizons have ended, see `Forgetting`.
         """
         self._memory.learn_models()
-        over = over.of(len(self._terms))
+        over, labels = over.of(len(self._terms)), self.label_sources.numbered(labels)
         if self._catalogue.has_shadows:
             return self._apply_with_shadows(predictions, labels, over)
         return self._apply(predictions, labels, over)
@@ -214,6 +216,7 @@ class Join:
             before = over.common - int(self._terms.horizon.max())
             self.books.orphaned += self._held.expire(before)
             self._counted.expire(before)
+            self.label_sources.trim(over.of(len(self._terms)))
         if self.shadows.in_use:
             self.shadows.begin(over.of(len(self._terms)))
             self.shadows.advance()
@@ -303,7 +306,7 @@ class Join:
         return unlabelled.young(self._table, groups, since, before)
 
     def state(self) -> State:
-        """Return predictions, held labels, deliveries, books and audits."""
+        """Return predictions, held labels, deliveries, books, audits and labels of sources."""
         self._memory.learn_models()
         return {
             "predictions": self._table.state(),
@@ -311,6 +314,7 @@ class Join:
             "delivered": self._counted.state(),
             "books": self.books.state(),
             "audits": self.audits.state(),
+            "label_sources": self.label_sources.state(),
             **({"shadows": self.shadows.state()} if self._catalogue.has_shadows else {}),
         }
 
@@ -327,5 +331,7 @@ class Join:
         self.books.restore(state["books"], left.models)
         if "audits" in state:
             self.audits.restore(state["audits"], left)
+        if "label_sources" in state:
+            self.label_sources.restore(state["label_sources"], left)
         if "shadows" in state and self._catalogue.has_shadows:
             self.shadows.restore(state["shadows"], left)

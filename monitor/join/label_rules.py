@@ -66,7 +66,8 @@ class LabelRules:
             together = ~unknown.alone & np.isin(unknown.key, past.key)
             changes.append(self._meet_past(unknown.take(together), past))
             self._memory.hold(unknown.take(~together), over)
-        if (met := self._met_plainly(slots, labels, over)) is not None:
+        ranked = self._memory.sources.concern(labels)
+        if not ranked and (met := self._met_plainly(slots, labels, over)) is not None:
             self._note_met(met.labels)
             return [*changes, met.changes]
         slots, labels = slots[known], labels.take(known)
@@ -89,7 +90,8 @@ class LabelRules:
             late &= labels.alone
             self._books.late += int(late.sum())
         timely = rows_where(~late)
-        return [*changes, *self._put(slots[timely], labels.take(timely))]
+        put = self._put_by_rank if ranked else self._put
+        return [*changes, *put(slots[timely], labels.take(timely))]
 
     def _met_plainly(self, slots: Int64Array, labels: Labels, over: Over) -> Met | None:
         """Join labels in the compiled kernel; None if some are not plain, or there is none."""
@@ -187,11 +189,38 @@ class LabelRules:
         own = self._table.what(slots)
         given |= words.prediction_part(own)
         if has_repeats(slots):
-            slots, own, given = succession(slots, given, own)
-            when = self._table.when(slots)
-            model = self._terms.model_of(when)
+            slots, own, given, _ = succession(slots, given, own)
         after = np.maximum(own, given)
         self._table.label(slots, given)
+        return self._enter(slots, own, after)
+
+    def _put_by_rank(self, slots: Int64Array, labels: Labels) -> list[Deltas]:
+        """Put timely labels in force where they win by the rank of their source, then by time."""
+        sources, own = self._memory.sources, self._table.what(slots)
+        model = self._terms.model_of(self._table.when(slots))
+        given = self._label_words(model, labels) | words.prediction_part(own)
+        unlabelled = words.label_values_of(own) < 0
+        in_force = np.where(unlabelled, -1, sources.ranks_in_force(slots, model))
+        ranks = sources.ranks_of(labels, model), in_force
+        sources.add(slots, labels)
+        slots, own, after, outranked = succession(slots, given, own, ranks)
+        last = np.append(slots[1:] != slots[:-1], True)[: len(slots)]
+        ends = slots[last]
+        self._table.rewrite(ends, self._table.when(ends), after[last])
+        model = self._terms.model_of(self._table.when(slots))
+        sources.outrank(model[outranked])
+        return self._enter(slots, own, after)
+
+    def _enter(self, slots: Int64Array, own: KeyArray, after: KeyArray) -> list[Deltas]:
+        """Enter what labels change in the books, and return it.
+
+        Args:
+            slots: of the predictions, those of one in the order of its labels.
+            own: `what` before each label.
+            after: `what` after it.
+        """
+        when = self._table.when(slots)
+        model = self._terms.model_of(when)
         first = words.label_values_of(own) < 0
         np.add.at(self._books.applied, model[first], 1)
         self._books.duplicate_labels += len(slots) - int(first.sum())

@@ -16,6 +16,7 @@ from monitor.join.early_labels import HeldLabels
 from monitor.join.forgetting import Over
 from monitor.join.packed_rows import outcome_deltas, population_deltas
 from monitor.join.shadows import Shadows
+from monitor.join.source_labels import SourceLabels
 from monitor.join.table import PredictionTable
 from monitor.join.terms import ENDLESS, ModelTerms
 from monitor.join.unlabelled import NO_OUTCOME, outcomes_of
@@ -32,6 +33,7 @@ class JoinMemory:
         table: remembered predictions, each with the label in force.
         held: labels that wait for their prediction.
         audits: of predictions.
+        sources: labels of sources.
         terms: label timeouts and horizons by model number.
         books: where every prediction and every label went.
         shadows: predictions of shadow versions.
@@ -42,6 +44,7 @@ class JoinMemory:
         self.table = PredictionTable()
         self.held = HeldLabels()
         self.audits = Audits(self.table)
+        self.sources = SourceLabels(catalogue, self.table)
         self.terms = ModelTerms(catalogue)
         self.books = Books()
         self.shadows = Shadows(catalogue, self.terms, self.table)
@@ -50,6 +53,7 @@ class JoinMemory:
         """Add the models that are new in the catalogue."""
         if len(self.catalogue.settings) > len(self.terms):
             self.books.ensure(len(self.catalogue.settings))
+            self.sources.ensure(len(self.catalogue.settings))
             self.terms.learn()
 
     def known(self, predictions: Predictions, over: Over) -> Int64Array:
@@ -92,6 +96,7 @@ class JoinMemory:
         unmatched = outcomes_of(self.table.what(slots)) == NO_OUTCOME
         np.add.at(book, model[unmatched], 1)
         self.audits.settle(slots)
+        self.sources.forget(slots)
         self.table.forget(slots)
 
     def evict(self, slots: Int64Array, times: Int64Array) -> Deltas:

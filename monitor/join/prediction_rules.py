@@ -146,6 +146,7 @@ class PredictionRules:
         labelled = words.label_values_of(old_what) >= 0
         what = np.where(late, what, words.with_label_of(old_what, what))
         self._table.rewrite(slots, when, what)
+        self._memory.sources.move(slots, old_when, late & labelled)
         if self._memory.shadows.in_use:
             keys = self._table.keys(slots)
             self._memory.shadows.move(keys, (old_when, old_what), (when, what))

@@ -33,7 +33,7 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
 static int add_constants(PyObject *module)
 {
     const char *fields = "type id ts prediction score model version segment label label_ts "
-                         "sampling_probability audit";
+                         "sampling_probability audit source";
     return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST) ||
            PyModule_AddStringConstant(module, "FIELDS", fields) ? -1 : 0;
 }

@@ -108,6 +108,7 @@ static i64 number_of(Groups *groups, const u8 *key, size_t length, u64 seed)
 
 enum Field {
     TYPE, ID, TS, PREDICTION, SCORE, MODEL, VERSION, SEGMENT, LABEL, LABEL_TS, PROBABILITY, AUDIT,
+    SOURCE,
     FIELDS
 };
 
@@ -120,6 +121,7 @@ static enum Field field_of(const Text *key)
     case 2: IS("id", ID); IS("ts", TS); break;
     case 4: IS("type", TYPE); break;
     case 5: IS("score", SCORE); IS("model", MODEL); IS("label", LABEL); IS("audit", AUDIT); break;
+    case 6: IS("source", SOURCE); break;
     case 7: IS("version", VERSION); IS("segment", SEGMENT); break;
     case 8: IS("label_ts", LABEL_TS); break;
     case 10: IS("prediction", PREDICTION); break;
@@ -533,7 +535,7 @@ static const struct {
     size_t length;
     Take *take;
 } TYPES[3] = {{"prediction", 10, take_prediction}, {"label", 5, take_label}, {"outcome", 7, take_outcome}};
-enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
+enum { PREDICTIONS = 0 /* their place among the types */, TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
 
 static int type_of(const Value *type)
 {
@@ -556,9 +558,9 @@ static bool take_line(Scan *scan, const u8 *start, const u8 *end, i64 row)
     if (end - start > scan->longest || (!is_ascii(start, end) && !is_utf8(start, end)) ||
         !(scan->layout.count ? read_row(scan, start, end) : read_fields(scan, &cursor)))
         return false;
-    if (fields[AUDIT].kind != ABSENT)
-        return false; /* an audit, perhaps: Python decodes it */
     int type = type_of(&fields[TYPE]);
+    if (fields[AUDIT].kind != ABSENT || (type != PREDICTIONS && fields[SOURCE].kind != ABSENT))
+        return false; /* an audit, perhaps, or a label of a source: Python decodes it */
     if (type == TYPE_COUNT || !TYPES[type].take(scan, fields, row))
         return false;
     learn(&scan->forms, start, end, &scan->spans, fields, scan->value_count, type);

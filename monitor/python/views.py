@@ -18,6 +18,7 @@ from monitor.exporter.api.status_answer import ModelStatus
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.python.frames import frame
+from monitor.python.source_tables import LabelSourcesView
 from monitor.report.deciding_window import verdict_on
 from monitor.report.metric_words import MetricValues
 from monitor.report.score_words import SCORE_WORDS, ScoreWords
@@ -198,12 +199,14 @@ class ModelView:
         windows: its windows by name, "all" first.
         verdict: its own verdict, of the window that decides.
         status: everything that `/api/v1/status` answers for it.
+        label_sources: how sources label the same cases.
     """
 
     def __init__(self, snapshot: Snapshot, model: ModelState) -> None:
         self.name = model.name
         found = status_answer(snapshot, Selection(names=(model.name,)), limit=1)
         self.status: ModelStatus = found.models[0]
+        self.label_sources = LabelSourcesView(self.status.label_sources)
         self.verdict = ModelVerdict(
             verdict=self.status.verdict,
             window=self.status.verdict_window,

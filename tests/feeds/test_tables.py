@@ -49,6 +49,7 @@ ROWS = st.fixed_dictionaries(
         "label": _maybe() | _classes,
         "sampling_probability": _maybe() | st.sampled_from([1.0, 0.5, 0.0]),
         "audit": _maybe() | _maybe() | _classes,
+        "source": _maybe() | st.sampled_from([None, None, "ann", "rules", "é" * 129]),
         "model": st.sampled_from(["fraud", "spam", "fraud", "spam", "x", None]),
         "version": st.sampled_from(["1", "2", None]),
         "region": st.sampled_from(["eu", "us", None, "é" * 129]),
@@ -59,7 +60,7 @@ SCHEMA = pa.schema(
     [("type", pa.string()), ("id", pa.large_string()), ("ts", pa.float64())]
     + [(name, pa.float64()) for name in ("label_ts", "score", "sampling_probability")]
     + [("prediction", pa.int8()), ("label", pa.int8()), ("audit", pa.int8())]
-    + [("model", pa.string())]
+    + [("model", pa.string()), ("source", pa.string())]
     + [("version", pa.dictionary(pa.int8(), pa.string()))]
 )
 _SEGMENT = ("region", "channel")

@@ -10,7 +10,13 @@ import xxhash
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
-from monitor.diagnosis.comparison import Comparison, check_audits, check_silence, with_audits
+from monitor.diagnosis.comparison import (
+    Comparison,
+    check_audits,
+    check_silence,
+    with_audits,
+    with_label_sources,
+)
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.judgement_on_curve import roc_decides
 from monitor.engine import Monitor
@@ -110,7 +116,7 @@ def compared(
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
     if _curve_is_gone(model, recalled, found):
         found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
-    return with_audits(found, model.audits)
+    return with_label_sources(with_audits(found, model.audits), model.label_sources)
 
 
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:

@@ -29,6 +29,7 @@ from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
+from monitor.labels.source_words import sources_text
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.trend_answer import trend_answer
@@ -171,7 +172,7 @@ class Queries:
         Args:
             name: of the model; None for the only one there is.
             asked: names of the version to compare with and of the one to judge; None for the
-                two that began last.
+                one that predicted most since the one to judge, which began last.
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
@@ -230,8 +231,9 @@ class Queries:
             regime = LabelRegime.of(model)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
             rates = model.label_errors, model.audits and audits_text(model.audits)
+            sources = model.label_sources and sources_text(model.label_sources)
             mature = is_mature(model, asked)
-            key = (asked, digest(counted), mature, given_reference(model), rates)
+            key = (asked, digest(counted), mature, given_reference(model), rates, sources)
             explained = self._explanations.get(key, lambda: explain(model, asked, counted))
             if not may_have_news(explained.diagnosis, model):
                 return explained

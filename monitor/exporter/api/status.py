@@ -58,6 +58,7 @@ from monitor.report.reference_text import warming_up_text
 from monitor.report.replay_json import window_bounds
 from monitor.report.score_answer import scores_of
 from monitor.report.short_answers import short_answers, what_is_excluded
+from monitor.report.source_answer import label_sources_answer
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.verdict_words import BECAUSE, VERDICTS
@@ -143,6 +144,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
         audits=audits_answer(model.audits),
+        label_sources=label_sources_answer(model.label_sources),
         refused=dict(model.refused),
         refused_because=model.refused_because,
         objective=dict(model.objective),

@@ -20,6 +20,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.label_answer import AuditsAnswer
 from monitor.report.short_answers import Answers, Excluded
+from monitor.report.source_answer import LabelSourcesAnswer
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
@@ -116,6 +117,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             taken as they are, the middle where a range is given.
         label_error_ranges: the lowest and the highest of each rate of which a range is given.
         audits: what audits of its labels show; null without audits.
+        label_sources: how sources label the same cases; null where no label has a source.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
         objective: what the model is meant to reach, by the metric.
@@ -170,6 +172,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     label_errors: dict[str, float]
     label_error_ranges: dict[str, tuple[float, float]]
     audits: AuditsAnswer | None
+    label_sources: LabelSourcesAnswer | None
     refused: dict[str, str]
     refused_because: str
     objective: dict[str, float]

@@ -32,6 +32,7 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
+from monitor.exporter.page.sources_now import sources_now
 from monitor.exporter.page.sparkline import sparkline
 from monitor.labels.refusals import (
     TOO_FEW_POSITIVE,
@@ -74,6 +75,7 @@ def now_section(
         estimate_notes(model),
         expressions(model),
         scores_figure(scores),
+        sources_now(model.label_sources),
         h.div(".facts")[_fresh(status, model), _unknown(model)],
     ]
 

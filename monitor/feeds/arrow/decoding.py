@@ -30,6 +30,7 @@ from monitor.events.columns import (
     Rows,
     rows_where,
 )
+from monitor.events.sourced_labels import have_sources, with_sources
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.canonical import CanonicalBatches
 from monitor.feeds.arrow.reading import ArrowColumns, Ids, Texts, ids_of, is_plain
@@ -37,7 +38,7 @@ from monitor.feeds.arrow.rows import RowReader
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
 from monitor.feeds.decode.field_columns import LEFT_OUT, within_years
-from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
+from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames, name_fits
 from monitor.feeds.mapping.field_sources import sources_of_table
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers, readers_of_types
@@ -169,7 +170,7 @@ class _Part:
         audit, audit_fit = self._columns.classes("audit")
         if (audit == 1).any():
             labels = replace(labels, value=marked(labels.value, audit == 1))
-        fit &= _sized(size) & audit_fit
+        fit &= _sized(size) & audit_fit & ~(have_sources(labels) & (audit == 1))
         return [labels.take(rows_where(fit))], fit
 
     def _outcomes(self) -> tuple[list[Made], BoolArray]:
@@ -202,7 +203,13 @@ class _Part:
         labels = Labels(
             key=key, time=time, value=value, sampling_probability=weight, row=self._place
         )
-        return labels, fit & given_fit & weight_fit, size
+        sources = self._columns.texts("source")
+        if (sources.codes < 0).all():
+            return labels, fit & given_fit & weight_fit, size
+        names = np.array(["", *(name or "" for name in sources.values)], np.str_)
+        fits = np.array([True, *(n is None or (bool(n) and name_fits(n)) for n in sources.values)])
+        labels = with_sources(labels, names[sources.codes + 1])
+        return labels, fit & given_fit & weight_fit & fits[sources.codes + 1], size
 
     def _times(self, *names: str) -> tuple[Int64Array, BoolArray]:
         """Return, for each row, the milliseconds of the first of these columns with a value."""

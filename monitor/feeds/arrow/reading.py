@@ -89,7 +89,7 @@ def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
         **dict.fromkeys(table_fields.CLASSES, _is_class),
         **dict.fromkeys(table_fields.NUMBERS, _is_number),
         "type": _is_text,
-        **dict.fromkeys(("id", "model", "version", *segments.values()), _is_name),
+        **dict.fromkeys(("id", "model", "version", "source", *segments.values()), _is_name),
         "segment": _is_struct_of_names,
     }
     found = {field.name: field.type for field in schema}

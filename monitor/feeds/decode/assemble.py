@@ -8,7 +8,6 @@ from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
 import numpy as np
 
 from monitor.events.audit_marks import marked
@@ -21,13 +20,13 @@ from monitor.events.columns import (
     EventBatch,
     FloatArray,
     Int64Array,
-    KeyArray,
     Labels,
     Outcomes,
     Predictions,
 )
-from monitor.events.keys import keys_of
+from monitor.events.sourced_labels import have_sources, with_sources
 from monitor.feeds.decode.class_lists import actual, named_outcomes, predicted
+from monitor.feeds.decode.count_fields import batch_fits, batch_keys, population_of
 from monitor.feeds.decode.field_columns import (
     LEFT_OUT,
     classes,
@@ -147,9 +146,9 @@ class Assembler:
         ids = [row.id for row in rows]
         time, fit = self._times([row.ts for row in rows])
         value, known = self._label_values(rows)
-        fit &= known & ids_fit(ids, self._longest)
+        audits, sources, known_source = _marks(rows)
+        fit &= known & ids_fit(ids, self._longest) & known_source
         self._mark_unfit(place, fit)
-        audits = [bool(row.audit) for row in rows]
         made = Labels(
             key=self._keys(ids),
             time=time,
@@ -157,7 +156,7 @@ class Assembler:
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             row=place,
         )
-        return _fit_rows(made, fit)
+        return _fit_rows(with_sources(made, sources), fit)
 
     def _outcomes(
         self, rows: Sequence[OutcomeRecord], place: Int64Array, parts: dict[str, Any]
@@ -178,10 +177,10 @@ class Assembler:
             prediction_time=decided["time"],
             row=place,
         )
+        audits, sources, known_source = _marks(rows)
         has_id = np.fromiter(map(bool, ids), np.bool_, len(ids))
-        fit &= inside & known & ids_fit(ids, self._longest)
-        fit &= ~np.fromiter((bool(row.audit) for row in rows), np.bool_, len(rows))
-        made = divided(decided, labels, has_id, fit)
+        fit &= inside & known & ids_fit(ids, self._longest) & known_source & ~np.array(audits)
+        made = divided(decided, with_sources(labels, sources), has_id, fit)
         self._mark_unfit(place, made.fit)
         predictions, alone = parts.get("predictions", Predictions()), parts.get("labels", Labels())
         return {
@@ -199,14 +198,14 @@ class Assembler:
             [row.watermark for row in rows], NO_TIME, self._latest_ms
         )
         fit &= (group != UNFIT) & ~np.asarray(self._codes.many(group)) & labelled & timed
-        fit &= np.array([_batch_fits(row) for row in rows])
+        fit &= np.array([batch_fits(row) for row in rows])
         self._mark_unfit(place, fit)
         made = CountDeltas(
             time=time,
             group=group,
             cells=np.array([(row.tp, row.fp, row.fn, row.tn) for row in rows], np.int64),
-            population=np.array([_population(row) for row in rows], np.int64),
-            batch_key=_batch_keys(rows, self._seed),
+            population=np.array([population_of(row) for row in rows], np.int64),
+            batch_key=batch_keys(rows, self._seed),
             label_time=label_time,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             source=np.array([row.source or "" for row in rows], np.str_),
@@ -251,6 +250,20 @@ def _by_kind(records: Sequence[Record], types: RecordTypes) -> dict[type[Any], _
     return rows
 
 
+def _marks(
+    rows: Sequence[LabelRecord | OutcomeRecord],
+) -> tuple[list[bool], list[str | None], BoolArray | bool]:
+    """Return which labels are audits, the source of each, and which sources fit."""
+    audits, sources = [bool(row.audit) for row in rows], [row.source for row in rows]
+    if not any(sources):
+        return audits, sources, True
+    fit = [
+        source is None or (name_fits(source) and not audit)
+        for source, audit in zip(sources, audits, strict=True)
+    ]
+    return audits, sources, np.array(fit)
+
+
 class Divided(NamedTuple):
     """Outcome records, divided into events.
 
@@ -271,7 +284,7 @@ def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: Boo
     """Divide outcome records into a prediction and a label (with an id) or an outcome (without).
 
     A row without an id is unfit if its label is null, since no later label can find it,
-    or if its label was sampled, since outcomes store no weight.
+    or if its label was sampled or has a source, since outcomes store neither.
 
     Args:
         decided: columns that predictions and outcomes have in common.
@@ -282,7 +295,8 @@ def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: Boo
     """
     labelled = labels.value != RETRACTED
     actual_class = decided.pop("actual_class", None)
-    fit = fit & (has_id | labelled & ~(labels.sampling_probability < 1))
+    plain = ~(labels.sampling_probability < 1) & ~have_sources(labels)
+    fit = fit & (has_id | labelled & plain)
     columns = decided | {"row": labels.row}
     positive = labels.value == 1
     own = Outcomes(label_time=labels.time, actual_positive=positive, **columns)
@@ -325,25 +339,3 @@ def _label_values(values: list[int | None]) -> Int64Array:
     found = classes(values)
     found[found == LEFT_OUT] = RETRACTED
     return found
-
-
-def _batch_fits(row: CountsRecord) -> bool:
-    if row.source is None or row.batch is None:
-        return row.source is row.batch
-    return name_fits(row.source) and name_fits(row.batch)
-
-
-def _batch_keys(rows: Sequence[CountsRecord], seed: int) -> KeyArray:
-    """Hash the pairs (source, batch) as JSON arrays, so that no two pairs have the same text."""
-    pairs = [msgspec.json.encode([row.source, row.batch]).decode() for row in rows]
-    keys = keys_of(pairs, seed)
-    keys[[row.batch is None for row in rows]] = 0
-    return keys
-
-
-def _population(row: CountsRecord) -> tuple[int, int]:
-    positive, negative = row.predicted_positive, row.predicted_negative
-    return (
-        row.tp + row.fp if positive is None else positive,
-        row.fn + row.tn if negative is None else negative,
-    )

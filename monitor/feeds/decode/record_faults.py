@@ -85,6 +85,7 @@ class RecordFaults:
             or self._label_value(fields)
             or _sampling(fields.get("sampling_probability"))
             or _audit(fields.get("audit"))
+            or _source(fields)
         )
 
     def _outcome(self, fields: Fields, latest: int | None) -> Fault | None:
@@ -98,6 +99,7 @@ class RecordFaults:
             or self._outcome_label(fields)
             or _sampling(fields.get("sampling_probability"))
             or _audit(fields.get("audit"), outcome=True)
+            or _source(fields)
             or (_nameless(fields) if nameless else None)
         )
 
@@ -233,6 +235,8 @@ def _nameless(fields: Fields) -> Fault | None:
         return _missing("id", "an outcome without a label waits for one, and is found by its id")
     if (fields.get("sampling_probability") or 1) < 1:
         return _missing("id", "a label with a sampling_probability belongs to an id")
+    if fields.get("source") is not None:
+        return _missing("id", "a label with a source belongs to an id")
     return None
 
 
@@ -273,6 +277,15 @@ def _audit(value: object, *, outcome: bool = False) -> Fault | None:
     if outcome and value:
         return _bad("audit", "is of a record of type label alone, with the id", True)
     return None
+
+
+def _source(fields: Fields) -> Fault | None:
+    value = fields.get("source")
+    if value is None:
+        return None
+    if fields.get("audit"):
+        return _bad("source", "is not of an audit, which every source is held against", value)
+    return _name("source", value)
 
 
 def _name(name: str, value: object) -> Fault | None:

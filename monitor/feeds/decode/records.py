@@ -54,6 +54,7 @@ class LabelRecord(Struct, tag_field="type", tag="label", gc=False):
     label: Class | None
     sampling_probability: Probability | None = None
     audit: Class | None = None
+    source: Name | None = None
 
 
 class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
@@ -65,6 +66,7 @@ class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
     label_ts: Time | None = None
     sampling_probability: Probability | None = None
     audit: Class | None = None
+    source: Name | None = None
     prediction: Class | None = None
     score: Score | None = None
     model: Name | None = None

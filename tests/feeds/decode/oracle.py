@@ -13,6 +13,7 @@ import numpy as np
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch, Group
 from monitor.events.keys import keys_of
+from monitor.events.sourced_labels import SourcedLabels
 
 THRESHOLDS = {"fraud": 0.5, "spam": None}
 SEGMENTS = {"fraud": ("region", "channel"), "spam": ("channel",)}
@@ -75,7 +76,7 @@ class _Constant:
 
 _GROUP = {"ts", "model", "version", "segment"}
 _DECISION = _GROUP | {"id", "prediction", "score"}
-_LABEL = {"id", "ts", "label", "sampling_probability", "audit"}
+_LABEL = {"id", "ts", "label", "sampling_probability", "audit", "source"}
 _CELLS = ("tp", "fp", "fn", "tn")
 _COUNTS = {*_CELLS, "predicted_positive", "predicted_negative"}
 _USED = {
@@ -114,8 +115,9 @@ def _faults(record, models):  # noqa: C901 - one rule a line
     if kind == "outcome" and used.get("id") is None:
         weight = used.get("sampling_probability")
         light = type(weight) in (int, Decimal) and weight < 1
-        faults |= {"missing_field"} if used.get("label") is None or light else set()
-    if kind == "outcome" and used.get("audit"):
+        unmatched = used.get("label") is None or light or used.get("source") is not None
+        faults |= {"missing_field"} if unmatched else set()
+    if used.get("audit") and (kind == "outcome" or used.get("source") is not None):
         faults |= {"bad_value"}
     if kind == "counts" and (used.get("source") is None) != (used.get("batch") is None):
         faults |= {"missing_field"}
@@ -225,7 +227,7 @@ def _rows(record, models):
     if kind == "label":
         found = 2 if value is None else int(value)
         found = -1 - found if record.get("audit") else found
-        return [("label", key(record["id"]), time, found, weight)]
+        return [("label", key(record["id"]), time, found, weight, record.get("source") or "")]
     score = None if record.get("score") is None else float(record["score"])
     predicted = record.get("prediction")
     predicted = score >= _threshold(record, models) if predicted is None else bool(predicted)
@@ -234,7 +236,8 @@ def _rows(record, models):
         return [("outcome", time, late, predicted, bool(value), score, group)]
     rows = [("prediction", key(record["id"]), time, predicted, score, group)]
     if value is not None:
-        rows.append(("label", key(record["id"]), late, int(value), weight))
+        source = record.get("source") or ""
+        rows.append(("label", key(record["id"]), late, int(value), weight, source))
     return rows
 
 
@@ -244,15 +247,18 @@ def rows_of(batch: EventBatch):
     def optional(value):
         return None if np.isnan(value) else float(value)
 
-    p, lab, o, c = batch.predictions, batch.labels, batch.outcomes, batch.counts
+    p, o, c = batch.predictions, batch.outcomes, batch.counts
+    lab = batch.labels.widened(SourcedLabels)
     groups = batch.groups
     rows = [
         ("prediction", int(k), int(t), bool(d), optional(s), groups[g])
         for k, t, d, s, g in zip(p.key, p.time, p.predicted_positive, p.score, p.group, strict=True)
     ]
     rows += [
-        ("label", int(k), int(t), int(v), optional(w))
-        for k, t, v, w in zip(lab.key, lab.time, lab.value, lab.sampling_probability, strict=True)
+        ("label", int(k), int(t), int(v), optional(w), str(s))
+        for k, t, v, w, s in zip(
+            lab.key, lab.time, lab.value, lab.sampling_probability, lab.source, strict=True
+        )
     ]
     rows += [
         ("outcome", int(t), int(u), bool(d), bool(a), optional(s), groups[g])

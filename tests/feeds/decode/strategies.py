@@ -44,6 +44,7 @@ optional_groups = {
 }
 _weights = {"sampling_probability": st.sampled_from([1, 0.5, 0.01, None])}
 _audits = {"audit": st.sampled_from([True, False, 1, 0, None])}
+_sources = {"source": st.sampled_from(["ann", "rules", 7, "ü" * 100, None])}
 _counts = st.integers(-(2**31), 2**31)
 
 predictions = st.fixed_dictionaries(
@@ -69,6 +70,11 @@ labels = st.fixed_dictionaries(
     },
     optional={**_weights, **_audits},
 )
+sourced = st.builds(
+    lambda record, source: record | source,
+    labels,
+    st.fixed_dictionaries({"audit": st.none()}, optional=_sources),
+)
 outcomes = st.fixed_dictionaries(
     {
         "type": st.just("outcome"),
@@ -78,7 +84,7 @@ outcomes = st.fixed_dictionaries(
         "label": st.one_of(classes, st.none()),
         **groups,
     },
-    optional={"score": scores, "label_ts": times, **optional_groups, **_weights},
+    optional={"score": scores, "label_ts": times, **optional_groups, **_weights, **_sources},
 )
 nameless = st.fixed_dictionaries(
     {"type": st.just("outcome"), "ts": times, "prediction": classes, "label": classes, **groups},
@@ -101,7 +107,7 @@ counts = st.fixed_dictionaries(
         **optional_groups,
     },
 )
-good = st.one_of(predictions, scored, labels, outcomes, nameless, counts)
+good = st.one_of(predictions, scored, labels, sourced, outcomes, nameless, counts)
 
 _ODD = st.sampled_from(
     [

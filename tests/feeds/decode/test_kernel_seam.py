@@ -26,6 +26,7 @@ from monitor.events.batches import concatenate, in_sequence
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EventBatch, Group, Labels
 from monitor.events.keys import keys_of
+from monitor.events.sourced_labels import SourcedLabels
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 from monitor.feeds.decode.scanning import Scanner
 from monitor.join import BEFORE_ALL, Join, Over
@@ -147,7 +148,8 @@ def assert_same_batch(found: EventBatch, expected: EventBatch) -> None:
     assert found.records == expected.records
     assert set(found.groups) == set(expected.groups)
     assert in_sequence(found).tolist() == in_sequence(expected).tolist()
-    assert_same_columns(found.labels, expected.labels)
+    labels = (batch.labels.widened(SourcedLabels) for batch in (found, expected))
+    assert_same_columns(*labels)
     for kind in ("predictions", "outcomes", "counts"):
         mine = with_groups_of(getattr(found, kind), found, expected.groups)
         assert_same_columns(mine, getattr(expected, kind))

@@ -1,0 +1,88 @@
+"""Sources of labels: how often each is wrong, and how they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import htpy as h
+
+from monitor.exporter.page.formats import UNDEFINED, count, interval, percent, ratio
+from monitor.report.answer_parts import MetricInterval
+from monitor.report.printable import one_line
+from monitor.report.source_answer import LabelSourcesAnswer
+
+_ROWS = 30
+_Row = tuple[str, Sequence[h.Node]]
+
+
+def sources_now(found: LabelSourcesAnswer | None) -> h.Node:
+    """Return the tables; None where no label has a source.
+
+    Args:
+        found: what sources show.
+    """
+    if found is None:
+        return None
+    alpha = UNDEFINED if found.alpha is None else ratio(found.alpha)
+    return [
+        h.h3["Who labels"],
+        h.p(".muted")[
+            f"{count(found.cases)} cases have labels of several sources; Krippendorff's alpha of "
+            f"all is {alpha}. {count(found.outranked)} labels were outranked."
+        ],
+        _table(
+            "Sources of labels and how often each is wrong",
+            ("Source", "Cases", "False positives", "False negatives"),
+            [
+                (
+                    one.source,
+                    [count(one.labelled), _number(one.false_positive), _number(one.false_negative)],
+                )
+                for one in found.sources
+            ],
+        ),
+        _table(
+            "Agreement of sources",
+            ("Sources", "Cases of both", "Agree on", "Cohen's kappa"),
+            [
+                (
+                    f"{pair.first}, {pair.second}",
+                    [count(pair.cases), percent(pair.agreement), _number(pair.kappa)],
+                )
+                for pair in found.pairs[:_ROWS]
+            ],
+        ),
+    ]
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[_Row]) -> h.Node:
+    if not rows:
+        return None
+    first, *others = columns
+    return h.div(".scroll", tabindex="0", role="region", aria_label=title)[
+        h.table(".segments.stacked")[
+            h.caption(".unseen")[f"{title}."],
+            h.thead[
+                h.tr[
+                    h.th(scope="col")[first],
+                    (h.th(".number", scope="col")[name] for name in others),
+                ]
+            ],
+            h.tbody[
+                (
+                    h.tr[
+                        h.th(scope="row")[one_line(name)],
+                        (
+                            h.td(".number", {"data-title": title})[cell]
+                            for title, cell in zip(others, cells, strict=True)
+                        ),
+                    ]
+                    for name, cells in rows
+                )
+            ],
+        ]
+    ]
+
+
+def _number(metric: MetricInterval) -> list[h.Node]:
+    return [ratio(metric.estimate), " ", h.small[interval(metric)]]

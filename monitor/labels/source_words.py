@@ -1,0 +1,59 @@
+"""What sources of labels show, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from monitor.metrics.source_errors import FEWEST_OF_CLASS, FEWEST_SHARED, SourceErrors
+from monitor.metrics.source_findings import PairAgreement, SourceFindings
+
+_MOST_PAIRS = 3
+"""Pairs of sources that a text names, those that share most cases."""
+
+
+def sources_text(found: SourceFindings) -> str:
+    """Return what sources show, as a sentence without its full stop.
+
+    Args:
+        found: what they show.
+    """
+    head = f"who is right where sources disagree: {found.shared:,} cases have labels of several"
+    return "; ".join([head, *_parts(found)])
+
+
+def _parts(found: SourceFindings) -> Iterator[str]:
+    most = sorted(found.pairs, key=lambda pair: -pair.cases)[:_MOST_PAIRS]
+    yield from map(_pair_text, most)
+    if len(found.pairs) > _MOST_PAIRS:
+        yield f"{len(found.pairs) - _MOST_PAIRS} more pairs share cases"
+    if not math.isnan(found.alpha):
+        yield f"Krippendorff's alpha of all is {found.alpha:.3f}"
+    for name, errors in zip(found.names, found.errors, strict=True):
+        if text := _errors_text(errors):
+            yield f"{name} labels {text}"
+    if not any(map(_errors_text, found.errors)):
+        yield (
+            f"how often each is wrong takes three sources of which each two share {FEWEST_SHARED} "
+            f"cases, and {FEWEST_OF_CLASS} cases of a class"
+        )
+
+
+def _pair_text(pair: PairAgreement) -> str:
+    kappa = "is undefined"
+    if not math.isnan(pair.kappa):
+        kappa = f"{pair.kappa:.3f}, {pair.lower:.3f} to {pair.upper:.3f}"
+    return (
+        f"{pair.first} and {pair.second} agree on {100 * pair.agreement:.1f} % of {pair.cases:,} "
+        f"(Cohen's kappa {kappa})"
+    )
+
+
+def _errors_text(errors: SourceErrors) -> str:
+    of_class = {"negatives": errors.false_positive, "positives": errors.false_negative}
+    parts = [
+        f"{100 * one.rate:.2g} % of {name} wrong ({100 * one.lower:.2g} to {100 * one.upper:.2g})"
+        for name, one in of_class.items()
+        if one.is_defined
+    ]
+    return " and ".join(parts)
