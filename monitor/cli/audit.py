@@ -72,12 +72,14 @@ def run(args: Namespace) -> int:
         pass
     if args.json:
         show(json.dumps(_json(model, args.seed, drawn, texts)))
-        return 0
-    for key in rng.permutation(np.concatenate([one.keys for one in drawn])).tolist():
-        show(texts.found[key])
-    for one in drawn:
-        words = f"predicted {one.predicted}, labelled {one.label}"
-        tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {count_of(one.cases, 'case')}")
+    else:
+        for key in rng.permutation(np.concatenate([one.keys for one in drawn])).tolist():
+            show(texts.found[key])
+        for one in drawn:
+            words = f"predicted {one.predicted}, labelled {one.label}"
+            tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {count_of(one.cases, 'case')}")
+    if feed.torn is not None:
+        raise feed.torn
     return 0
 
 

@@ -38,7 +38,8 @@ def run(args: Namespace) -> int:
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor = Monitor(config)
-    for batch in RecordedFeed(paths_of(args, config), config, mapping_of(args)).batches():
+    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
+    for batch in feed.batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
@@ -49,6 +50,8 @@ def run(args: Namespace) -> int:
         raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")
     choice = best_threshold(histogram, args.objective, class_ratio=ratio)
     show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
+    if feed.torn is not None:
+        raise feed.torn
     return 0 if choice is not None else 1
 
 
