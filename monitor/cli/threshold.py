@@ -13,6 +13,7 @@ from monitor.cli.output import show
 from monitor.cli.recorded_input import paths_of
 from monitor.clock import DAY_MS
 from monitor.config import Config, load_config
+from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.metrics.confusion_summary import ScalarEstimate
@@ -43,6 +44,7 @@ def run(args: Namespace) -> int:
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
+    check_two_classes(model.name, config.model(model.name).classes)
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = ((model.now_ms or 0) // DAY_MS + 1) * DAY_MS
     histogram = monitor.scores(model.name, closes - args.days * DAY_MS, closes)
