@@ -87,8 +87,7 @@ def _surveyed(
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")
     segments = () if names else _segments(head, mapping)
-    text = "
-".join(_document(looked, mapping, models, segments, scored=scored))
+    text = "\n".join(_document(looked, mapping, models, segments, scored=scored))
     return text, models, feed.torn
 
 

@@ -12,6 +12,7 @@ from monitor.prometheus.model_families import model_families, prediction_state_f
 from monitor.prometheus.monitor_families import monitor_families
 from monitor.prometheus.process_series import PROCESS_SERIES, SeriesDescription
 from monitor.prometheus.score_families import score_families
+from monitor.prometheus.source_families import label_source_families
 from monitor.prometheus.verdict_families import verdict_families
 from monitor.prometheus.version_families import version_families
 from monitor.prometheus.window_families import window_families
@@ -24,6 +25,7 @@ FAMILIES: tuple[Family, ...] = (
     *change_families(),
     *model_families(),
     *version_families(),
+    *label_source_families(),
     *prediction_state_families(),
     *monitor_families(),
 )

@@ -22,6 +22,9 @@ Labels = dict[str, str]
 
 _KIND_SUFFIX = {"counter": "_total", "info": "_info"}
 
+MOST_LABEL_SOURCES = 8
+"""Sources of labels of a model that have series."""
+
 
 class Bound(NamedTuple):
     """An estimate or an end of its interval.
@@ -62,6 +65,7 @@ class ModelShape(NamedTuple):
         compared: two of them that are compared, A and B; None where none are.
         has_shadows: True where it has shadow versions configured.
         classes: its classes; none for a model of two.
+        label_sources: sources of its labels, the first `MOST_LABEL_SOURCES`.
     """
 
     name: str
@@ -71,6 +75,7 @@ class ModelShape(NamedTuple):
     compared: tuple[str, str] | None = None
     has_shadows: bool = False
     classes: tuple[str, ...] = ()
+    label_sources: tuple[str, ...] = ()
 
 
 class Shape(NamedTuple):
@@ -157,7 +162,7 @@ def _window_shape(window: Window) -> WindowShape:
 
 def _model_shape(model: ModelState) -> ModelShape:
     now = model.versions_now or VersionsNow()
-    found = now.compared
+    found, sources = now.compared, model.label_sources
     return ModelShape(
         model.name,
         model.version,
@@ -166,6 +171,7 @@ def _model_shape(model: ModelState) -> ModelShape:
         compared=None if found is None else (found.versions[0].name, found.versions[1].name),
         has_shadows=now.shadows is not None,
         classes=next((report.names for report in model.classes.values()), ()),
+        label_sources=() if sources is None else sources.names[:MOST_LABEL_SOURCES],
     )
 
 

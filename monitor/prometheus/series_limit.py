@@ -2,9 +2,10 @@
 
 Each model, each source of counts and each segment value takes a fixed number of series, the
 possible ones, so that what fits does not change with what is defined; each version of a model
-adds some, and so does each class of a model of more than two. Models come first, then sources,
-then segment values, each in the order of their appearance: what was exported stays so until a
-model or a version appears. Whatever is left out, the rest is exact.
+adds some, and so do each class of a model of more than two and each source of labels. Models come
+first, then sources, then segment values, each in the order of their appearance: what was exported
+stays so until a model, a version or a source of labels appears. Whatever is left out, the rest is
+exact.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ class LeftOut(NamedTuple):
 class _Sizes(NamedTuple):
     """Possible series of a snapshot without models, and of each further part.
 
-    A `version` is a segment value; `of_version`, `comparison`, `shadows`, `of_class` and `classes`,
-    the series of all classes together, come with their model.
+    A `version` is a segment value; `of_version`, `comparison`, `shadows`, `of_class`, `classes`,
+    the series of all classes together, `of_labeller` and `labellers`, likewise of all sources of
+    labels, come with their model.
     """
 
     fixed: int
@@ -54,6 +56,8 @@ class _Sizes(NamedTuple):
     shadows: int
     of_class: int
     classes: int
+    of_labeller: int
+    labellers: int
 
     def of_model(self, shape: ModelShape) -> int:
         """Return the size of a model with its versions and classes."""
@@ -61,7 +65,9 @@ class _Sizes(NamedTuple):
         shadows = self.shadows if shape.has_shadows else 0
         classes = self.classes + len(shape.classes) * self.of_class if shape.classes else 0
         versions = len(shape.versions) * self.of_version
-        return self.model + versions + compared + shadows + classes
+        own = self.model + versions + compared + shadows + classes
+        labellers = len(shape.label_sources)
+        return own + self.labellers + labellers * self.of_labeller if labellers else own
 
     def of_value(self, series: Series) -> int:
         """Return the size of a segment value."""
@@ -110,9 +116,13 @@ def _sizes(
     versioned = ModelShape("m", "", 0, versions=("v",))
     compared = ModelShape("m", "", 0, versions=("v",), compared=("u", "v"))
     shadowed = ModelShape("m", "", 0, has_shadows=True)
+    parts = ("a",), ("a", "b")
     one, two = (
-        _count(model._replace(models=(ModelShape("m", "", 0, classes=names),)))
-        for names in (("a",), ("a", "b"))
+        _count(model._replace(models=(ModelShape("m", "", 0, classes=names),))) for names in parts
+    )
+    alone, both = (
+        _count(model._replace(models=(ModelShape("m", "", 0, label_sources=names),)))
+        for names in parts
     )
     fixed, of_versioned = _count(nothing), _count(model._replace(models=(versioned,)))
     return _Sizes(
@@ -126,6 +136,8 @@ def _sizes(
         shadows=_count(model._replace(models=(shadowed,))) - _count(model),
         of_class=two - one,
         classes=2 * one - two - _count(model),
+        of_labeller=both - alone,
+        labellers=2 * alone - both - _count(model),
     )
 
 

@@ -15,6 +15,7 @@ from benchmarks import (
     frames,
     kernel_fuzz,
     label_errors,
+    label_sources,
     pending,
     sampled_pages,
     scrape,
@@ -208,6 +209,23 @@ def test_intervals_at_rates_learned_from_audits_cover_in_every_row():
     rows = label_errors.learned(5)
     assert len(rows) == len(label_errors.PREVALENCES) * len(label_errors.FLIPS)
     assert min(float(row[column]) for row in rows for column in (8, 11)) >= 0.8
+
+
+@pytest.mark.parametrize("world", label_sources.WORLDS[:3])
+def test_rates_and_kappa_of_sources_hold_the_truth(world):
+    found = label_sources.scores(world, 30, first_seed=0)
+    assert found.stated == 1
+    assert found.covered > 0.88
+    assert found.kappa_covered > 0.8
+
+
+def test_sources_that_copy_each_other_look_better_than_they_are_and_the_other_worse():
+    world = label_sources.WORLDS[-1]
+    errors = label_sources.drawn(world, seed=0).errors
+    found = np.array([[rate.rate for rate in one[:2]] for one in errors])
+    off = found - np.array(label_sources.true_rates(world))
+    assert (off[0] > 0).all()
+    assert (off[1:] < 0).all()
 
 
 @pytest.mark.slow

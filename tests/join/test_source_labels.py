@@ -202,6 +202,19 @@ def test_cases_stay_counted_when_predictions_are_forgotten_and_for_a_year(monkey
     assert monitor._stages.join.label_sources.left_out > 0
 
 
+def test_a_state_from_before_sources_is_read():
+    monitor = Monitor(config())
+    monitor.label("a", ts=0, label=1)
+    state = through_disk(monitor.state())
+    join = {key: value for key, value in state["join"].items() if key != "label_sources"}
+    held = {key: value for key, value in join["held"].items() if key != "source"}
+    again = Monitor(config(), {**state, "join": {**join, "held": held}})
+    again.predict("a", ts=0, prediction=1)
+    again.label("a", ts=1, label=0, source="ann")
+    assert outcomes(again) == [0, 1, 0, 0]
+    assert combinations(again) == {frozenset({("ann", 0)}): 1}
+
+
 def test_sources_beyond_the_thirtieth_count_as_one():
     monitor = Monitor(config(ORDER))
     monitor.predict("a", ts=0, prediction=1)
