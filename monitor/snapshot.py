@@ -135,6 +135,7 @@ class ModelState:
         version: version of its latest prediction; "" where no prediction had one.
         versions: each version whose first prediction is known, with the time of that
             prediction, epoch milliseconds, in order of time.
+        version_last_ms: time of the latest prediction of each version.
         row: row of the model's totals in the snapshot's series.
         predictions_positive: distinct predictions called positive, ever.
         predictions_negative: distinct predictions called negative, ever.
@@ -197,6 +198,7 @@ class ModelState:
     delay_sum: FloatArray
     segments: tuple[str, ...]
     versions: tuple[tuple[str, int], ...] = ()
+    version_last_ms: Mapping[str, int] = field(default_factory=dict)
     label_timeout_ms: int | None = None
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS

@@ -4,7 +4,8 @@
 #   gate.sh MODEL STABLE CANARY
 #
 # MONITOR_URL is the exporter's address. PROMOTE and ROLL_BACK are the commands to run. It looks every
-# EVERY seconds (60), LOOKS times at most (4320: three days), and prints what decided.
+# EVERY seconds (60), LOOKS times at most (4320: three days), and prints what decided. It goes on after
+# an error, as a version that has not predicted yet is unknown to the monitor, and prints each once.
 # Exit code: 0 promoted, 1 rolled back, 2 wrong arguments, 3 held: nothing was shown, or the monitor
 # did not answer.
 set -u
@@ -19,23 +20,28 @@ compare() {
     --model "$model" --versions "$stable,$canary" "$@"
 }
 
-looks=${LOOKS:-4320}
+looks=${LOOKS:-4320} error=
 while [ "$looks" -gt 0 ]; do
   looks=$((looks - 1))
-  said=$(compare --fail-on worse)
+  said=$(compare --fail-on worse 2>&1)
   case $? in
     1)
       printf '%s\n' "$said" && ${ROLL_BACK:-true}
       exit 1
       ;;
     0)
-      if said=$(compare --fail-on worse --fail-on not_shown); then
+      error=
+      if said=$(compare --fail-on worse --fail-on not_shown 2>&1); then
         printf '%s\n' "$said" && ${PROMOTE:-true}
         exit 0
       fi
       ;;
+    *)
+      [ "$said" = "$error" ] || printf '%s\n' "$said" >&2
+      error=$said
+      ;;
   esac
   [ "$looks" -eq 0 ] || sleep "${EVERY:-60}"
 done
-printf '%s\n' "$said"
+[ -n "$error" ] || printf '%s\n' "$said"
 exit 3

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from monitor.cli.init_source import Looked, looked_at
+from monitor.cli.learned_classes import class_names
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import rejected_text
 from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
+from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.config.quantities import count_of
 from monitor.errors import FeedError, UsageError
@@ -21,6 +23,7 @@ from monitor.feeds import files
 from monitor.feeds.files import FirstRows
 from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
 from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.report.missing_evidence import day_text
 from monitor.report.printable import one_line
 
 _THRESHOLD = 0.5
@@ -52,6 +55,11 @@ def run(args: Namespace) -> int:
         tell(_found(model))
         if model.unlabelled:
             tell(f"warning: {one_line(model.name)}: {model.unlabelled}")
+        if model.complete_ms is not None:
+            tell(
+                f"{one_line(model.name)}: the reference of {model.reference} is longer than these "
+                f"events: {_complete(model.complete_ms)}"
+            )
     return 0
 
 
@@ -60,10 +68,12 @@ def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[S
     head = files.first_rows(looked.path)
     mapping = _mapping(looked.name, head, given)
     scored = "prediction" not in fields_of(files.columns_of(head), mapping)
-    surveyor = Surveyor(_config(threshold=_THRESHOLD if scored else None))
-    feed = RecordedFeed([looked.path], surveyor.monitor.config, mapping)
-    for batch in feed.batches():
-        surveyor.monitor.apply(batch)
+    config = _config(threshold=_THRESHOLD if scored else None)
+    surveyor, feed = _read(looked, mapping, config)
+    names: tuple[str, ...] = ()
+    while len(names) < MOST_CLASSES and (found := class_names(feed.faults, names)):
+        names = (*names, *found)[:MOST_CLASSES]
+        surveyor, feed = _read(looked, mapping, _with_classes(config, names))
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot, feed.faults):
         if sum(snapshot.rejected.values()) == snapshot.records:
@@ -72,8 +82,24 @@ def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[S
     models = surveyor.models()
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")
-    segments = _segments(head, mapping)
+    segments = () if names else _segments(head, mapping)
     return "\n".join(_document(looked, mapping, models, segments, scored=scored)), models
+
+
+def _read(
+    looked: Looked, mapping: MappedRecords | None, config: Config
+) -> tuple[Surveyor, RecordedFeed]:
+    """Read all events, and return what was seen of them, and the feed with its faults."""
+    surveyor = Surveyor(config)
+    feed = RecordedFeed([looked.path], config, mapping)
+    for batch in feed.batches():
+        surveyor.monitor.apply(batch)
+    return surveyor, feed
+
+
+def _with_classes(config: Config, names: tuple[str, ...]) -> Config:
+    defaults = config.defaults.model_copy(update={"classes": names, "threshold": None})
+    return config.model_copy(update={"defaults": defaults})
 
 
 def _write(name: str, output: Path, text: str) -> None:
@@ -159,18 +185,35 @@ def _document(
 
 def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool) -> Iterator[str]:
     yield f"  {scalar(model.name)}:"
-    if scored:
+    if model.classes:
+        found = f"{len(model.classes)} that came; add those that may"
+        yield f"    classes: {flow([*model.classes])} # {found}"
+    elif scored:
         yield f"    threshold: {_THRESHOLD} # assumed: the events carry scores and no predictions"
     if segments:
         keys = ", ".join(scalar(segment.key) for segment in segments)
         counts = ", ".join(str(segment.values) for segment in segments)
         yield f"    segments: [{keys}] # of {counts} values"
-    yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
+    if not model.classes:
+        yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
     if model.unlabelled:
         yield f"    # {model.unlabelled}"
     yield f"    label_timeout: {model.timeout} # {_timeout_from(model)}"
-    fits = "long enough for detectors" if model.detectors else "too few labels for detectors"
+    fits = _fits(model)
     yield f"    reference: {{first: {model.reference}}} # what windows are compared with; {fits}"
+
+
+def _fits(model: SurveyedModel) -> str:
+    """Return what a reference suffices for, and when it is complete if it is not yet."""
+    found = "long enough for detectors"
+    if model.detectable != model.reference:
+        longer = f", {model.detectable} would have enough" if model.detectable else ""
+        found = f"too few labels for detectors{longer}"
+    return found if model.complete_ms is None else f"{found}; {_complete(model.complete_ms)}"
+
+
+def _complete(moment: int) -> str:
+    return f"complete after {day_text(moment)}, once its labels are there"
 
 
 def _feed(mapping: MappedRecords, segments: tuple[Segment, ...]) -> Iterator[str]:

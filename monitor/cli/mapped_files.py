@@ -23,7 +23,7 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
-from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.feeds.mapping.guessing import ASKED, mapping_for_table
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import segment_keys
 from monitor.feeds.stores import matching_objects
@@ -105,11 +105,15 @@ class RecordedFeed:
                 self._decoder,
                 progress=progress,
                 mappings=self._mappings,
-                say=tell,
+                say=self._say,
                 threads=DecoderThreads(self._config.decoders),
             )
             streams.append(read)
         return streams[0] if len(streams) == 1 else merged(streams)
+
+    def _say(self, text: str) -> None:
+        self.faults.asked = text.partition(ASKED)[2]
+        tell(text)
 
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""

@@ -11,7 +11,7 @@ from monitor.events.reject_reasons import Rejection, RejectReason
 
 _EXAMPLES = 1_000
 """Records of each reason and field to look at."""
-_GOT = ", got "
+_MUST_BE, _GOT = ": must be ", ", got "
 _JSON = json.JSONDecoder()
 
 
@@ -20,10 +20,14 @@ class RejectedRecords:
 
     Args:
         unit: of times that are numbers, as the mapping says it.
+
+    Attributes:
+        asked: options that give the columns their fields; "" where their names say enough.
     """
 
     def __init__(self, unit: TimeUnit = TimeUnit.SECONDS) -> None:
         self.unit = unit
+        self.asked = ""
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
 
@@ -74,6 +78,16 @@ class RejectedRecords:
         """
         found = (one.detail for one in self.examples(reason, field))
         return [value for value, _ in Counter(_values(found)).most_common()]
+
+    def allowed(self, reason: RejectReason, field: str) -> str:
+        """Return what a field has to be in the first of these records; "" where none says so.
+
+        Args:
+            reason: why they were rejected.
+            field: at fault.
+        """
+        details = (one.detail.partition(_MUST_BE)[2] for one in self.examples(reason, field))
+        return next((detail.partition(_GOT)[0] for detail in details if detail), "")
 
 
 def _values(details: Iterable[str]) -> Iterator[str | float]:

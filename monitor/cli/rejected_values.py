@@ -16,6 +16,8 @@ Values = Sequence[str | float]
 _SHOWN = 5
 _TWO = 2
 _PERCENT = 100
+_TWO_CLASSES = "0, 1,"
+"""What the classes of a model begin with that has no names for them."""
 _NO_CLASS = frozenset(
     ("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "nil", "none", "undefined", "missing")
 )
@@ -23,29 +25,46 @@ _NO_CLASS = frozenset(
 _FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"
 
 
-def class_hint(field: str, values: Values) -> str:
+def class_hint(field: str, values: Values, allowed: str) -> str:
     """Return what to write where a prediction or a label is none of its classes.
 
     Args:
         field: its name.
         values: of it.
+        allowed: what its classes are, in words; "" where the values are lists.
 
-    >>> class_hint("label", ["NA"])
+    >>> class_hint("label", ["NA"], "0, 1, true, false or null")
     "'NA' seems to stand for no class: --missing label=NA"
     """
+    if not allowed:
+        return "for several labels a case, configure a model for each label, and write one class"
     texts = list(dict.fromkeys(text_of(value) for value in values))
-    absent = [text for text in texts if text.lower() in _NO_CLASS]
+    absent = [text for text in texts if stands_for_no_class(text)]
     classes = [text for text in texts if text not in absent]
     missing = " ".join(f"--missing {quote(f'{field}={text}')}" for text in absent)
     if absent and not classes:
         seem = "seems" if len(absent) == 1 else "seem"
         return f"{_listed(absent)} {seem} to stand for no class: {missing}"
+    if not allowed.startswith(_TWO_CLASSES):
+        more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
+        return (
+            f"write one of the configured classes, {allowed}; or {more}name another column: "
+            f"--field {field}=COLUMN"
+        )
     asked = f"say which values are of the positive class: --positive {field}=VALUE"
     if len(classes) != _TWO:
         asked += f", which of the negative: --negative {field}=VALUE"
     if absent or len(classes) != _TWO:
         asked += f", and which of none: {missing or f'--missing {field}=VALUE'}"
+    if len(classes) > _TWO:
+        many = "for a model of more than two classes, list them as its classes in a configuration"
+        asked += f"; {many}, which precision-monitor init FILE writes"
     return f"{asked}; records have {_listed(classes)}" if classes else asked
+
+
+def stands_for_no_class(text: str) -> bool:
+    """Return whether programs write this text where there is no value."""
+    return text.lower() in _NO_CLASS
 
 
 def score_hint(field: str, values: Values) -> str:

@@ -10,6 +10,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
+from monitor.feeds.mapping.guessing import ASKED
 
 _SHOWN = 3
 _WHOLE = ("record", "row")
@@ -34,12 +35,10 @@ _VALUES = {
 }
 """Advice where a value does not fit, by field, whatever the value is."""
 _BY_VALUE = {
-    "prediction": class_hint,
-    "label": class_hint,
     **dict.fromkeys(table_fields.TIMES, time_hint),
     "score": score_hint,
 }
-"""Advice by the values of a field; all other fields are names."""
+"""Advice by the values of a field; all others are classes or names."""
 
 
 def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
@@ -54,6 +53,8 @@ def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
 
 
 def _missing(rejected: RejectedRecords) -> str:
+    if rejected.asked:
+        return f"{ASKED}{rejected.asked}"
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
     options = " ".join(f"--field {field}=COLUMN" for field in shown)
     instead = ", or give the model a threshold" if "prediction" in shown else ""
@@ -65,6 +66,8 @@ def _bad_value(rejected: RejectedRecords) -> str:
     if field in _VALUES:
         return _VALUES[field]
     values = rejected.values(RejectReason.BAD_VALUE, field)
+    if field in table_fields.CLASSES:
+        return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field))
     return _BY_VALUE.get(field, name_hint)(field, values)
 
 

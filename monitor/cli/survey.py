@@ -67,9 +67,13 @@ class SurveyedModel:
         unlabelled: the last stretch of time, where labels are missing; None where they are not.
         timeout: label timeout to propose.
         windows: windows that its volume can carry, at least one.
-        reference: length of the reference to propose.
-        detectors: True where detectors can run on such a reference.
+        reference: length of the reference to propose, no longer than the labels reach where
+            they reach that far.
+        complete_ms: the end of that reference, epoch milliseconds, where it lies beyond the
+            last prediction; else None.
+        detectable: shortest length on which detectors can run; None where none is known to do.
         labelling: how its labels seem to come.
+        classes: names of its classes that came; none where they are 0 and 1.
     """
 
     name: str
@@ -81,8 +85,10 @@ class SurveyedModel:
     timeout: str
     windows: tuple[str, ...]
     reference: str
-    detectors: bool
+    complete_ms: int | None
+    detectable: str | None
     labelling: Labelling
+    classes: tuple[str, ...] = ()
 
 
 class Surveyor:
@@ -115,7 +121,9 @@ class Surveyor:
         blocks = self._all.steps(self._all.series(model.name)[0])
         unlabelled = unlabelled_end(*blocks, last, model.last_label_ms, timed=timed)
         labelled_days = days if unlabelled is None else days - unlabelled.days
-        reference, detectors = _reference(counts, labelled_days, whole=unlabelled is None)
+        detectable = _detectable(counts, labelled_days)
+        reference = _reference(detectable, labelled_days)
+        complete = first + parse_duration(reference)
         return SurveyedModel(
             name=model.name,
             predictions=model.predictions_positive + model.predictions_negative,
@@ -126,8 +134,10 @@ class Surveyor:
             timeout=_timeout(late, _without_labels(counts, days, unlabelled)),
             windows=_windows(float(counts.predicted_positive) / labelled_days),
             reference=reference,
-            detectors=detectors,
-            labelling=_labelling(counts, model),
+            complete_ms=complete if complete > last else None,
+            detectable=detectable,
+            labelling=Labelling.COMPLETE if model.classes else _labelling(counts, model),
+            classes=_classes(model),
         )
 
 
@@ -192,23 +202,45 @@ def _windows(flagged_a_day: float) -> tuple[str, ...]:
     return tuple(carried[:_MOST_WINDOWS]) or WINDOWS[-1:]
 
 
-def _reference(counts: ConfusionCounts, days: float, *, whole: bool) -> tuple[str, bool]:
-    """Return the shortest reference that detectors can use, and whether there is one.
+def _detectable(counts: ConfusionCounts, days: float) -> str | None:
+    """Return the shortest reference that detectors can use; None where none is long enough.
 
     Args:
         counts: labelled outcomes.
         days: length of the stretch that they are of.
-        whole: False where labels ended in it, and a reference must not be longer.
     """
     least = {FEWEST_POSITIVES: counts.actual_positive, FEWEST_FALSE_POSITIVES: counts.fp}
     needed = max(
         (fewest / float(came) * days if came else math.inf) for fewest, came in least.items()
     )
-    for text in REFERENCES:
-        length = parse_duration(text) / DAY_MS
-        if length >= needed and (whole or length <= days):
-            return text, True
-    return REFERENCES[0], False
+    return next((text for text in REFERENCES if _in_days(text) >= needed), None)
+
+
+def _reference(detectable: str | None, days: float) -> str:
+    """Return the reference that the labels carry: for detectors, or else to compare with at all.
+
+    Args:
+        detectable: shortest length on which detectors can run, if there is one.
+        days: length of the stretch with labels. A reference that is too short for detectors
+            takes at most half of it, so that as much is left to compare.
+    """
+    if detectable is not None and _in_days(detectable) <= days:
+        return detectable
+    carried = [text for text in REFERENCES if 2 * _in_days(text) <= days]
+    return carried[-1] if carried else REFERENCES[0]
+
+
+def _in_days(text: str) -> float:
+    return parse_duration(text) / DAY_MS
+
+
+def _classes(model: ModelState) -> tuple[str, ...]:
+    """Return the names of the classes that were predicted or labelled."""
+    if not model.classes:
+        return ()
+    ever = model.classes["all"]
+    came = ever.predictions + ever.matrix.sum(axis=0)
+    return tuple(name for name, cases in zip(ever.names, came.tolist(), strict=True) if cases)
 
 
 def _labelling(counts: ConfusionCounts, model: ModelState) -> Labelling:

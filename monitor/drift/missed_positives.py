@@ -14,6 +14,7 @@ of a new kind that the model does not tell from negatives look like wrong labels
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -23,8 +24,10 @@ from scipy.special import logit
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 
-_TEN_TIMES = 2.302585092994046
+_TEN_TIMES = math.log(10)
+"""Natural log of the likelihood ratio that settles the question."""
 _BINS = 24
+"""Most bins of scores that are compared; each holds a like share of all scores."""
 _FEWEST_POSITIVES, _FEWEST_DAYS = 50, 3
 _WRONG = np.concatenate([[0.0], np.geomspace(0.005, 0.95, 48)])
 """Shares of labelled positives that more are wrong."""
@@ -34,6 +37,7 @@ _SPREADS = np.geomspace(0.6, 2.5, 9)
 _SHARES_BEFORE = np.array([0.0, 0.5, 0.8, 1.0])
 """Shares of the largest share of wrong labels that the scores of before allow."""
 _LOWEST_NEGATIVES = 0.2
+"""Share of the negatives, those of the lowest scores, from which on wrong labels are bounded."""
 
 
 class MissedPositives(StrEnum):

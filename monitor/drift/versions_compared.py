@@ -12,13 +12,13 @@ from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import UsageError
-from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
+from monitor.events.columns import MISSING_VALUE, MOST_VERSION_NAMES, OTHER_VALUE
 
 _LISTED = 8
 _WITHOUT = {MISSING_VALUE: " without a version"}
 _OTHERS = (
-    f"versions that came after max_segment_values of them count as {OTHER_VALUE!r}: raise "
-    "max_segment_values of the model"
+    f"versions after the first {MOST_VERSION_NAMES:,} of a model count as {OTHER_VALUE!r}: compare "
+    "recorded events with --feed FILE"
 )
 _BY_TIME = "compare two stretches of time with diagnose"
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)

@@ -23,7 +23,8 @@ from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 from monitor.events.renumbering import State
 from monitor.feeds import scalars
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.feeds.decode.reasons import Fields, fault_of
+from monitor.feeds.decode.reasons import Fields
+from monitor.feeds.decode.record_faults import RecordFaults
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
 from monitor.watch.live_versions import LiveVersions
@@ -65,7 +66,8 @@ class Monitor:
 
     def __init__(self, config: Config | None = None, state: State | None = None) -> None:
         self.config = config or Config.without_file()
-        self._decoder = Decoder(DecodeSettings.from_config(self.config))
+        settings = DecodeSettings.from_config(self.config)
+        self._decoder, self._faults = Decoder(settings), RecordFaults(settings)
         self._buffer: list[Fields] = []
         self._begin(state)
 
@@ -161,7 +163,8 @@ class Monitor:
         Args:
             id: of the prediction, as in `predict`.
             ts: event time of the label, as in `predict`.
-            label: the actual class; None retracts the label.
+            label: the actual class; None retracts the label. While there is none, leave the
+                call out: NaN, which stands for no label in a table, is refused.
             sampling_probability: of the label, in (0, 1].
             audit: True for a second, trusted look at the case, which revises no label.
             source: who labelled, such as a reviewer or a system. An integer is its text.
@@ -176,7 +179,7 @@ class Monitor:
         """Apply the buffered events of `predict` and `label`."""
         if self._buffer:
             buffered, self._buffer = self._buffer, []
-            self.apply(self._decoder.decode_fields(buffered, position=_call, record=lambda _: b""))
+            self.apply(self._decoder.decode_fields(buffered, position=str, record=lambda _: b""))
 
     def snapshot(
         self,
@@ -339,12 +342,8 @@ class Monitor:
         return known or self._scores.labelled(number, opens, closes)
 
     def _take(self, fields: dict[str, Any]) -> None:
-        if fault := fault_of(fields, self._decoder.settings, None):
+        if fault := self._faults.first(fields, None):
             raise ValueError(f"{fields['type']} {fields['id']!r}: {fault.detail}")
         self._buffer.append(fields)
         if len(self._buffer) >= _BUFFERED:
             self.flush()
-
-
-def _call(row: int) -> str:
-    return f"call {row + 1}"

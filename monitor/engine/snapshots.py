@@ -266,6 +266,7 @@ class SnapshotReader:
             name=name,
             version=versions.latest,
             versions=versions.appeared,
+            version_last_ms={name: one.last for name, one in versions.times.items()},
             row=row,
             predictions_positive=positive,
             predictions_negative=negative,

@@ -4,8 +4,9 @@ A *group* is a model with one combination of segment values; each prediction bel
 one. A *series* is a row of every table of counts: the totals of a model, or one of its
 segment values. A group counts in the series of the totals and in one series for each
 segment key. Once a model has reached its cap, new values count as `OTHER_VALUE`, so that
-the number of series is bounded and totals stay exact. A group of a shadow version counts in
-no series: its predictions are compared with those of the version that decides, and no more.
+the number of series is bounded and totals stay exact; versions still have groups of their
+own, by which two of them are compared. A group of a shadow version counts in no series: its
+predictions are compared with those of the version that decides, and no more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.events.columns import (
     MISSING_VALUE,
+    MOST_VERSION_NAMES,
     OTHER_VALUE,
     VERSION_KEY,
     BoolArray,
@@ -27,6 +29,7 @@ from monitor.events.columns import (
 )
 from monitor.events.group_tables import NO_ROW, GroupTables
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
+from monitor.events.series_numbers import SegmentValue, SeriesNumbers
 
 MAX_GROUPS = 1 << 20
 """Most combinations of segment values; later ones count as `OTHER_VALUE`."""
@@ -52,14 +55,13 @@ class Catalogue:
         self._models: dict[str, int] = {}
         self._settings: list[ModelConfig] = []
         self._groups: dict[_GroupKey, int] = {}
-        self._series: dict[Series, int] = {}
+        self._series = SeriesNumbers()
         self._tables = GroupTables()
         self._shadow_names: dict[int, str] = {}
         self.has_shadows = any(one.shadow_versions for one in self.possible_settings)
-        self._values: dict[tuple[int, str], int] = {}
+        self._versions: dict[int, set[str]] = {}
         self._names: tuple[str, ...] = ()
         self._owner = np.zeros(0, dtype=np.int64)
-        self._known_series: tuple[Series, ...] = ()
         self._rows_of: tuple[int, list[Int64Array]] = (0, [])
         self._known: dict[Group, tuple[int, bool]] = {}
         for name in config.models:
@@ -85,9 +87,7 @@ class Catalogue:
     @property
     def series(self) -> tuple[Series, ...]:
         """The series, by number."""
-        if len(self._known_series) != len(self._series):
-            self._known_series = tuple(self._series)
-        return self._known_series
+        return self._series.names
 
     @property
     def series_count(self) -> int:
@@ -134,7 +134,7 @@ class Catalogue:
     def model_of_series(self) -> Int64Array:
         """Model number of each series; not to be written to."""
         if len(self._owner) != len(self._series):
-            owner = [self._models[series.model] for series in self._series]
+            owner = [self._models[series.model] for series in self._series.names]
             self._owner = np.array(owner, dtype=np.int64)
             self._owner.flags.writeable = False
         return self._owner
@@ -151,7 +151,7 @@ class Catalogue:
 
     def totals_row(self, model: str) -> int:
         """Return the row of a model's totals."""
-        return self._series[Series(model)]
+        return self._series.of_totals(model)
 
     def knows(self, groups: Sequence[Group]) -> bool:
         """Return whether the numbers of all these groups are cached."""
@@ -218,7 +218,7 @@ class Catalogue:
                 [model, list(values), *([shadow] if shadow else [])]
                 for model, values, shadow in self._groups
             ],
-            "series": [list(series) for series in self._series],
+            "series": [list(series) for series in self._series.names],
         }
 
     def restore(self, state: State, without: Collection[str] = ()) -> Numbers:
@@ -238,19 +238,14 @@ class Catalogue:
         kept = [self._is_left(m) and m["name"] not in dropped for m in found]
         models = np.flatnonzero(np.array(kept, dtype=np.bool_))
         new = renumbered(np.arange(len(found)), models)
-        self._models, self._settings, self._series = {}, [], {}
-        self._names, self._known_series, self._shadow_names = (), (), {}
+        self._models, self._settings, self._versions = {}, [], {}
+        self._names, self._shadow_names = (), {}
         self._owner, self._rows_of = self._owner[:0], (0, [])
         for i in models.tolist():
             self._models[names[i]] = len(self._models)
             self._settings.append(self._config.model(names[i]))
         left = [i for i, s in enumerate(state["series"]) if s[0] in self._models]
-        for i in left:
-            self._series[Series(*state["series"][i])] = len(self._series)
-        for series in self._series:
-            if series.segment is not None and series.value != OTHER_VALUE:
-                key = (self._models[series.model], series.segment)
-                self._values[key] = self._values.get(key, 0) + 1
+        self._series = SeriesNumbers(Series(*state["series"][i]) for i in left)
         groups = [i for i, (model, *_) in enumerate(state["groups"]) if new[model] != GONE]
         for i in groups:
             model, values, *shadow = state["groups"][i]
@@ -272,14 +267,15 @@ class Catalogue:
         if model == UNKNOWN_GROUP:
             return UNKNOWN_GROUP, False
         shadow = self._is_shadow(model, group)
-        values = self._capped(model, group.values, shadow=shadow)
+        counted = self._capped(model, group.values, shadow=shadow)
+        values = self._with_version(model, group.values, counted)
         number = self._groups.get((model, values, shadow))
         if number is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
-            values = (OTHER_VALUE,) * len(values)
+            counted = values = (OTHER_VALUE,) * len(values)
             number = self._groups.get((model, values, shadow))
         if number is None:
             number = self._enter_group((model, values, shadow))
-        self._known[group] = number, values != group.values
+        self._known[group] = number, counted != group.values
         return self._known[group]
 
     def _is_shadow(self, model: int, group: Group) -> bool:
@@ -299,27 +295,30 @@ class Catalogue:
     def _enter_model(self, name: str) -> int:
         number = self._models[name] = len(self._models)
         self._settings.append(self._config.model(name))
-        self._series[Series(name)] = len(self._series)
+        self._series.enter(Series(name))
         return number
 
     def _capped(self, model: int, values: tuple[str, ...], *, shadow: bool) -> tuple[str, ...]:
         name, settings = self.models[model], self._settings[model]
+        most = settings.max_segment_values, self._config.max_series - len(self._settings)
         return tuple(
-            value if shadow and key == VERSION_KEY else self._value(model, name, key, value)
+            value
+            if shadow and key == VERSION_KEY
+            else self._series.counted(SegmentValue(name, key, value), *most)
             for key, value in zip(settings.segments, values, strict=True)
         )
 
-    def _value(self, model: int, name: str, key: str, value: str) -> str:
-        series = Series(name, key, value)
-        if series in self._series or value == OTHER_VALUE:
-            return value
-        taken = self._values.get((model, key), 0)
-        full = len(self._series) >= self._config.max_series - len(self._settings)
-        if full or taken >= self._settings[model].max_segment_values:
-            return OTHER_VALUE
-        self._values[model, key] = taken + 1
-        self._series[series] = len(self._series)
-        return value
+    def _with_version(
+        self, model: int, values: tuple[str, ...], counted: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return values that are counted, with the version itself where it has groups."""
+        names = self._versions.setdefault(model, set())
+        return tuple(
+            value
+            if key == VERSION_KEY and (value in names or len(names) < MOST_VERSION_NAMES)
+            else one
+            for key, value, one in zip(self._settings[model].segments, values, counted, strict=True)
+        )
 
     def _enter_group(self, group: _GroupKey) -> int:
         model, values, shadow = group
@@ -329,9 +328,11 @@ class Catalogue:
         if shadow:
             self._shadow_names[number] = values[keys.index(VERSION_KEY)]
         else:
-            rows.append(self._series[Series(name)])
+            rows.append(self._series.of_totals(name))
             for key, value in zip(keys, values, strict=True):
-                rows.append(self._series.setdefault(Series(name, key, value), len(self._series)))
+                rows.append(self._series.of_value(SegmentValue(name, key, value)))
+        if VERSION_KEY in keys:
+            self._versions.setdefault(model, set()).add(values[keys.index(VERSION_KEY)])
         self._tables.enter(model, rows)
         return number
 

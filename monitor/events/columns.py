@@ -84,6 +84,8 @@ VERSION_KEY = "version"
 """Segment key whose value is a prediction's `version`, where its segment does not hold the key."""
 OTHER_VALUE = "__other__"
 """Segment value that stands for all values above the limit on values."""
+MOST_VERSION_NAMES = 4096
+"""Versions of a model that can be compared by name; later ones count as `OTHER_VALUE`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

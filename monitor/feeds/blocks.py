@@ -23,6 +23,10 @@ class TornError(Exception):
     """A compressed stream is damaged or ends too early; all bytes before were yielded."""
 
 
+class TornArrayError(TornError):
+    """An array is cut or damaged, in the place that the message has; so likewise."""
+
+
 class Block(NamedTuple):
     """Whole lines.
 
@@ -102,7 +106,8 @@ def blocks(stream: Iterable[bytes], size: int) -> Iterator[Block]:
         size: bytes after which a block ends at the next end of a line.
 
     Raises:
-        TornError: the stream raised it; all whole lines before were yielded.
+        TornError: the stream raised it; all whole lines before were yielded. Names the line,
+            where the stream names no place itself.
 
     >>> [tuple(block) for block in blocks([b"a", b"b\nc", b"\nd"], size=1)]
     [(b'ab\n', 1), (b'c\n', 2), (b'd', 3)]
@@ -112,6 +117,8 @@ def blocks(stream: Iterable[bytes], size: int) -> Iterator[Block]:
         for data in _whole_lines(stream, size):
             yield Block(data, first_line)
             first_line += count_lines(data)
+    except TornArrayError:
+        raise
     except TornError as error:
         raise TornError(f"{error}, within line {first_line}") from error
 

@@ -8,6 +8,7 @@ the rest of the file.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -28,6 +29,7 @@ from monitor.feeds.mapping.values import constant_fields, mapped_readers, reader
 
 UNREADABLE_QUOTES = "has a quoted cell that does not end on its line, or a stray quote"
 """In the detail of a row."""
+_WHOLE_FLOAT = re.compile(r"\d+\.0")
 
 
 def read_csv(
@@ -61,11 +63,8 @@ def read_csv(
         if table is None:
             header, _, data = data.partition(b"\n")
             table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
-            if columns := table.spaced_columns(data.partition(b"\n")[0]):
-                say(
-                    f"{name}: cells of {', '.join(columns)} begin with a space, which is part of "
-                    "the value; remove the spaces behind the separators"
-                )
+            for doubt in table.doubts(data.partition(b"\n")[0]):
+                say(f"{name}: {doubt}")
             skipped = 1
         yield table.decode(data, block.first_line + skipped)
 
@@ -135,19 +134,31 @@ class _Rows:
         self._common |= constant_fields(sources.constants, readers)
         self._layout = self._layout_of(sources) if _is_plain(mapping) else None
 
-    def spaced_columns(self, line: bytes) -> list[str]:
-        """Return the columns of names whose cells begin with a space in a row.
+    def doubts(self, line: bytes) -> Iterator[str]:
+        """Yield what is odd about the names of a row: they begin with a space, or look like floats.
 
         Args:
             line: the row.
         """
         try:
-            cells = self._cells(line)
+            cells = dict(enumerate(self._cells(line)))
         except (UnicodeDecodeError, csv.Error):
-            return []
-        names = [index for field, index, _ in self._readers if field in table_fields.TEXTS]
-        names += [index for _, index in self._segments]
-        return [self._columns[i] for i in names if cells[i : i + 1] and cells[i].startswith(" ")]
+            return
+        names = {index: field for field, index, _ in self._readers if field in table_fields.TEXTS}
+        names |= {index: f"{SEGMENT}{key}" for key, index in self._segments}
+        if spaced := [self._columns[i] for i in names if cells.get(i, "").startswith(" ")]:
+            yield (
+                f"cells of {', '.join(spaced)} begin with a space, which is part of the value; "
+                "remove the spaces behind the separators"
+            )
+        for index, field in names.items():
+            cell, column = cells.get(index, ""), self._columns[index]
+            if field == "id" and _WHOLE_FLOAT.fullmatch(cell):
+                yield (
+                    f"cells of {column} are like {cell}, which is another id than {cell[:-2]}: "
+                    "if pandas wrote integers so, because one is missing, write them with "
+                    f'df["{column}"].astype("Int64")'
+                )
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:
         """Return where each cell belongs; None where cells are not plain text of fields."""

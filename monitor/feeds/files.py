@@ -23,7 +23,7 @@ from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds import stores
 from monitor.feeds.arrow.arrow_files import read_arrow, rows_of_table
-from monitor.feeds.blocks import TornError, blocks, pieces
+from monitor.feeds.blocks import TornArrayError, TornError, blocks, pieces
 from monitor.feeds.csv_file import read_csv, rows_of_text
 from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import BOM
@@ -75,8 +75,8 @@ def read(
 
     Raises:
         FeedError: at once if a path is a directory, missing or not readable. While
-            reading, after all events before, if a compressed file is damaged or ends
-            too early, or a table has no column for the time.
+            reading, after all events before, if a compressed file or an array is damaged or
+            ends too early, or a table has no column for the time.
     """
     names = [fspath(path) for path in paths]
     sizes = {name: _size_of(name) for name in names}
@@ -220,6 +220,8 @@ def _feed_errors(name: str) -> Iterator[None]:
         raise FeedError(f"{name}: no such file; check the path") from error
     except PermissionError as error:
         raise FeedError(f"{name}: may not be read by this user; check its mode") from error
+    except TornArrayError as error:
+        raise FeedError(f"{name}: {error}; all records before it were read") from error
     except TornError as error:
         raise FeedError(f"{name}: {error}; all whole lines before it were read") from error
     except OSError as error:

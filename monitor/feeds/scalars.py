@@ -11,6 +11,8 @@ import numpy as np
 
 from monitor.config.mapping import NAMES
 
+_NAMES_OF_NOTHING = ("NAType", "NaTType")
+"""Types of pandas whose values stand for nothing."""
 Id = str | int | UUID
 """Id of an event; an integer or a UUID stands for its text."""
 PredictedClass = bool | str
@@ -26,6 +28,19 @@ def plain(value: Any) -> Any:
     (1, 'web', None)
     """
     return value.item() if isinstance(value, np.generic) else value
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a value is NaN, or one that pandas or NumPy writes where there is none.
+
+    None is not: in an event of its own it retracts a label.
+
+    >>> is_nothing(float("nan")), is_nothing(np.datetime64("NaT")), is_nothing(None)
+    (True, True, False)
+    """
+    if type(value).__name__ in _NAMES_OF_NOTHING:
+        return True
+    return isinstance(value, float | np.generic) and bool(value != value)  # noqa: PLR0124
 
 
 def plain_class(value: Any) -> Any:
@@ -75,13 +90,13 @@ def prediction_fields(
     >>> prediction_fields(7, 0, True, score=None, version=3)
     {'type': 'prediction', 'id': '7', 'ts': 0, 'prediction': True, 'version': '3'}
     """
-    fields = {
-        "prediction": None if prediction is None else plain_class(prediction),
-        **{field: _plain_field(field, value) for field, value in others.items()},
-        "segment": None if segment is None else plain_segment(segment),
-    }
-    given = {field: value for field, value in fields.items() if value is not None}
-    return {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts), **given}
+    fields = {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts)}
+    if prediction is not None:
+        fields["prediction"] = plain_class(prediction)
+    fields |= _given(others)
+    if segment is not None:
+        fields["segment"] = plain_segment(segment)
+    return fields
 
 
 def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[str, Any]:
@@ -96,9 +111,16 @@ def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[st
     >>> label_fields(7, 60, True, audit=None)
     {'type': 'label', 'id': '7', 'ts': 60, 'label': True}
     """
-    given = {f: _plain_field(f, value) for f, value in others.items() if value is not None}
     fields = {"type": "label", "id": plain_name(identity), "ts": plain_time(ts)}
-    return {**fields, "label": plain_class(label), **given}
+    return {**fields, "label": plain_class(label), **_given(others)}
+
+
+def _given(others: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        field: plain_name(value) if field in NAMES else plain(value)
+        for field, value in others.items()
+        if value is not None
+    }
 
 
 def plain_segment(segment: Any) -> Any:
@@ -110,10 +132,6 @@ def plain_segment(segment: Any) -> Any:
     if not isinstance(segment, Mapping):
         return segment
     return {key: plain_name(value) for key, value in segment.items()}
-
-
-def _plain_field(field: str, value: Any) -> Any:
-    return plain_name(value) if field in NAMES else plain(value)
 
 
 def plain_time(value: Any) -> Any:

@@ -7,11 +7,12 @@ that the model of the prediction gives that name. A label whose model has no suc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from monitor.config import ModelConfig
+from monitor.config.classes import MANY
 from monitor.events.catalogue import Catalogue
 from monitor.events.class_names import FIRST_CLASS, name_numbers
 from monitor.events.columns import RETRACTED, BoolArray, Int64Array
@@ -52,24 +53,33 @@ class LabelClasses:
             0, 1, `RETRACTED`, or `FIRST_CLASS` plus the number of a class of a model of many;
             and which labels the model has a class for.
         """
-        out = np.full(len(value), RETRACTED, dtype=np.int64)
-        fit = np.ones(len(value), dtype=np.bool_)
-        for number in np.unique(model).tolist():
-            rows = np.flatnonzero((model == number) & (value != RETRACTED))
-            known = self._of(self._catalogue.settings[number])
-            place = np.minimum(np.searchsorted(known.given, value[rows]), len(known.given) - 1)
-            out[rows] = known.value[place]
-            fit[rows] = known.given[place] == value[rows]
+        kinds = {names: n for n, names in enumerate(self._kinds())}
+        if len(kinds) == 1:
+            return self._resolved(next(iter(kinds)), value)
+        out, fit = np.empty_like(value), np.empty(len(value), dtype=np.bool_)
+        kind = np.array([kinds[setting.classes] for setting in self._catalogue.settings])[model]
+        for names, number in kinds.items():
+            rows = np.flatnonzero(kind == number)
+            out[rows], fit[rows] = self._resolved(names, value[rows])
         return out, fit
 
-    def _of(self, setting: ModelConfig) -> _Known:
-        names, many = setting.classes, setting.has_many_classes
+    def _kinds(self) -> Iterable[tuple[str, ...]]:
+        """Return the names of the classes of all models, each list once."""
+        return dict.fromkeys(setting.classes for setting in self._catalogue.settings)
+
+    def _resolved(self, names: tuple[str, ...], value: Int64Array) -> tuple[Int64Array, BoolArray]:
+        known = self._of(names)
+        place = np.minimum(np.searchsorted(known.given, value), len(known.given) - 1)
+        return known.value[place], known.given[place] == value
+
+    def _of(self, names: tuple[str, ...]) -> _Known:
         if names not in self._known:
+            many = len(names) >= MANY
             first = FIRST_CLASS if many else 0
             named = {n: first + i for i, n in enumerate(name_numbers(names).tolist())}
             plain = {value: value for value in _BINARY}
             if many:
                 plain = {v: first + names.index(str(v)) for v in _BINARY if str(v) in names}
-            pairs = sorted((plain | named).items())
+            pairs = sorted((plain | named | {RETRACTED: RETRACTED}).items())
             self._known[names] = _Known(*np.array(pairs, dtype=np.int64).T)
         return self._known[names]

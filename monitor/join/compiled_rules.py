@@ -1,7 +1,7 @@
 """The rules of the join for plain batches, in the compiled kernel.
 
-Nearly every batch is plain: its models are binary, its labels are not weighted, and none of its
-predictions is past its horizon. The kernel leaves any other batch to `prediction_rules` and
+Nearly every batch is plain: its labels are not weighted, and none of its predictions is past its
+horizon. The kernel leaves any other batch to `prediction_rules` and
 `label_rules` as a whole, and they decide all that it does.
 """
 
@@ -106,7 +106,7 @@ class CompiledRules:
 
         Args:
             slots: of their predictions; labels with -1 are skipped.
-            labels: in their order.
+            labels: in their order, as their models have them.
             over: predictions that ended before these moments are not plain.
 
         Returns:

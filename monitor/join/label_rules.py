@@ -20,7 +20,7 @@ from monitor.events.columns import (
 )
 from monitor.join import packing as words
 from monitor.join.class_labels import LabelClasses
-from monitor.join.compiled_rules import MetLabels, compiled_rules
+from monitor.join.compiled_rules import Met, MetLabels, compiled_rules
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
 from monitor.join.label_order import succession
@@ -67,11 +67,9 @@ class LabelRules:
             changes.append(self._meet_past(unknown.take(together), past))
             self._memory.hold(unknown.take(~together), over)
         ranked = self._memory.sources.concern(labels)
-        if self._compiled is not None and not (self._classes.in_use or ranked):
-            met = self._compiled.met(slots, labels, over)
-            if met is not None:
-                self._note_met(met.labels)
-                return [*changes, met.changes]
+        if not ranked and (met := self._met_plainly(slots, labels, over)) is not None:
+            self._note_met(met.labels)
+            return [*changes, met.changes]
         slots, labels = slots[known], labels.take(known)
         when = self._table.when(slots)
         if (ending := self._terms.may_end(when, over)).any():
@@ -94,6 +92,20 @@ class LabelRules:
         timely = rows_where(~late)
         put = self._put_by_rank if ranked else self._put
         return [*changes, *put(slots[timely], labels.take(timely))]
+
+    def _met_plainly(self, slots: Int64Array, labels: Labels, over: Over) -> Met | None:
+        """Join labels in the compiled kernel; None if some are not plain, or there is none."""
+        if self._compiled is None:
+            return None
+        if self._classes.in_use:
+            known = slots >= 0
+            model = self._terms.model_of(self._table.when(slots[known]))
+            named = labels.value.copy()
+            named[known], fit = self._classes.resolved(model, labels.value[known])
+            if not fit.all():
+                return None  # misnamed ones
+            labels = replace(labels, value=named)
+        return self._compiled.met(slots, labels, over)
 
     def _audit(self, audits: Labels, over: Over) -> None:
         """Add audits to those of their predictions; hold those of unknown ones."""

@@ -3,7 +3,8 @@
 For readers of Python: each function is in the file that its line names, and does what the Python
 code does that its docstring names. Read that first.
 
-    scan.c       NDJSON and rows to columns (with bytes.h, json.h, forms.h, values.h)
+    scan.c       NDJSON and rows to columns (with bytes.h, json.h, forms.h, values.h,
+                 classes.h)
     index.c      the index of the join
     joining.c    predictions and labels on the memory of the join
     panes.c      counting into panes (with panes.h)

@@ -1,8 +1,8 @@
 /* The join of plain predictions and labels, on the memory of the join.
 
 `pack` is `PredictionRules.remember` up to the table, and `meet` is `LabelRules.apply` behind the
-search, for what nearly every batch is: of binary models, without sampled labels, and of no
-prediction past its horizon. A batch that has anything else is left to Python: the first pass over
+search, for what nearly every batch is: without sampled labels, and of no prediction past its
+horizon. A batch that has anything else is left to Python: the first pass over
 its rows finds that, and nothing has changed by then. monitor/join/packing.py describes the words
 of a row. */
 
@@ -13,6 +13,7 @@ enum { TP, FP, FN, TN, POSITIVE, NEGATIVE }; /* cells, see monitor/join/deltas.p
 enum { NO_OUTCOME = -1, CELLS = 5 };   /* CELLS: of `Books.transitions`, none among them */
 enum { GROUP_BITS = 20, STRATUM_AT = 11, RANK_AT = 18, LABEL_TIME_AT = 20 };
 enum { SCORE_BINS = 1000, NO_SCORE = 1023 };
+enum { FIRST_CLASS = 3, CLASSES = 64 /* values of labels of models of many classes */ };
 enum { RELEASE_FROM = 512 /* rows from which other threads may run meanwhile */ };
 
 static const i64 EARLIEST_MS = -2208988800000, LATEST_MS = 7258118400000; /* 1900 and 2200 */
@@ -58,7 +59,8 @@ typedef struct {
 
 static bool is_plain_prediction(const Packing *p, size_t i)
 {
-    if (p->time[i] < EARLIEST_MS || p->time[i] >= LATEST_MS || p->given[i] != -1 ||
+    if (p->time[i] < EARLIEST_MS || p->time[i] >= LATEST_MS ||
+        p->given[i] < -1 || p->given[i] >= CLASSES ||
         p->group[i] < 0 || (u64)p->group[i] >= p->groups || p->positive[i] > 1)
         return false;
     i64 model = p->model_of_group[p->group[i]];
@@ -73,7 +75,7 @@ static bool pack_rows(const Packing *p)
         if (!is_plain_prediction(p, i))
             return false;
     for (size_t i = 0; i < p->count; i++) {
-        i64 bin = bin_of(p->score[i]);
+        i64 bin = p->given[i] < 0 ? bin_of(p->score[i]) : p->given[i];
         p->when[i] = (u64)(p->time[i] - EARLIEST_MS) << GROUP_BITS | (u64)p->group[i];
         p->what[i] = (u64)bin << 1 | p->positive[i];
         p->cell[i] = p->positive[i] ? POSITIVE : NEGATIVE;
@@ -159,7 +161,7 @@ static bool is_plain_label(const Meeting *m, size_t i)
     if (m->slots[i] < 0)
         return true; /* its prediction is unknown: not for this function */
     if ((u64)m->slots[i] >= m->row_count || m->time[i] < EARLIEST_MS || m->time[i] >= LATEST_MS ||
-        m->value[i] < 0 || m->value[i] > RETRACTED)
+        m->value[i] < 0 || m->value[i] >= FIRST_CLASS + CLASSES)
         return false;
     u64 when = m->rows[WORDS * (u64)m->slots[i] + WHEN], group = group_of(when);
     if (group >= m->groups || time_of(when) < m->kept_from)
@@ -183,15 +185,17 @@ static void add_change(Changes *changes, u64 when, u64 what, i64 cell, i64 count
 /* Puts a label in force where it wins over the one in force: the one with the greater word. */
 static void put_label(Meeting *m, size_t i, u64 *row, i64 model)
 {
-    u64 own = row[WHAT], label = (u64)(m->time[i] - EARLIEST_MS) << 2 | (u64)(m->value[i] + 1);
-    u64 given = label << RANK_AT | prediction_part(own);
+    bool many = m->value[i] >= FIRST_CLASS; /* its class in the place of the stratum */
+    i64 value = many ? 1 : m->value[i], stratum = many ? m->value[i] - FIRST_CLASS : 0;
+    u64 own = row[WHAT], label = (u64)(m->time[i] - EARLIEST_MS) << 2 | (u64)(value + 1);
+    u64 given = label << RANK_AT | (u64)stratum << STRATUM_AT | prediction_part(own);
     bool first = label_value_of(own) < 0;
     m->applied[model] += first;
     m->duplicates += !first;
     if (given <= own)
         return;
     row[WHAT] = given;
-    m->labels[3 * model + m->value[i]]++;
+    m->labels[3 * model + value]++;
     i64 old = outcome_of(own), new = outcome_of(given);
     if (old != NO_OUTCOME)
         add_change(&m->changes, row[WHEN], own, old, -1);
@@ -233,7 +237,8 @@ const char meet_doc[] = PyDoc_STR(
 "Args:\n"
 "    rows: of the table, uint64 of shape (slots, 3); written to.\n"
 "    slots: of the prediction of each label; labels with -1 are skipped.\n"
-"    labels: key, time, value and time of the prediction in the same record.\n"
+"    labels: key, time, value (3 and more: classes of a model of many) and time of the\n"
+"        prediction in the same record.\n"
 "    terms: model of each group; label timeout by model, milliseconds.\n"
 "    kept_from: a moment from which on no prediction is past its horizon, epoch milliseconds.\n"
 "    books: by model, added to: applied, matched, labels (3) and transitions (5, 5).\n"

@@ -9,8 +9,8 @@ and what it calls means: leave this line to Python.
 It reads no byte outside of the block, and writes no row beyond the arrays: their lengths are
 checked before the first row. */
 
+#include "classes.h"
 #include "forms.h"
-#include "values.h"
 
 enum { RELEASE_FROM = 4096 /* bytes of a block from which other threads may run meanwhile */ };
 
@@ -136,7 +136,7 @@ typedef struct {
     u64 *key;
     i64 *time;
     double *score;
-    i64 *group, *given, *row;
+    i64 *group, *given, *row, *actual;
     size_t count;
 } Predictions;
 
@@ -170,6 +170,7 @@ typedef struct {
     Layout layout;
     Text *keys; /* configured segment keys, in order */
     size_t key_count;
+    Names names; /* of classes */
     /* The values of a line: of fields; of segment keys; of other keys, which are not read. Those
        of the line that is being read come first, and then those of each form. */
     Value *values;
@@ -262,6 +263,12 @@ static enum Field read_usual_key(Cursor *cursor)
     return FIELDS;
 }
 
+static bool is_text(const u8 *at, const u8 *end, const char *text)
+{
+    size_t length = strlen(text);
+    return (size_t)(end - at) == length && memcmp(at, text, length) == 0;
+}
+
 /* Reads the fields of a line that is one object. */
 static bool read_fields(Scan *scan, Cursor *cursor)
 {
@@ -274,8 +281,9 @@ static bool read_fields(Scan *scan, Cursor *cursor)
         enum Field field = read_usual_key(cursor);
         if (field == FIELDS) {
             Text key;
-            if (!read_text(cursor, &key) || key.escaped)
-                return false;
+            if (!read_text(cursor, &key) || key.escaped ||
+                (scan->names.count && is_text(key.start, key.start + key.length, "scores")))
+                return false; /* scores of classes, perhaps: Python reads them */
             field = field_of(&key);
         }
         if (!skip(cursor, ':'))
@@ -298,27 +306,27 @@ static bool read_fields(Scan *scan, Cursor *cursor)
     return cursor->at == cursor->end;
 }
 
-static bool is_text(const u8 *at, const u8 *end, const char *text)
-{
-    size_t length = strlen(text);
-    return (size_t)(end - at) == length && memcmp(at, text, length) == 0;
-}
-
-/* Reads a class out of a cell, as `class_of_text` in feeds/mapping/values.py reads the same words. */
-static bool read_class_cell(const u8 *at, const u8 *end, Value *value)
+/* Reads a class out of a cell, as `class_of_text` in feeds/mapping/values.py does. */
+static bool read_class_cell(const Names *names, const u8 *at, const u8 *end, Value *value)
 {
     bool one = is_text(at, end, "1") || is_text(at, end, "1.0") || is_text(at, end, "true");
-    value->kind = one ? TRUE_ : FALSE_;
-    return one || is_text(at, end, "0") || is_text(at, end, "0.0") || is_text(at, end, "false");
+    value->kind = NUMBER;
+    value->number = (Number){.digits = one, .integer = true};
+    if (one || is_text(at, end, "0") || is_text(at, end, "0.0") || is_text(at, end, "false"))
+        return true;
+    value->kind = TEXT;
+    value->text = (Text){.start = at, .length = (size_t)(end - at)};
+    return names->count && !may_be_word(at, end);
 }
 
 /* Reads a cell that is not empty. */
-static bool read_cell(enum Field field, const u8 *at, const u8 *end, Value *value)
+static bool read_cell(const Names *names, enum Field field, const u8 *at, const u8 *end,
+                      Value *value)
 {
     Cursor cursor = {at, end};
     switch (field) {
     case PREDICTION:
-    case LABEL: return read_class_cell(at, end, value);
+    case LABEL: return read_class_cell(names, at, end, value);
     case SCORE:
     case PROBABILITY:
         value->kind = NUMBER;
@@ -359,30 +367,12 @@ static bool read_row(Scan *scan, const u8 *at, const u8 *end)
             value->kind = stop > at ? TEXT : NONE;
             value->text = (Text){.start = at, .length = (size_t)(stop - at)};
             fields[SEGMENT].kind = OBJECT;
-        } else if (column < FIELDS && stop > at && !read_cell(column, at, stop, &fields[column]))
+        } else if (column < FIELDS && stop > at &&
+                   !read_cell(&scan->names, column, at, stop, &fields[column]))
             return false;
         at = separator ? separator + 1 : end;
     }
     return true;
-}
-
-enum { MAX_DIGITS = 20 /* of an integer, and its sign */ };
-
-/* Writes the digits of a name that is an integer; returns their number, -1 if it is none. */
-static int write_integer(const Number *number, u8 *out)
-{
-    u8 digits[MAX_DIGITS], *first = digits + MAX_DIGITS;
-    if (!number->integer || (number->negative && number->digits == 0))
-        return -1;
-    u64 left = number->digits;
-    do
-        *--first = (u8)('0' + left % 10);
-    while (left /= 10);
-    if (number->negative)
-        *--first = '-';
-    int length = (int)(digits + MAX_DIGITS - first);
-    memcpy(out, first, (size_t)length);
-    return length;
 }
 
 /* Reads an id as its key. */
@@ -452,17 +442,17 @@ static bool take_label(Scan *scan, const Value *fields, i64 row)
 {
     Labels *to = &scan->labels;
     u64 key;
-    i64 time, value;
+    i64 time, code;
     double probability;
     if (fields[LABEL].kind == ABSENT || !read_key(scan, &fields[ID], &key) ||
         !read_time(&fields[TS], scan->latest_ms, &time) ||
-        !read_class(&fields[LABEL], RETRACTED, &value) ||
+        !read_code(&scan->names, &fields[LABEL], &code) ||
         !read_share(&fields[PROBABILITY], &probability) || probability == 0)
         return false;
     size_t i = to->count++;
     to->key[i] = key;
     to->time[i] = time;
-    to->value[i] = value;
+    to->value[i] = label_of(&scan->names, code);
     to->probability[i] = probability;
     to->prediction_time[i] = NO_TIME;
     to->row[i] = row;
@@ -470,7 +460,7 @@ static bool take_label(Scan *scan, const Value *fields, i64 row)
 }
 
 static void add_prediction(Predictions *to, u64 key, i64 time, double score, i64 group, i64 given,
-                           i64 row)
+                           i64 actual, i64 row)
 {
     size_t i = to->count++;
     to->key[i] = key;
@@ -478,6 +468,7 @@ static void add_prediction(Predictions *to, u64 key, i64 time, double score, i64
     to->score[i] = score;
     to->group[i] = group;
     to->given[i] = given;
+    to->actual[i] = actual;
     to->row[i] = row;
 }
 
@@ -487,10 +478,10 @@ static bool take_prediction(Scan *scan, const Value *fields, i64 row)
     i64 time, given, group;
     double score;
     if (!read_key(scan, &fields[ID], &key) || !read_time(&fields[TS], scan->latest_ms, &time) ||
-        !read_class(&fields[PREDICTION], -1, &given) || !read_share(&fields[SCORE], &score) ||
-        (given < 0 && isnan(score)) || !read_group(scan, fields, &group))
+        !read_code(&scan->names, &fields[PREDICTION], &given) ||
+        !read_share(&fields[SCORE], &score) || (given < 0 && isnan(score)) || !read_group(scan, fields, &group))
         return false;
-    add_prediction(&scan->predictions, key, time, score, group, given, row);
+    add_prediction(&scan->predictions, key, time, score, group, given, NO_CODE, row);
     return true;
 }
 
@@ -498,17 +489,17 @@ static bool take_prediction(Scan *scan, const Value *fields, i64 row)
 static bool take_outcome(Scan *scan, const Value *fields, i64 row)
 {
     u64 key = 0;
-    i64 time, label_time, given, value, group;
+    i64 time, label_time, given, actual, group;
     double score, probability;
     bool named = fields[ID].kind != ABSENT && fields[ID].kind != NONE;
     bool timed = fields[LABEL_TS].kind != ABSENT && fields[LABEL_TS].kind != NONE;
     if (fields[LABEL].kind == ABSENT || (named && !read_key(scan, &fields[ID], &key)) ||
         !read_time(&fields[TS], scan->latest_ms, &time) ||
         !read_time(&fields[timed ? LABEL_TS : TS], scan->latest_ms, &label_time) ||
-        !read_class(&fields[PREDICTION], -1, &given) ||
-        !read_class(&fields[LABEL], RETRACTED, &value) || !read_share(&fields[SCORE], &score) ||
+        !read_code(&scan->names, &fields[PREDICTION], &given) ||
+        !read_code(&scan->names, &fields[LABEL], &actual) || !read_share(&fields[SCORE], &score) ||
         !read_share(&fields[PROBABILITY], &probability) || probability == 0 ||
-        (given < 0 && isnan(score)) || (!named && (value == RETRACTED || probability < 1)) ||
+        (given < 0 && isnan(score)) || (!named && (actual == NO_CODE || probability < 1)) ||
         !read_group(scan, fields, &group))
         return false;
     if (!named) {
@@ -517,19 +508,19 @@ static bool take_outcome(Scan *scan, const Value *fields, i64 row)
         to->time[i] = time;
         to->label_time[i] = label_time;
         to->given[i] = given;
-        to->actual[i] = value;
+        to->actual[i] = actual;
         to->score[i] = score;
         to->group[i] = group;
         to->row[i] = row;
         return true;
     }
-    add_prediction(&scan->predictions, key, time, score, group, given, row);
-    if (value != RETRACTED) {
+    add_prediction(&scan->predictions, key, time, score, group, given, actual, row);
+    if (actual != NO_CODE) {
         Labels *to = &scan->labels;
         size_t i = to->count++;
         to->key[i] = key;
         to->time[i] = label_time;
-        to->value[i] = value;
+        to->value[i] = label_of(&scan->names, actual);
         to->probability[i] = probability;
         to->prediction_time[i] = time;
         to->row[i] = row;
@@ -648,11 +639,11 @@ static bool read_columns(Buffers *buffers, PyObject *arrays, size_t most, void *
 static bool read_all_columns(Buffers *buffers, Scan *scan, size_t most, PyObject *predictions,
                              PyObject *labels, PyObject *outcomes)
 {
-    void *p[6], *l[6], *o[7];
-    if (!read_columns(buffers, predictions, most, p, 6) ||
+    void *p[7], *l[6], *o[7];
+    if (!read_columns(buffers, predictions, most, p, 7) ||
         !read_columns(buffers, labels, most, l, 6) || !read_columns(buffers, outcomes, most, o, 7))
         return false;
-    scan->predictions = (Predictions){p[0], p[1], p[2], p[3], p[4], p[5], 0};
+    scan->predictions = (Predictions){p[0], p[1], p[2], p[3], p[4], p[5], p[6], 0};
     scan->labels = (Labels){l[0], l[1], l[2], l[3], l[4], l[5], 0};
     scan->outcomes = (Outcomes){o[0], o[1], o[2], o[3], o[4], o[5], o[6], 0};
     return true;
@@ -690,28 +681,62 @@ static PyObject *list_of(const Groups *groups, size_t names)
     return list;
 }
 
+/* Reads a tuple of bytes that outlives the scan as texts; NULL with an error set. */
+static Text *read_texts(PyObject *given, size_t *count)
+{
+    *count = (size_t)PyTuple_Size(given);
+    Text *texts = PyMem_Calloc(*count + 1, sizeof *texts);
+    if (!texts) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        char *start;
+        Py_ssize_t length;
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(given, (Py_ssize_t)i), &start, &length) < 0) {
+            PyMem_Free(texts);
+            return NULL;
+        }
+        texts[i] = (Text){.start = (const u8 *)start, .length = (size_t)length};
+    }
+    return texts;
+}
+
 /* Reads the segment keys, a tuple of bytes that outlives the scan; false with an error set. */
 static bool read_keys(Scan *scan, PyObject *keys)
 {
-    scan->key_count = (size_t)PyTuple_Size(keys);
-    scan->keys = PyMem_Calloc(scan->key_count + 1, sizeof *scan->keys);
+    if (!(scan->keys = read_texts(keys, &scan->key_count)))
+        return false;
     scan->value_count = FIELDS + scan->key_count + 1;
     scan->values = PyMem_Calloc((1 + MOST_FORMS) * scan->value_count, sizeof *scan->values);
     scan->group_key = PyMem_Malloc((scan->key_count + 2) * (MAX_NAME + 6));
-    if (!scan->keys || !scan->values || !scan->group_key) {
+    if (!scan->values || !scan->group_key) {
         PyErr_NoMemory();
         return false;
     }
     for (size_t i = 0; i < MOST_FORMS; i++)
         scan->forms.all[i].values = scan->values + (i + 1) * scan->value_count;
-    for (size_t i = 0; i < scan->key_count; i++) {
-        char *start;
-        Py_ssize_t length;
-        if (PyBytes_AsStringAndSize(PyTuple_GetItem(keys, (Py_ssize_t)i), &start, &length) < 0)
-            return false;
-        scan->keys[i] = (Text){.start = (const u8 *)start, .length = (size_t)length};
-    }
     return true;
+}
+
+/* Reads the names of classes and the values of their labels; false with an error set. */
+static bool read_names(Buffers *buffers, Names *names, PyObject *given)
+{
+    PyObject *texts, *values;
+    if (given == Py_None)
+        return true;
+    if (!PyTuple_Check(given)) {
+        PyErr_SetString(PyExc_ValueError, "the classes must be a tuple or None");
+        return false;
+    }
+    if (!PyArg_ParseTuple(given, "O!O", &PyTuple_Type, &texts, &values) ||
+        !(names->all = read_texts(texts, &names->count)) ||
+        !(names->values = read_column(buffers, values, 8, names->count)))
+        return false;
+    if (enter_names(names))
+        return true;
+    PyErr_NoMemory();
+    return false;
 }
 
 /* Reads how cells are fields, a tuple that outlives the scan; false with an error set. */
@@ -748,7 +773,7 @@ static bool read_layout(Scan *scan, PyObject *given)
 }
 
 static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_buffer *block,
-                         PyObject *arrays[6], PyObject *layout)
+                         PyObject *arrays[6], PyObject *layout, PyObject *classes)
 {
     Py_ssize_t most = PyObject_Size(arrays[5]);
     if (most < 0)
@@ -756,7 +781,7 @@ static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_bu
     lines->most = (size_t)most;
     if (!(lines->starts = column(buffers, arrays[4], lines->most + 1)) ||
         !(lines->left = column(buffers, arrays[5], lines->most)) || !read_keys(scan, arrays[0]) ||
-        !read_layout(scan, layout) ||
+        !read_layout(scan, layout) || !read_names(buffers, &scan->names, classes) ||
         !read_all_columns(buffers, scan, lines->most, arrays[1], arrays[2], arrays[3]))
         return NULL;
     PyThreadState *state = block->len >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
@@ -778,7 +803,7 @@ static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_bu
 
 const char scan_doc[] = PyDoc_STR(
 "scan(block, seed, longest, latest_ms, segment_keys, predictions, labels, outcomes, starts, left, "
-"layout=None, /)\n"
+"layout=None, classes=None, /)\n"
 "--\n\n"
 "Scan a block of NDJSON lines or of rows, and write the records of known forms into columns.\n\n"
 "Other threads may run meanwhile. A line that is not taken is in `left`, unless it is blank.\n\n"
@@ -788,14 +813,18 @@ const char scan_doc[] = PyDoc_STR(
 "    longest: bytes; longer lines are left.\n"
 "    latest_ms: the latest accepted event time, epoch milliseconds.\n"
 "    segment_keys: tuple of the segment keys to read, in UTF-8.\n"
-"    predictions: key, time, score, group, given class (-1 for none), row.\n"
+"    predictions: key, time, score, group, given class, row; actual class of the record.\n"
 "    labels: key, time, value, sampling probability, time of the prediction, row.\n"
 "    outcomes: time, label time, given class, actual class, score, group, row.\n"
 "    starts: offset of each line in the block, and of its end; one row more than `left`.\n"
 "    left: numbers of the lines that are not taken; as many rows as the block has lines.\n"
 "    layout: None for NDJSON. For rows of cells: the field of each column, a byte (FIELDS for\n"
 "        none, FIELDS + 1 + i for the segment key i); the separator's byte; the type of a row\n"
-"        that names none; and whether rows have a label.\n\n"
+"        that names none; and whether rows have a label.\n"
+"    classes: names in UTF-8 that classes may have, and the values of labels with them; None\n"
+"        where classes are 0 and 1.\n\n"
+"A class is -1 for none, else 0 or 1. With names 2 stands for false, 3 for true, 4 + 2 * i for\n"
+"the name i as a text, 5 + 2 * i for the name i as an integer.\n\n"
 "Returns:\n"
 "    Rows written of predictions, labels, outcomes and `left`; lines taken; and the groups that\n"
 "    `group` columns index: model, version and the value of each segment key as they are\n"
@@ -810,20 +839,21 @@ PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
     Lines lines = {0};
     Buffers buffers = {.count = 0};
     Py_buffer block;
-    PyObject *layout = Py_None;
+    PyObject *layout = Py_None, *classes = Py_None;
     PyObject *arrays[6]; /* segment keys; predictions, labels, outcomes; starts and left lines */
     unsigned long long seed;
     long long longest, latest_ms;
-    if (!PyArg_ParseTuple(arguments, "y*KLLO!OOOOO|O", &block, &seed, &longest, &latest_ms,
+    if (!PyArg_ParseTuple(arguments, "y*KLLO!OOOOO|OO", &block, &seed, &longest, &latest_ms,
                           &PyTuple_Type, &arrays[0], &arrays[1], &arrays[2], &arrays[3], &arrays[4],
-                          &arrays[5], &layout))
+                          &arrays[5], &layout, &classes))
         return NULL;
     scan.seed = seed;
     scan.longest = longest;
     scan.latest_ms = latest_ms;
-    PyObject *result = scanned(&scan, &lines, &buffers, &block, arrays, layout);
+    PyObject *result = scanned(&scan, &lines, &buffers, &block, arrays, layout, classes);
     free_groups(&scan.groups);
     PyMem_Free(scan.keys);
+    free_names(&scan.names);
     PyMem_Free(scan.values);
     PyMem_Free(scan.group_key);
     release(&buffers);

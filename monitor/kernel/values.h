@@ -139,6 +139,25 @@ static bool read_time(const Value *value, i64 latest_ms, i64 *time)
     return *time < LATEST_MS && *time <= latest_ms;
 }
 
+enum { MAX_DIGITS = 20 /* of an integer, and its sign */ };
+
+/* Writes the digits of a name that is an integer; returns their number, -1 if it is none. */
+static int write_integer(const Number *number, u8 *out)
+{
+    u8 digits[MAX_DIGITS], *first = digits + MAX_DIGITS;
+    if (!number->integer || (number->negative && number->digits == 0))
+        return -1;
+    u64 left = number->digits;
+    do
+        *--first = (u8)('0' + left % 10);
+    while (left /= 10);
+    if (number->negative)
+        *--first = '-';
+    int length = (int)(digits + MAX_DIGITS - first);
+    memcpy(out, first, (size_t)length);
+    return length;
+}
+
 /* Reads a class: 0, 1, true or false; `missing` for null or no field. */
 static bool read_class(const Value *value, i64 missing, i64 *found)
 {

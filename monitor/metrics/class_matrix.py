@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.metrics.proportions import wilson
@@ -143,8 +143,10 @@ def kappa_interval(matrix: Int64Array, level: float) -> Interval:
 def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -> Interval:
     """Return limits of one of `class_averages`, by the delta method on the scale of log-odds.
 
-    The error rests on counts with half a right and half a wrong case of each class added, since
-    a class with few cases has often no wrong one.
+    The error rests on shares with half a right and half a wrong case of each class added, since
+    a class with few cases has often no wrong one, and on the cases that each class has. The
+    quantile is Student's, with few degrees of freedom where most of the error is that of a
+    class with few cases. F1 is centred where it is without the bias of few cases.
 
     Args:
         matrix: (…, classes, classes), by predicted and actual class.
@@ -154,16 +156,43 @@ def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -
 
     Returns:
         Limits in [0, 1]; NaN where the average is undefined.
+
+    Source:
+        Satterthwaite 1946 for the degrees of freedom.
     """
     average = AVERAGES[kind, metric]
     point, spread = average(_shares(matrix, 0.0)).value, average(_shares(matrix, _ADDED)).value
     middle = np.where((point > 0) & (point < 1), point, spread)
     counts = _with_a_case_of_each_class(matrix)
     error = _error(counts, average(_shares(counts, 0.0)), 0.0)
+    bias, freedom = _bias_and_freedom(counts, metric, weighted=kind == "weighted")
+    middle = np.minimum(middle + bias, (1 + middle) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        wide = ndtri((1 + level) / 2) * error / (middle * (1 - middle))
+        wide = stdtrit(freedom, (1 + level) / 2) * error / (middle * (1 - middle))
         lower, upper = expit(logit(middle) - wide), expit(logit(middle) + wide)
     return _around(point, lower, upper)
+
+
+def _bias_and_freedom(
+    counts: FloatArray, metric: str, *, weighted: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return what an average lacks in the mean, and the degrees of freedom of its error.
+
+    The bias is that of 2 TP / (2 TP + FP + FN), to second order, of independent counts.
+    """
+    right = np.diagonal(counts, axis1=-2, axis2=-1)
+    predicted, actual = counts.sum(axis=-1), counts.sum(axis=-2)
+    both = predicted + actual
+    cases = {"precision": predicted, "recall": actual, "f1": both / 2}[metric]
+    share = np.nan_to_num(ratio(right, cases))
+    weight = np.where(cases > 0, actual if weighted else 1.0, 0.0)
+    variance = weight**2 * np.nan_to_num(ratio(share * (1 - share), cases))
+    squares = np.nan_to_num(ratio(variance**2, cases)).sum(axis=-1)
+    freedom = ratio(variance.sum(axis=-1) ** 2, squares)
+    if metric != "f1":
+        return np.zeros_like(freedom), freedom
+    lacking = np.nan_to_num(ratio(2 * (both - 2 * right) * right, both**3))
+    return ratio((weight * lacking).sum(axis=-1), weight.sum(axis=-1)), freedom
 
 
 def _around(point: FloatArray, lower: FloatArray, upper: FloatArray) -> Interval:
@@ -174,11 +203,16 @@ def _around(point: FloatArray, lower: FloatArray, upper: FloatArray) -> Interval
 
 
 def _with_a_case_of_each_class(matrix: Int64Array) -> FloatArray:
-    """Add half a right case of each class in use, and half a wrong one over the other classes."""
+    """Add half a right case of each class in use, and half a wrong one over the other classes.
+
+    Each class has as many cases as before: its cells are scaled down to them.
+    """
     pairs = _pairs_in_use(matrix)
     others = np.maximum(pairs.sum(axis=-1, keepdims=True).max(axis=-2, keepdims=True) - 1, 1)
     added = np.where(np.eye(matrix.shape[-1], dtype=np.bool_), 0.5, 0.5 / others)
-    return np.asarray(matrix + np.where(pairs, added, 0.0))
+    counts = matrix + np.where(pairs, added, 0.0)
+    scale = ratio(matrix.sum(axis=-2, keepdims=True), counts.sum(axis=-2, keepdims=True))
+    return np.asarray(counts * np.nan_to_num(scale))
 
 
 def _pairs_in_use(matrix: CountArray) -> NDArray[np.bool_]:

@@ -12,7 +12,8 @@ import numpy as np
 from monitor.drift.version_verdict import SequentialVerdict, VersionVerdict
 from monitor.events.columns import VERSION_KEY, FloatArray
 from monitor.prometheus.family import Family, Line, SeriesKind, Shape, line
-from monitor.snapshot import Snapshot
+from monitor.report.worse_version import worse_version_in_use
+from monitor.snapshot import ModelState, Snapshot
 
 
 class _Number(NamedTuple):
@@ -46,6 +47,7 @@ def version_families() -> Iterator[Family]:
     )
     yield _traffic()
     yield _verdict()
+    yield _worse()
     yield from map(_log_odds_ratio, _LOG_ODDS_RATIO)
 
 
@@ -111,7 +113,22 @@ def _verdict() -> Family:
             for verdict in VersionVerdict
         ],
         values=lambda snapshot: np.array(
-            [found.verdict is verdict for found in _found(snapshot) for verdict in VersionVerdict],
+            [one.verdict is verdict for _, one in _found(snapshot) for verdict in VersionVerdict],
+            dtype=np.float64,
+        ),
+    )
+
+
+def _worse() -> Family:
+    return Family(
+        name="classifier_version_worse",
+        kind="gauge",
+        meaning="1 while the version that began last is certainly worse than the one before, "
+        "decides, and predicted within a day of event time; 0 otherwise.",
+        labels=("model", "version", "against"),
+        lines=lambda shape: [line(**labels) for labels in _compared(shape)],
+        values=lambda snapshot: np.array(
+            [worse_version_in_use(model) is not None for model, _ in _found(snapshot)],
             dtype=np.float64,
         ),
     )
@@ -126,7 +143,7 @@ def _log_odds_ratio(number: _Number) -> Family:
         labels=("model", "version", "against"),
         lines=lambda shape: [line(**labels) for labels in _compared(shape)],
         values=lambda snapshot: np.array(
-            [_finite(number.read(found)) for found in _found(snapshot)], dtype=np.float64
+            [_finite(number.read(found)) for _, found in _found(snapshot)], dtype=np.float64
         ),
     )
 
@@ -138,10 +155,10 @@ def _compared(shape: Shape) -> Iterator[dict[str, str]]:
             yield {"model": model.name, "version": version, "against": against}
 
 
-def _found(snapshot: Snapshot) -> Iterator[SequentialVerdict]:
+def _found(snapshot: Snapshot) -> Iterator[tuple[ModelState, SequentialVerdict]]:
     for model in snapshot.models:
         if model.versions_now is not None and model.versions_now.compared is not None:
-            yield model.versions_now.compared.comparison.decided_by.found
+            yield model, model.versions_now.compared.comparison.decided_by.found
 
 
 def _finite(value: float) -> float:

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from monitor.config import Config
+from monitor.config.mapping import MappedRecords
 from monitor.config.quantities import count_of
 from monitor.diagnosis.time_ranges import TimeRange
+from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.mapping.field_sources import fields_of
-from monitor.python.tables import TableReader, mapping_of, names_of
+from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.python.tables import TableReader, keywords, mapping_of, names_of
 
 
 class CaseReader:
@@ -69,10 +72,12 @@ class CaseReader:
             timed: False to give all cases the time 0.
 
         Raises:
-            ValueError: the table has no rows, or none that can be used.
+            ValueError: the table has no rows, or none that can be used, or no column is known
+                to hold the predictions, or the labels.
         """
         columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
         mapping = mapping_of(columns, self._values, self._time)
+        self._check_cases(name, names_of(table), mapping)
         found = list(TableReader(table, mapping, self._decoder).batches())
         rejected = [rejection for batch in found for rejection in batch.rejected]
         rows = sum(batch.records for batch in found)
@@ -85,6 +90,34 @@ class CaseReader:
                 f"{first.detail}"
             )
         return found
+
+    def _check_cases(self, name: str, columns: Sequence[str], mapping: MappedRecords) -> None:
+        """Raise ValueError where rows are no cases: they lack the prediction, or the label."""
+        try:
+            found = mapping_for_table(name, columns, mapping, lambda _: None, keywords)
+        except FeedError as error:
+            raise ValueError(str(error)) from error
+        known = fields_of(columns, found) | mapping.fields.keys()
+        by_score = "score" in known and self.config.defaults.threshold is not None
+        lacks = [
+            field
+            for field, is_known in (
+                ("prediction", by_score or "prediction" in known),
+                ("label", "label" in known),
+            )
+            if not is_known
+        ]
+        if not lacks or {"type", "tp"} & known:
+            return
+        if "score" in known and "prediction" in lacks:
+            raise ValueError(
+                f"{name}: has scores and no predictions; write the score from which a case is "
+                "positive, as in threshold=0.5, or prediction='COLUMN'"
+            )
+        raise ValueError(
+            f"{name}: no column is known to hold the {' and the '.join(lacks)}, got "
+            f"{', '.join(columns) or 'none'}; write {keywords(dict.fromkeys(lacks, 'COLUMN'))}"
+        )
 
 
 def span_of(batches: Sequence[EventBatch]) -> TimeRange:

@@ -31,6 +31,10 @@ _SHOWN = 7
 _SHOWN_REJECTIONS = 5
 _ZONE = "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
 _CLASS = "say which values are of the positive class, values={{'{}': {{'positive': ['VALUE']}}}}"
+_DECISION = (
+    "name the column of predictions, prediction='COLUMN', or give the model a threshold for its "
+    "scores, Monitor(Config(defaults={'threshold': 0.5}))"
+)
 _HINTS = {
     **dict.fromkeys(TIMES, _ZONE),
     **{field: _CLASS.format(field) for field in ("prediction", "label")},
@@ -259,6 +263,8 @@ def _hint(rejection: Rejection) -> str:
     if rejection.reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
         return "; give the unit of times, time={'unit': 'ms'}"
     field = rejection.detail.partition(":")[0]
+    if rejection.reason is RejectReason.MISSING_FIELD and field == "prediction":
+        return f"; {_DECISION}"
     if rejection.reason is RejectReason.BAD_VALUE and field in _HINTS:
         return f"; {_HINTS[field]}"
     return ""

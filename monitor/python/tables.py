@@ -27,9 +27,9 @@ from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import mapping_for_table, suffices
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
+from monitor.feeds.scalars import is_nothing, plain
 from monitor.feeds.table_fields import type_of_rows
 
-_NAMES_OF_NOTHING = ("NAType", "NaTType")
 _EPOCH = np.datetime64("1970-01-01", "us")
 
 
@@ -120,7 +120,7 @@ class TableReader:
         keys = decoder.settings.segment_keys
         mapping = self._without_unkept(mapping, keys)
         try:
-            found = mapping_for_table("table", names, mapping, self._take_note, _keywords)
+            found = mapping_for_table("table", names, mapping, self._take_note, keywords)
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
             _check_events(names, self._sources)
@@ -203,7 +203,7 @@ class TableReader:
         decoding = import_module("monitor.feeds.arrow.decoding")
         reader = decoding.ArrowDecoder("row", stream.schema, self._decoder, self._mapping)
         first = 1
-        for batch in stream:
+        for batch in map(_without_nan, stream):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 part = batch.slice(start, BATCH_ROWS)
                 yield reader.decode(part, first)
@@ -287,6 +287,19 @@ def _pyarrow() -> Any:
         return None
 
 
+def _without_nan(batch: Any) -> Any:
+    """A record batch with null for NaN, which is nothing in every table, as pandas has it."""
+    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    for index, column in enumerate(batch.columns):
+        if not arrow.types.is_floating(column.type):
+            continue
+        nan = compute.is_nan(column)
+        if compute.any(nan).as_py():
+            known = compute.if_else(nan, arrow.scalar(None, column.type), column)
+            batch = batch.set_column(index, batch.schema.field(index), known)
+    return batch
+
+
 def _plain(column: Any) -> Any:
     """An array-like as an array or a list, which pyarrow takes."""
     return column if isinstance(column, list | tuple) else np.asarray(column)
@@ -314,12 +327,16 @@ def _moments(array: Any) -> list[datetime | None]:
 
 
 def _something(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if type(value).__name__ in _NAMES_OF_NOTHING or (isinstance(value, float) and value != value):  # noqa: PLR0124  # NaN
-        return None
-    return value
+    return None if is_nothing(value) else plain(value)
 
 
-def _keywords(fields: Mapping[str, str]) -> str:
+def keywords(fields: Mapping[str, str]) -> str:
+    """Return a mapping as keyword arguments.
+
+    Args:
+        fields: column of each field.
+
+    >>> keywords({"ts": "time", "label": "fraud"})
+    "ts='time', label='fraud'"
+    """
     return ", ".join(f"{field}={column!r}" for field, column in fields.items())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from monitor.config.quantities import count_of
+from monitor.config.quantities import count_of, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Estimated
 from monitor.drift import Verdict
@@ -80,7 +80,14 @@ class WindowView(MetricValues[Estimated], frozen=True):
         return self.segments[key]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one flat row: bounds, counts, and each metric with its limits."""
+        """Return one flat row of plain values: bounds, counts, and each metric with its limits.
+
+        As in JSON, times are RFC 3339, and None stands for what is undefined.
+        """
+        return {name: _plain(value) for name, value in self.row().items()}
+
+    def row(self) -> dict[str, Any]:
+        """Return the row with its times as `datetime`, and NaN for what is undefined."""
         row: dict[str, Any] = {"window": self.name, "opens": self.opens, "closes": self.closes}
         row["predictions"] = self.predictions
         row |= {cell.name.lower(): self.counts.cells[cell].item() for cell in Outcome}
@@ -98,7 +105,7 @@ class WindowView(MetricValues[Estimated], frozen=True):
         Raises:
             ImportError: neither is installed.
         """
-        return frame({name: [value] for name, value in self.to_dict().items()})
+        return frame({name: [value] for name, value in self.row().items()})
 
     def __repr__(self) -> str:
         ends = f" [{_time(self.opens)}, {_time(self.closes)})" if self.opens else ""
@@ -131,9 +138,10 @@ class WindowViews(Mapping[str, WindowView]):
         return len(self._rows)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the table as lists by column, a row for each window."""
-        rows = [{self._column: name} | row.to_dict() for name, row in self._rows.items()]
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+        """Return the table as lists of plain values by column, a row for each window."""
+        return {
+            name: [_plain(value) for value in column] for name, column in self._columns().items()
+        }
 
     def to_frame(self) -> Any:
         """Return the table as a frame of pandas, or of polars where pandas is not installed.
@@ -141,7 +149,11 @@ class WindowViews(Mapping[str, WindowView]):
         Raises:
             ImportError: neither is installed.
         """
-        return frame(self.to_dict())
+        return frame(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = [{self._column: name} | row.row() for name, row in self._rows.items()]
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
     def __repr__(self) -> str:
         lines = [f"{self._column:<16}{'outcomes':>12}   precision / balanced precision"]
@@ -192,7 +204,6 @@ class ModelView:
 
     def __init__(self, snapshot: Snapshot, model: ModelState) -> None:
         self.name = model.name
-        self._matched = model.matched
         found = status_answer(snapshot, Selection(names=(model.name,)), limit=1)
         self.status: ModelStatus = found.models[0]
         self.label_sources = LabelSourcesView(self.status.label_sources)
@@ -211,7 +222,7 @@ class ModelView:
         return self.windows[window]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the table of the windows as lists by column."""
+        """Return the table of the windows as lists of plain values by column."""
         return self.windows.to_dict()
 
     def to_frame(self) -> Any:
@@ -225,7 +236,7 @@ class ModelView:
     def __repr__(self) -> str:
         status = self.status
         books = (
-            f"{count_of(status.predictions, 'prediction')}, {self._matched:,} labelled, "
+            f"{count_of(status.predictions, 'prediction')}, {status.labelled:,} labelled, "
             f"{status.pending:,} pending"
         )
         rows = repr(self.windows).splitlines()
@@ -286,6 +297,13 @@ def _scored(words: ScoreWords, scores: ScoreSkill | None) -> Estimated:
 
 def _moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, datetime):
+        return format_time(round(value.timestamp() * 1000))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _time(moment: datetime | None) -> str:

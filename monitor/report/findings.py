@@ -22,7 +22,9 @@ from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence, useless_reference
 from monitor.report.rate_changes import RatePairs
 from monitor.report.two_answers import Compared, Points
+from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
+from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
 
@@ -87,7 +89,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     seen, stretch = _recall(model)
     if model.watched.reference is None:
         seen = _metric(model, window)
-    attribution = found.attribution
+    attribution, worse = found.attribution, worse_version_in_use(model)
     return Compared(
         verdict=found.verdict,
         judgement=found.judgement,
@@ -103,6 +105,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         stretch=f"over the last {stretch}" if stretch else "",
         obstacle=_obstacle(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
+        worse_version="" if worse is None else worse_version(worse),
     )
 
 

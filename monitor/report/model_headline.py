@@ -7,7 +7,6 @@ import math
 from monitor.config import Labelling
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.verdict import DEGRADED
-from monitor.drift.version_verdict import VersionVerdict
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import CAUSE_UNKNOWN
 from monitor.metrics.precision import precision
@@ -21,7 +20,8 @@ from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.version_news_words import with_version
-from monitor.report.versions_words import worse_version
+from monitor.report.versions_words import worse_by
+from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
 
 _PAGES = "the model got worse, and has not certainly recovered."
@@ -45,22 +45,9 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         opens,
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
-    return ("" if dead is None else f"The model {dead}. ") + happened + _worse(model, opens)
-
-
-def _worse(model: ModelState, opens: int | None) -> str:
-    """Return that the version that began last is worse; "" where it is not.
-
-    A shadow version decides nothing, one whose predictions all lie before the window is past,
-    and under `on_version: keep` versions are ignored.
-    """
-    compared = None if model.versions_now is None else model.versions_now.compared
-    if compared is None or opens is None or model.watched.new_version is None:
-        return ""
-    worse = compared.comparison.decided_by.found.verdict is VersionVerdict.WORSE
-    decides = compared.versions[1].name in dict(model.versions)
-    now = compared.within.closes > opens
-    return f" {worse_version(compared)}" if worse and decides and now else ""
+    worse = worse_version_in_use(model)
+    of_version = "" if worse is None else f" {worse_by(worse)}"
+    return ("" if dead is None else f"The model {dead}. ") + happened + of_version
 
 
 def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
@@ -102,6 +103,8 @@ class Compared(NamedTuple):
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
         classes: what was found on a model of many classes; None for any other.
+        worse_version: that a version in use is worse than the one before, a phrase; "" where
+            none is.
     """
 
     verdict: Verdict
@@ -119,6 +122,7 @@ class Compared(NamedTuple):
     mix_of: str = ""
     obstacle: str = ""
     classes: ClassFindings | None = None
+    worse_version: str = ""
 
 
 def what_moved_precision(found: Compared) -> PrecisionAnswer:
@@ -173,7 +177,10 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     """
     if found.classes is not None:
         return _answer(found, found.classes.worse, found.classes.why)
-    return _is_binary_worse(found)
+    answer = _is_binary_worse(found)
+    if answer.answer == "yes" or not found.worse_version:
+        return answer
+    return replace(answer, text=f"{answer.text}. {found.worse_version}")
 
 
 def _is_binary_worse(found: Compared) -> WorseAnswer:
@@ -188,7 +195,9 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
     if doubt := _doubt(found, judgement):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
-        return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
+        together = "Not shown for all versions together"
+        start = together if found.worse_version else "Nothing points to it"
+        return _answer(found, "not_shown", f"{start}: {_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
 
 

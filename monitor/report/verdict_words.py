@@ -202,14 +202,29 @@ BECAUSE: Mapping[Because, BecauseWords] = {
 """By reason, what a person must look at first."""
 
 
-def words_of(verdict: Verdict, because: Because | None) -> VerdictWords | BecauseWords:
+WORSE_VERSION = BecauseWords(
+    title="Version worse",
+    tone="open",
+    icon=_HALF,
+    meaning="The version that began last is worse than the one before over the same time. Of all "
+    "versions together, no fall is certain.",
+    headline="a version is worse.",
+)
+"""Where a version is worse, and the model has not certainly changed."""
+
+
+def words_of(
+    verdict: Verdict, because: Because | None, *, worse_version: bool = False
+) -> VerdictWords | BecauseWords:
     """Return the words of a verdict, or of the reason why there is none.
 
     Args:
         verdict: what happened.
         because: why it is `insufficient_evidence`; None for any other.
+        worse_version: a version in use is worse than the one before.
     """
-    return VERDICTS[verdict] if because is None else BECAUSE[because]
+    words = VERDICTS[verdict] if because is None else BECAUSE[because]
+    return WORSE_VERSION if worse_version and words.tone in ("good", "unknown") else words
 
 
 def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:
@@ -226,19 +241,28 @@ def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:
     return "open" if words.tone == "bad" else words.tone
 
 
-def urgency(verdict: Verdict, because: Because | None, *, pages: bool) -> int:
+def urgency(
+    verdict: Verdict, because: Because | None, *, pages: bool, worse_version: bool = False
+) -> int:
     """Return the place of a model in a list, the most urgent first.
 
     Pages come first, then certain falls, then whatever else moved, then faults of labels,
-    and last what is unknown, steady or unchanged.
+    and last what is unknown, steady or unchanged. A version that is worse is something that
+    moved.
 
     Args:
         verdict: of the model.
         because: why it is `insufficient_evidence`; None for any other.
         pages: the model pages.
+        worse_version: a version in use is worse than the one before.
     """
     if pages:
         return 0
+    place = _place(verdict, because)
+    return min(place, _place(verdict, Because.MOVED)) if worse_version else place
+
+
+def _place(verdict: Verdict, because: Because | None) -> int:
     order = list(VERDICTS)
     if because is Because.MOVED:
         return 2 * order.index(Verdict.PREVALENCE_SHIFT) + 3

@@ -9,7 +9,13 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from monitor.drift.versions_compared import VersionsCompared
-from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, VERSION_KEY, Series
+from monitor.events.columns import (
+    MISSING_VALUE,
+    MOST_VERSION_NAMES,
+    OTHER_VALUE,
+    VERSION_KEY,
+    Series,
+)
 from monitor.report.answer_parts import (
     Count,
     MetricIntervals,
@@ -190,7 +196,10 @@ def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[st
         )
     names = [one.name for one in compared.versions]
     if OTHER_VALUE in names:
-        yield f"{OTHER_VALUE} holds several versions: max_segment_values of the model is reached."
+        yield (
+            f"{OTHER_VALUE} holds several versions: those after the first {MOST_VERSION_NAMES:,}, "
+            "and those that an older release counted so."
+        )
     if MISSING_VALUE in names:
         yield f"{MISSING_VALUE} holds the predictions without a version."
 

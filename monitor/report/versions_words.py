@@ -47,11 +47,15 @@ def versions_headline(found: VersionsCompared) -> str:
 
 
 def worse_version(found: VersionsCompared) -> str:
-    """Return in a short sentence that B is worse, and by which rate."""
-    compared = found.comparison.decided_by
+    """Return that B is worse, without a full stop."""
     a, b = (one_line(one.name) for one in found.versions)
-    rate = _against(compared, _main_rate(compared))
-    return f"Version {b} is worse than {a} over the same time: {rate}."
+    return f"Version {b} is worse than {a}"
+
+
+def worse_by(found: VersionsCompared) -> str:
+    """Return that B is worse, and by which rate, in a short sentence."""
+    compared = found.comparison.decided_by
+    return f"{worse_version(found)} over the same time: {_against(compared, _main_rate(compared))}."
 
 
 def to_settle(found: VersionsCompared) -> str:

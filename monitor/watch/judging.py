@@ -155,9 +155,7 @@ class Judge:
                 found.append(tested.judgement)
         return certain_fall(found)
 
-    def of_days(
-        self, days: RecentDays, cuts: Cuts, *, only_dead: bool = False
-    ) -> Judgement | None:
+    def of_days(self, days: RecentDays, cuts: Cuts, *, only_dead: bool = False) -> Judgement | None:
         """Judge days of the model; None where nothing can be judged, or labels are at fault.
 
         Args:

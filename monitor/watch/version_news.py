@@ -122,9 +122,8 @@ class VersionNews:
         end, edition = mature // HOUR_MS, self._windows.history_edition(model)
         known = self._sought.get(model)
         if known is None or not known.holds(reference, end, edition):
-            hours = (since, mature)
-            found = self._changed(model, reference.counts, hours, reference.dispersion)
-            known = self._sought[model] = _Sought(reference, end, edition, found)
+            began = self._changed(model, reference.counts, (since, mature), reference.dispersion)
+            known = self._sought[model] = _Sought(reference, end, edition, began)
         return known.began
 
     def _says_changed(self, verdicts: Mapping[str, WindowVerdict]) -> bool:

@@ -46,6 +46,7 @@ from .kernel_fuzz_join import join
 SOURCES = sorted(Path(kernel.__file__).parent.glob("*.c"))
 SANITIZED = "KERNEL_FUZZ_MODULE"
 """Environment variable with the path of the module that was compiled with sanitizers."""
+CLASSES = ["a", "é", "1", "5", "💥", "fraud", "1.0", "x" * 255]
 SETTINGS = [
     DecodeSettings.from_config(config, latest_ms=latest_ms)
     for config, latest_ms in (
@@ -58,6 +59,15 @@ SETTINGS = [
                 }
             ),
             1_750_000_000_000,
+        ),
+        (
+            Config(
+                models={
+                    "fraud": {"classes": ["fine", "fraud"], "threshold": 0.5},
+                    "späm": {"classes": CLASSES},
+                }
+            ),
+            None,
         ),
     )
 ]
@@ -105,12 +115,13 @@ def record(chance: random.Random) -> dict[str, Any]:
         ),
         "ts": moment(),
     }
+    classes = [*CLASSES, "fine", 5, -5] if chance.random() < 0.3 else [0, 1, True, False, 0, 1]
     if kind in ("label", "outcome"):
-        known["label"] = chance.choice([0, 1, True, False, 0, 1, None, 1.0])
+        known["label"] = chance.choice([*classes, None, 1.0])
     if kind == "counts":
         known |= dict.fromkeys(("tp", "fp", "fn", "tn"), chance.randrange(9))
     if kind in ("prediction", "outcome"):
-        known["prediction"] = chance.choice([0, 1, True, False, None])
+        known["prediction"] = chance.choice([*classes, None])
     optional: dict[str, Any] = {
         "score": number(),
         "model": chance.choice(["fraud", "späm", "fraud", name()]),
@@ -124,6 +135,8 @@ def record(chance: random.Random) -> dict[str, Any]:
         "extra": chance.choice([1, [number()], {"é": [None, "\n"]}, "text", TIMES[0]]),
     }
     known |= {key: value for key, value in optional.items() if chance.random() < 0.6}
+    if chance.random() < 0.1:
+        known["scores"] = chance.choice([None, [0.1, 0.9], {"fine": 0.1, "fraud": 0.9}, "x"])
     if chance.random() < 0.1:
         del known[chance.choice(list(known))]
     items = list(known.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -11,7 +12,16 @@ import numpy as np
 
 from monitor.config import Config
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_TIME, Group, Int64Array, Labels, Predictions
+from monitor.events.class_names import name_numbers
+from monitor.events.columns import (
+    NO_CLASS,
+    NO_TIME,
+    RETRACTED,
+    Group,
+    Int64Array,
+    Labels,
+    Predictions,
+)
 from monitor.join import Join
 from monitor.join.compiled_rules import CompiledRules, Met
 from monitor.join.forgetting import Over
@@ -85,16 +95,20 @@ class Joined:
         return self.join.state(), counted, self.join.met()
 
 
-def events_at(now: int, count: int, chance: np.random.Generator) -> tuple[Predictions, Labels]:
+def events_at(
+    now: int, count: int, chance: np.random.Generator, names: Sequence[str]
+) -> tuple[Predictions, Labels]:
     """So many predictions and as many labels, of ids that come again, about a moment."""
+    many = len(names) > 2
     reach = int(chance.choice([1_000, 3_600_000, 100_000_000]))
     score = np.where(chance.random(count) < 0.1, np.nan, chance.integers(0, 1001, count) / 1000)
     predictions = Predictions(
         key=chance.integers(1, IDS, count).astype(np.uint64),
         time=now - chance.integers(0, reach, count),
-        predicted_positive=score >= 0.5,
+        predicted_positive=(score >= 0.5) | many,
         score=score,
         group=chance.integers(0, MODELS, count),
+        predicted_class=chance.integers(0, 3, count) if many else np.full(count, NO_CLASS),
         row=np.arange(count),
     )
     if chance.random() < 0.7:  # nearly all of them new, as in a usual stream
@@ -102,7 +116,7 @@ def events_at(now: int, count: int, chance: np.random.Generator) -> tuple[Predic
     labels = Labels(
         key=chance.integers(1, IDS, count).astype(np.uint64),
         time=now + chance.integers(-reach, reach, count) // 1_000 * 1_000,
-        value=chance.integers(0, 3, count),
+        value=chance.choice([RETRACTED, *(name_numbers(names) if names else (0, 1))], count),
         sampling_probability=np.full(count, np.nan),
         prediction_time=np.full(count, NO_TIME),
         row=np.arange(count, 2 * count),
@@ -126,12 +140,15 @@ def join(events: int, seed: int, module: Any) -> int:
     """
     chance, done, plain = np.random.default_rng(seed), 0, 0
     while done < events:
-        config = Config(defaults={"label_timeout": str(chance.choice(["1h", "30d"]))})
+        names = [[], ["fine", "fraud"], ["fine", "fraud", "other"]][chance.integers(3)]
+        config = Config(
+            defaults={"label_timeout": str(chance.choice(["1h", "30d"])), "classes": names}
+        )
         runs = [Joined(None, config), Joined(module, config)]
         now = 1_700_000_000_000
         for _ in range(8):
             count = int(chance.choice([1, 3, 600]))
-            batch = events_at(now, count, chance)
+            batch = events_at(now, count, chance, names)
             now += int(chance.choice([1_000, 600_000, 40_000_000]))
             for one in runs:
                 one.take(*batch, now)
@@ -157,17 +174,18 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
     time = -2_208_988_800_000 + column(2**43)
     score, positive = chance.normal(size=count), column(2).astype(np.uint8)
     module.pack(
-        (time, column(groups), column(1) - 1, score, positive),
+        (time, column(groups), column(int(chance.choice([1, 65]))) - 1, score, positive),
         (model_of_group, numbers_of_any_size(chance, models, 1)),
         books(2),
         tuple(np.empty(count, kind) for kind in (np.uint64, np.uint64, np.int64, np.int64)),
     )
+    most = int(chance.choice([3, 67]))
     words = chance.integers(0, 2**63, (slots, 3)).astype(np.uint64)
     words[:, 1] = (words[:, 1] >> np.uint64(20) << np.uint64(20)) | np.uint64(groups - 1)
     module.meet(
         words,
         column(slots),
-        (column(9).astype(np.uint64), time, column(3), np.where(column(2) == 1, 1, -(1 << 62))),
+        (column(9).astype(np.uint64), time, column(most), np.where(column(2) == 1, 1, -(1 << 62))),
         (model_of_group, numbers_of_any_size(chance, models, 2**40)),
         int(chance.choice([-(1 << 62), 0])),
         (books(1), books(1), books(3), books(25)),

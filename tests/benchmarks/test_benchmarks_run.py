@@ -108,7 +108,7 @@ def test_frames_count_as_lines_do(capsys):
     frames.report(1_000, 1)
     reported = capsys.readouterr().out
     assert all(f"\n{name}" in reported for name in ("NDJSON", "pandas", "Arrow", "arrays"))
-    assert "One call of predict or label: " in reported
+    assert "One call of predict or label, 2,000 calls in one process, least of 1: " in reported
 
 
 @pytest.mark.parametrize("kind", forgetting.KINDS)

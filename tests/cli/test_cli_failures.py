@@ -15,7 +15,7 @@ BAD = {
     "malformed": ("no JSON\n", "write one JSON object a line, or end the name in .csv"),
     "missing_field": (
         '{"ts":1,"label":1}\n',
-        "say which column holds id: --field id=COLUMN",
+        "say which column is which: write --field prediction=COLUMN",
     ),
     "bad_value": (
         '{"ts":1,"prediction":"yes","label":1}\n',
@@ -53,6 +53,36 @@ def test_a_replay_without_a_usable_record_exits_3_and_says_what_to_write(
     assert done.code == 3
     last = done.err.splitlines()[-1]
     assert last.startswith(f"error: 1,200 of 1,200 records were rejected: 1,200 {reason}; {hint}")
+
+
+CLASSES = "write one of the configured classes, 'card', 'loan'"
+
+
+@pytest.mark.parametrize(
+    ("classes", "given", "hint"),
+    [
+        ("[card, loan, other]", {"label": "cash"}, f"{CLASSES}, 'other' or null; or add 'cash' "),
+        ("[card, loan, other]", {"label": "x" * 90}, f"{CLASSES}, 'other' or null; or name "),
+        ("[card, loan, other]", {"prediction": "cash"}, f"{CLASSES} or 'other'; or add 'cash' to "),
+        ("[card, loan]", {"prediction": "cash"}, "write one of the configured classes, 'card' or "),
+        ("[card, loan]", {"label": "NA"}, "'NA' seems to stand for no class: --missing label=NA"),
+        ("[]", {"label": ["a", "b"]}, "for several labels a case, configure a model for each"),
+        ("[]", {"label": "cash"}, "say which values are of the positive class: --positive label="),
+    ],
+    ids=repr,
+)
+def test_a_class_that_is_none_of_the_configured_ones_is_not_asked_to_be_positive(
+    capsys, tmp_path, classes, given, hint
+):
+    path, config = tmp_path / "a.ndjson", tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{m: {{classes: {classes}}}}}\n")
+    known = 0 if classes == "[]" else "card"
+    record = {"ts": 1, "id": "a", "prediction": known, "label": known} | given
+    path.write_text(json.dumps(record) + "\n")
+    done = ran(capsys, "replay", path, "-c", config)
+    assert done.code == 3
+    last = done.err.splitlines()[-1]
+    assert last.startswith(f"error: 1 of 1 record was rejected: 1 bad_value; {hint}"), last
 
 
 GIVEN = {"id": "a", "ts": 1, "prediction": 1, "label": 1}
@@ -117,7 +147,7 @@ def test_columns_that_make_no_events_are_named_with_what_to_write(
     assert done.code == 3
     assert done.err.count(f"{path}: {said}") == 1
     if columns[0] == "ts":
-        assert "say which column holds id: --field id=COLUMN" in done.err.splitlines()[-1]
+        assert said.partition("; ")[2] in done.err.splitlines()[-1]
 
 
 def test_a_row_of_csv_that_does_not_fit_is_no_json(capsys, tmp_path):
@@ -349,3 +379,16 @@ def test_few_rows_are_too_little_data_and_no_fault_of_a_range(capsys, tmp_path):
     assert done.code == 2
     assert "too little data to compare: the data of default covers 2026-07-01T" in done.err
     assert "nothing was predicted in" not in done.err
+
+
+@pytest.mark.parametrize("name", ["claims.ndjson", "claims.json", "claims.csv"])
+def test_rows_of_other_names_end_with_all_options_to_write_in_every_format(capsys, tmp_path, name):
+    path, row = tmp_path / name, {"timestamp": 1_780_000_000, "user_id": 7, "decision": 1}
+    if name == "claims.csv":
+        path.write_text(f"{','.join(row)}\n{','.join(map(str, row.values()))}\n")
+    else:
+        path.write_text(json.dumps([row] if name == "claims.json" else row))
+    done = ran(capsys, "replay", path)
+    assert done.code == 3
+    asked = "--field ts=timestamp --field prediction=COLUMN --field label=COLUMN"
+    assert done.err.splitlines()[-1].endswith(f"; say which column is which: write {asked}")

@@ -175,6 +175,28 @@ def test_a_reference_is_not_longer_than_the_labels_reach(written, initialized):
     assert whole.models["default"].reference.first == parse_duration("30d")
 
 
+def test_a_reference_that_detectors_need_is_not_proposed_before_the_events_reach_it(
+    capsys, written, initialized
+):
+    path = written(claims(days=47, a_day=100))
+    config, told, output = initialized(path, *OPTIONS)
+    assert config.models["default"].reference.first == parse_duration("14d")
+    text = output.read_text()
+    assert "reference: {first: 14d} # what windows are compared with; too few labels" in text
+    assert "too few labels for detectors, 60d would have enough\n" in text
+    assert "the reference" not in told
+    replayed = ran(capsys, "replay", path, "-c", output)
+    assert "the reference is not complete" not in replayed.out
+
+
+def test_events_shorter_than_any_reference_say_when_it_is_complete(written, initialized):
+    config, told, output = initialized(written(claims(days=3)), *OPTIONS)
+    assert config.models["default"].reference.first == parse_duration("7d")
+    when = "complete after 8 September 2026, once its labels are there"
+    assert f"for detectors, 14d would have enough; {when}\n" in output.read_text()
+    assert f"default: the reference of 7d is longer than these events: {when}" in told.splitlines()
+
+
 def test_labels_as_late_as_usual_are_not_said_to_end(written, initialized):
     _, told, output = initialized(written(ended(claims(), until=40)), *OPTIONS)
     assert "warning" not in told

@@ -1,5 +1,6 @@
 """Data that the program does not read as it is: the last line says what to write instead."""
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -33,6 +34,7 @@ TIME = (
     "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
     "write it so, or name the column that holds it: --field ts=COLUMN"
 )
+MORE = "or configure `classes` of the model where there are more than two"
 POSITIVE = "say which values are of the positive class: --positive label=VALUE"
 NEGATIVE = "which of the negative: --negative label=VALUE"
 HINTS = {
@@ -117,16 +119,16 @@ HINTS = {
         of_labels("fraud", "legit", "open"),
         (),
         (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have "
-            "'fraud', 'legit', 'open'"
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE, {MORE}; records "
+            "have 'fraud', 'legit', 'open'"
         ),
     ),
     "many values": (
         of_labels(*"ABCDEF"),
         (),
         (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'A', "
-            "'B', 'C', 'D', 'E', …"
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE, {MORE}; records "
+            "have 'A', 'B', 'C', 'D', 'E', …"
         ),
     ),
     "a value that no option names": (
@@ -328,3 +330,20 @@ def test_names_that_begin_with_a_space_are_said_in_one_line(capsys, tmp_path, ma
     )
     path.write_text(path.read_text().replace(", ", ","))
     assert ran(capsys, "replay", path, *mapped).err == ""
+
+
+def test_ids_that_pandas_wrote_as_floats_are_said_in_one_line(capsys, tmp_path):
+    """An id of CSV is a text: labels of 7 would not find the prediction of 7.0."""
+    path = tmp_path / "a.csv"
+    ids = [7.0, 8.0, None, 10.0]
+    rows = {"user": ids, "ts": SECOND, "prediction": 1, "label": [0, 1, 0, 1], "version": "1.0"}
+    frame = pd.DataFrame(rows)
+    frame.to_csv(path, index=False)
+    done = ran(capsys, "replay", path, "--field", "id=user")
+    assert done.code == 0
+    assert done.err == (
+        f"{path}: cells of user are like 7.0, which is another id than 7: if pandas wrote integers "
+        'so, because one is missing, write them with df["user"].astype("Int64")\n'
+    )
+    frame.astype({"user": "Int64"}).to_csv(path, index=False)
+    assert ran(capsys, "replay", path, "--field", "id=user").err == ""

@@ -33,6 +33,7 @@ QUIET = {
     "EventTimesAhead": "no event is dated ahead",
     "CountsBelowZero": "nothing is corrected",
     "PrevalenceShift": "nor the class ratio move",
+    "VersionWorse": "no versions are named",
     "OperatingPointMoved": "nor recall and false positives together",
     "LabelsNotTrustworthy": "nor the labels be wrong",
     "LabelFeedStalled": "nothing was scraped a day ago",

@@ -156,3 +156,45 @@ def test_chunks_hold_about_the_bytes_asked_for(tmp_path):
     sizes = [batch.records for batch in read([path], ANY, chunk_bytes=500_000)]
     assert sum(sizes) == 50_000
     assert all(10_000 < size < 20_000 for size in sizes[:-1])
+
+
+ARRAY = "[" + ",\n ".join(label_line(str(i)).decode().strip() for i in range(3_000)) + "]"
+RECORD_2500 = ARRAY.index(label_line("2499").decode().strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (ARRAY[: RECORD_2500 + 20], "the array is cut: it ends in record 2,500 (line 2,500, byte "),
+        (ARRAY[: RECORD_2500 - 1], "the array is cut: it ends in record 2,500 (line 2,500, byte "),
+        (ARRAY[: RECORD_2500 - 3], "the array is cut: it ends in record 2,500 (line 2,499, byte "),
+        (
+            ARRAY[:RECORD_2500] + "nan" + ARRAY[RECORD_2500:],
+            f"record 2,500 of the array (line 2,500, byte {RECORD_2500 + 1:,}) is not JSON: ",
+        ),
+        (
+            ARRAY[: RECORD_2500 - 3] + " " + ARRAY[RECORD_2500:],
+            f"2,500 of the array (line 2,499, byte {RECORD_2500 - 1:,}) is not behind a comma",
+        ),
+        (ARRAY[:RECORD_2500] + "[" * 100_000, "is nested too deeply; all records before it"),
+    ],
+    ids=["within", "behind", "before a comma", "no JSON", "no comma", "deep"],
+)
+def test_an_array_that_is_cut_or_damaged_says_where_and_counts_what_is_before(
+    tmp_path, text, fault
+):
+    labels, path = 0, write(tmp_path / "a.json", text.encode())
+    with pytest.raises(FeedError) as raised:  # noqa: PT012  # what came before it counts
+        for batch in read([path], ANY):
+            labels += len(batch.labels)
+    assert labels == 2_499
+    assert str(raised.value).startswith(f"{path}: ")
+    assert fault in str(raised.value)
+    assert str(raised.value).endswith("; all records before it were read")
+
+
+def test_nan_in_an_array_rejects_its_own_record(tmp_path):
+    text = ARRAY.replace('"ts":', '"score": NaN, "ts":', 1)
+    batch = everything([write(tmp_path / "a.json", text.encode())])
+    assert len(batch.labels) == 2_999
+    assert [rejection.position for rejection in batch.rejected] == [f"{tmp_path / 'a.json'}:1"]

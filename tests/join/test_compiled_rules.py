@@ -11,7 +11,16 @@ from same import differences
 
 from monitor.config import Config
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import LATEST_MS, NO_TIME, RETRACTED, Group, Labels, Predictions
+from monitor.events.class_names import name_numbers
+from monitor.events.columns import (
+    LATEST_MS,
+    NO_CLASS,
+    NO_TIME,
+    RETRACTED,
+    Group,
+    Labels,
+    Predictions,
+)
 from monitor.join import BEFORE_ALL, Join, index
 from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
@@ -40,7 +49,14 @@ CONFIGS = [
         }
     ),
     Config(models={"a": {"segments": ["version"], "shadow_versions": ["2"]}, "b": {}, "c": {}}),
+    Config(
+        models={"a": {"classes": ["x", "y", "z"]}, "b": {}, "c": {"classes": ["x", "y"]}},
+        defaults={"label_timeout": "2h", "horizon": "30d"},
+    ),
+    Config(models={name: {"classes": ["1", "x", "y"], "label_timeout": "1h"} for name in "abc"}),
 ]
+_PLAIN = dict.fromkeys("xyz1", 1)
+NAMES = dict(zip("xyz1", name_numbers("xyz1").tolist(), strict=True))
 shares = st.sampled_from([np.nan, 1.0, 0.25, 0.001])
 moments = st.one_of(st.integers(0, 6 * HOUR), st.sampled_from([0, HOUR, 2 * HOUR, 90 * HOUR]))
 predicted = st.tuples(
@@ -51,7 +67,11 @@ predicted = st.tuples(
     st.integers(0, len(GROUPS) - 1),
 )
 labelled = st.tuples(
-    st.integers(0, 25), moments, st.sampled_from([0, 1, RETRACTED]), shares, st.booleans()
+    st.integers(0, 25),
+    moments,
+    st.sampled_from([0, 1, RETRACTED, *NAMES, *NAMES]),
+    shares,
+    st.booleans(),
 )
 batches = st.lists(
     st.tuples(st.lists(predicted, max_size=15), st.lists(labelled, max_size=25)), max_size=6
@@ -63,21 +83,29 @@ def columns_of(rows, *kinds):
     return [np.array(column, kind) for column, kind in zip(found, kinds, strict=True)]
 
 
-def events_of(batch, numbers):
+def events_of(batch, numbers, config=CONFIGS[0]):
     """The columns of a batch: all predictions, then all labels; some in one record with theirs."""
+    sizes = np.array([len(config.model(group.model).classes) for group in GROUPS])
+    named = sizes.any()
     key, time, positive, score, group = columns_of(
         batch[0], np.uint64, np.int64, np.bool_, np.float64, np.int64
     )
+    many = sizes[group] > 2
     predictions = Predictions(
         key=key + np.uint64(1),
         time=START + time,
-        predicted_positive=positive,
+        predicted_positive=positive | many,
         score=score,
         group=numbers[group],
+        predicted_class=np.where(many, time % 3, NO_CLASS),
         row=np.arange(len(key)),
     )
+    rows = [
+        (key, time, NAMES.get(value, value) if named else _PLAIN.get(value, value), *rest)
+        for key, time, value, *rest in batch[1]
+    ]
     key, time, value, share, together = columns_of(
-        batch[1], np.uint64, np.int64, np.int64, np.float64, np.bool_
+        rows, np.uint64, np.int64, np.int64, np.float64, np.bool_
     )
     together &= np.isin(key + np.uint64(1), predictions.key)
     times = {int(k): int(t) for k, t in zip(predictions.key, predictions.time, strict=True)}
@@ -105,6 +133,7 @@ class Run:
             group._replace(values=(group.version,) * keys.get(group.model, 0)) for group in GROUPS
         ]
         self.numbers = self.catalogue.groups_of(groups)[0]
+        self.config = config
         with patch.dict("os.environ", {VARIABLE: kernel}):
             self.join = Join(self.catalogue, 1_000)
 
@@ -112,7 +141,7 @@ class Run:
         times = np.full(len(self.catalogue.models), watermark)
         over = self.join.forgetting.over(times, watermark)
         self.join.advance(over)
-        deltas = self.join.apply(*events_of(batch, self.numbers), over)
+        deltas = self.join.apply(*events_of(batch, self.numbers, self.config), over)
         order = np.lexsort([getattr(deltas, name) for name in deltas.names()])
         return deltas.take(order), self.join.met(), self.join.state()
 
@@ -153,6 +182,25 @@ def test_a_plain_batch_is_the_kernels():
     )
 
 
+def test_a_batch_with_names_for_classes_is_the_kernels_unless_one_is_misnamed():
+    run = Run(CONFIGS[5], "c")
+    labels = [(1, 20, "y"), (1, 10, "x"), (1, 30, RETRACTED), (1, 40, "z"), (2, 5, "y")]
+    batch = one_of_each()[0], [(*label, np.nan, False) for label in labels]
+    rules = run.join._labels, run.join._predictions
+    with (
+        patch.object(rules[0], "_put", side_effect=AssertionError),
+        patch.object(rules[1]._memory, "enter_predictions", side_effect=AssertionError),
+    ):
+        deltas, _, state = run.take(batch, BEFORE_ALL)
+        assert sorted(zip(deltas.stratum.tolist(), deltas.count.tolist(), strict=True))[-2:] == [
+            (1, 1),
+            (2, 1),
+        ]
+        assert state["books"]["labels"].tolist() == [[0, 2, 1], [0, 0, 0], [0, 1, 0]]
+        with pytest.raises(AssertionError):
+            run.take(([], [(2, 9, "z", np.nan, False)]), BEFORE_ALL)
+
+
 @pytest.mark.parametrize(
     ("column", "changed"),
     [
@@ -162,7 +210,8 @@ def test_a_plain_batch_is_the_kernels():
         ("group", 4),
         ("score", 1.5),
         ("score", -0.1),
-        ("predicted_class", 3),
+        ("predicted_class", -2),
+        ("predicted_class", 64),
     ],
 )
 def test_a_prediction_that_is_not_plain_is_left_to_python(column, changed):
@@ -178,7 +227,7 @@ def test_a_prediction_that_is_not_plain_is_left_to_python(column, changed):
 
 
 @pytest.mark.parametrize(
-    ("column", "changed"), [("time", -(1 << 62)), ("time", LATEST_MS), ("value", -1), ("value", 3)]
+    ("column", "changed"), [("time", -(1 << 62)), ("time", LATEST_MS), ("value", -1), ("value", 67)]
 )
 def test_a_label_that_is_not_plain_is_left_to_python(column, changed):
     run = Run(CONFIGS[0], "c")

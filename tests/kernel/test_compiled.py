@@ -24,7 +24,7 @@ PREDICTION = {"type": "prediction", "id": "a", "ts": 1, "prediction": 1}
 
 def columns(rows: int) -> list[Any]:
     """Columns for so many lines."""
-    kinds = [tuple(np.zeros(rows, np.int64) for _ in range(count)) for count in (6, 6, 7)]
+    kinds = [tuple(np.zeros(rows, np.int64) for _ in range(count)) for count in (7, 6, 7)]
     return [*kinds, np.zeros(rows + 1, np.int64), np.zeros(rows, np.int64)]
 
 
@@ -81,8 +81,8 @@ def test_columns_of_another_type_are_refused():
     for wrong in (np.zeros(3, np.int32), np.zeros(6, np.int64)[::2], (np.zeros(3),), b"x" * 24):
         with pytest.raises((ValueError, TypeError, BufferError)):
             scanned(LABEL, [*arrays[:4], wrong])
-    with pytest.raises(ValueError, match="must be a tuple of 6 arrays"):
-        scanned(LABEL, [arrays[0][:5], *arrays[1:]])
+    with pytest.raises(ValueError, match="must be a tuple of 7 arrays"):
+        scanned(LABEL, [arrays[0][:6], *arrays[1:]])
 
 
 @pytest.mark.parametrize(

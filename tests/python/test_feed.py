@@ -358,3 +358,29 @@ def test_duplicates_of_a_model_that_was_forgotten_meanwhile_are_known():
     monitor = Monitor(config)
     assert monitor.feed({**table, "prediction": [1] * 122}).duplicates == 1
     assert list(monitor) == ["left"]
+
+
+def test_scores_without_predictions_or_a_threshold_say_what_to_write():
+    rows = {"ts": [0], "score": [0.7], "label": [1]}
+    with pytest.raises(ValueError, match="prediction='COLUMN', or give the model a threshold"):
+        Monitor().feed(rows)
+    assert Monitor(Config(defaults={"threshold": 0.5})).feed(rows).rejected == {}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow", "arrays", "lists", "scalars"])
+def test_nan_is_nothing_in_every_table(kind):
+    nan = float("nan")
+    rows = {"ts": [0.0, 60.0, 120.0], "score": [0.5, nan, 0.5], "label": [1.0, 0.0, nan]}
+    rows |= {"id": ["a", "b", "c"], "prediction": [1.0, 1.0, 1.0]}
+    given = {
+        "pandas": pd.DataFrame,
+        "polars": pytest.importorskip("polars").DataFrame,
+        "Arrow": pa.table,
+        "arrays": lambda table: {name: np.array(values) for name, values in table.items()},
+        "lists": dict,
+        "scalars": lambda table: table | {"label": [1, 0, np.float32(nan)]},
+    }[kind](rows)
+    monitor = Monitor()
+    assert monitor.feed(given).rejected == {}
+    status = monitor["default"].status
+    assert (status.predictions, status.labelled, status.pending) == (3, 2, 1)

@@ -1,5 +1,7 @@
 """`predict` and `label` take the values that Python programs have, and refuse others at once."""
 
+import sys
+from collections import Counter
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
@@ -146,6 +148,18 @@ def test_what_does_not_fit_is_refused_with_the_name_of_the_field(changed, field)
     assert monitor.snapshot().records == 0
 
 
+@pytest.mark.parametrize("nothing", [float("nan"), np.float32("nan"), pd.NA, pd.NaT], ids=repr)
+def test_nothing_as_a_label_is_no_label_in_a_table_and_is_refused_with_what_to_do(nothing):
+    monitor = Monitor()
+    rows = {"id": ["a", "b"], "ts": [0, 0], "prediction": [1, 1], "label": [1, nothing]}
+    assert monitor.feed(rows).rejected == {}
+    with pytest.raises(ValueError, match=r"label 'a': label: must be .*; leave the event out"):
+        monitor.label("a", ts=1, label=nothing)
+    assert monitor["default"].status.labelled == 1
+    monitor.label("a", ts=1, label=None)
+    assert monitor["default"].status.labelled == 0
+
+
 def test_events_count_alike_however_many_come_between_two_snapshots():
     at_once, one_by_one = Monitor(), Monitor()
     for n in range(2_500):
@@ -156,3 +170,17 @@ def test_events_count_alike_however_many_come_between_two_snapshots():
             one_by_one.snapshot()
     assert at_once.snapshot().lifetime.counts == one_by_one.snapshot().lifetime.counts
     assert at_once.snapshot().records == 5_000
+
+
+def test_a_single_event_costs_few_calls_of_python():
+    """A call costs some 0.13 microseconds, and an event is to cost less than 15."""
+    monitor, calls, events = Monitor(), Counter(), 4_000
+    monitor.snapshot()
+    sys.setprofile(lambda *about: calls.update([about[1]]))
+    for n in range(events // 2):
+        monitor.predict(f"claim-{n}", ts=1.75e9 + 5 * n, prediction=n % 3 == 0, score=0.25)
+        monitor.label(f"claim-{n}", ts=1.75e9 + 5 * n, label=n % 2)
+    monitor.flush()
+    sys.setprofile(None)
+    assert (calls["call"] + calls["c_call"]) / events < 80
+    assert monitor.snapshot().models[0].matched == events // 2

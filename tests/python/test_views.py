@@ -1,6 +1,8 @@
 """Results by model and window are plain numbers, short to print, and easily a frame."""
 
+import json
 import math
+from datetime import datetime
 
 import pytest
 from streams import flights_of, in_batches
@@ -111,6 +113,22 @@ def test_tables_have_a_row_for_each_window(monitor):
     assert week["precision"].tolist() == [view["7d"].precision.estimate]
 
 
+def test_dictionaries_hold_what_json_holds_with_the_times_of_the_api(monitor):
+    view = monitor[MODEL]
+    week, carriers = view["7d"].to_dict(), view["7d"].by("carrier")
+    api = view.status.windows["7d"]
+    assert (week["opens"], week["closes"]) == (api.open, api.close)
+    assert view["all"].to_dict()["opens"] is None
+    for found in (week, view["all"].to_dict(), view.to_dict(), carriers.to_dict()):
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert view.to_dict()["closes"][2] == week["closes"]
+    empty = Monitor()
+    empty.predict("a", ts=0, prediction=1)
+    assert empty["default"]["all"].to_dict()["recall"] is None
+    assert math.isnan(empty["default"]["all"].to_frame()["recall"].item())
+    assert isinstance(view["7d"].to_frame()["closes"].item(), datetime)
+
+
 def test_without_pandas_and_polars_the_error_says_what_to_install():
     with pytest.raises(ImportError, match="to_frame: needs pandaz or polarz, and none"):
         frame({"a": [1]}, libraries=("pandaz", "polarz"))
@@ -149,5 +167,17 @@ def test_what_is_printed_counts_a_retracted_label_as_pending_and_gives_all_no_bo
         monitor.label(name, ts=60, label=label)
     view = monitor["default"]
     assert repr(view).splitlines()[1] == "2 predictions, 1 labelled, 1 pending"
+    assert (view.status.labelled, view.status.labels_came, view.status.pending) == (1, 2, 1)
     assert repr(view["all"]).splitlines()[0] == "all: tp 1, fp 0, fn 0, tn 0"
     assert repr(view["1d"]).startswith("1d [1969-12-30 23:58, 1969-12-31 23:58): tp 0, fp 0")
+
+
+def test_a_label_that_came_and_was_retracted_is_no_label_of_the_status():
+    monitor = Monitor()
+    for name, label in (("a", 1), ("b", 1), ("a", None)):
+        if label is not None:
+            monitor.predict(name, ts=0, prediction=1)
+        monitor.label(name, ts=60, label=label)
+    status = monitor["default"].status
+    assert (status.labelled, status.labels_came, status.pending) == (1, 2, 1)
+    assert status.predictions == status.labelled + status.pending + status.expired

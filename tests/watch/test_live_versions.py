@@ -7,7 +7,10 @@ from watch.versioned import BEGAN, DAY, HOUR, batches, config_of, fed, model_of,
 
 from monitor.config import parse_config
 from monitor.diagnosis.versions import compare_recorded
+from monitor.engine import Monitor
 from monitor.errors import UsageError
+from monitor.events import catalogue
+from monitor.events.columns import OTHER_VALUE
 from monitor.windows import version_counts
 
 SILENT = """
@@ -100,11 +103,32 @@ def test_what_cannot_be_compared_is_refused_with_the_reason():
     assert "there is only '6'" in model_of(old).versions_now.not_compared
 
 
-def test_beyond_the_stored_values_it_names_the_setting():
-    text = "models: {m: {segments: [version], label_timeout: 3d, max_segment_values: 1}}"
-    monitor = fed(stream(until=BEGAN), parse_config(text, "monitor.yaml"))
+CAPPED = "models: {m: {segments: [version, region], label_timeout: 3d, max_segment_values: 1}}"
+
+
+def test_versions_that_have_no_series_of_their_own_are_compared_as_those_that_have():
+    events, config = stream(), parse_config(CAPPED, "monitor.yaml")
+    monitor = fed(events, config)
+    names = [one.value for one in monitor.snapshot().series if one.segment == "version"]
+    assert names == ["6", OTHER_VALUE]
+    assert monitor.snapshot().overflowed_values > 0
+    until = model_of(monitor).mature_until // 3_600_000 * 3_600_000
+    found = model_of(monitor).versions_now.compared
+    assert [one.name for one in found.versions] == ["6", "7"]
+    again = Monitor(config, monitor.state())
+    same(model_of(again).versions_now.compared, found)
+    other = recorded(events, config, until)
+    for mine, theirs in zip(found.comparison.counts, other.comparison.counts, strict=True):
+        assert mine.cells.tolist() == theirs.cells.tolist()
+    change = other.comparison.strata.found.change
+    assert found.comparison.strata.found.change == pytest.approx(change, rel=1e-12)
+
+
+def test_beyond_the_most_names_it_says_where_versions_are_compared(monkeypatch):
+    monkeypatch.setattr(catalogue, "MOST_VERSION_NAMES", 1)
+    monitor = fed(stream(until=BEGAN), parse_config(CAPPED, "monitor.yaml"))
     model = model_of(monitor)
-    advice = "raise max_segment_values of the model"
+    advice = "compare recorded events with --feed FILE"
     assert advice in model.versions_now.not_compared
     with pytest.raises(UsageError, match=f"no version is counted by the name '7'; .*{advice}"):
         monitor.versions.compare("m", model.mature_until, ("6", "7"))

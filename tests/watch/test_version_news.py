@@ -9,6 +9,8 @@ from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, strea
 from monitor.drift.change_news import ChangeBegan
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.prometheus.text import TextWriter
+from monitor.report.verdict_words import words_of
 
 TEXT = """
 models:
@@ -81,17 +83,31 @@ def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing
     assert status.verdict == "insufficient_evidence"
     recall = f"recall .{100 * new:.0f} against .{100 * old:.0f}."
     assert status.headline.endswith(f" Version 7 is worse than 6 over the same time: {recall}")
+    assert status.worse_version == "7"
+    assert status.worse.answer == "not_shown"
+    assert status.worse.text.startswith("Not shown for all versions together: ")
+    assert status.worse.text.endswith(". Version 7 is worse than 6")
+    series = 'classifier_version_worse{against="6",model="m",version="7"}'
+    assert f"{series} 1.0\n" in TextWriter().write(monitor.snapshot()).decode()
+    words = words_of(status.verdict, status.verdict_because, worse_version=True)
+    assert (words.title, words.tone) == ("Version worse", "open")
     kept = status_of(fed(canary, config(f"{FIRST}, on_version: keep")))
     assert "version 7" not in kept.headline.lower()
+    assert kept.worse_version is None
 
 
-def test_a_worse_canary_that_was_rolled_back_before_the_window_is_not_named():
+@pytest.mark.parametrize(("until", "in_use"), [(9.5, True), (8.5, False)])
+def test_a_worse_canary_is_in_use_until_a_day_after_its_last_prediction(until, in_use):
     canary = stream(recall=(0.9, 0.4), a_day=1_008, share=0.3)
-    back = [e for e in canary if e["type"] == "label" or e["ts"] < 5 * DAY or e["version"] == "6"]
+    end = until * DAY
+    back = [e for e in canary if e["type"] == "label" or e["ts"] < end or e["version"] == "6"]
     monitor = fed(back, config(FIRST))
     compared = model_of(monitor).versions_now.compared
     assert compared.comparison.decided_by.found.verdict == "worse"
-    assert "is worse" not in status_of(monitor).headline
+    status = status_of(monitor)
+    assert ("is worse" in status.headline, status.worse_version == "7") == (in_use, in_use)
+    series = 'classifier_version_worse{against="6",model="m",version="7"}'
+    assert f"{series} {in_use:.1f}\n" in TextWriter().write(monitor.snapshot()).decode()
 
 
 def test_an_equal_canary_and_a_worse_shadow_are_not_named_worse():

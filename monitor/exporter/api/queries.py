@@ -112,18 +112,16 @@ class Queries:
             UnknownModelError: no such model.
             EngineUnavailableError: the history cannot be read.
         """
-        snapshot = self._read_snapshot()
-        model = find_model(snapshot, name)
 
-        def history() -> History:
-            return self._from_engine(lambda monitor: monitor.history(model.name))
+        def make(snapshot: Snapshot, model: ModelState) -> SeriesAnswer:
+            def history() -> History:
+                return self._from_engine(lambda monitor: monitor.history(model.name))
 
-        def make() -> SeriesAnswer:
-            counted = self._answers.get(snapshot, ("history", model.name), history)
+            counted = self._answers.get(snapshot, (model.name, "history"), history)
             context = series_context(model)
             return series_answer(counted, context, step=step, last=last, most=most)
 
-        return self._answers.get(snapshot, ("series", model.name, step, last, most), make)
+        return self._of_model(name, ("series", step, last, most), make)
 
     def scores(self, name: str | None) -> ScoresAnswer:
         """Return the distribution of a model's scores now, beside an earlier one.
@@ -135,17 +133,15 @@ class Queries:
             UnknownModelError: no such model.
             EngineUnavailableError: the history cannot be read.
         """
-        snapshot = self._read_snapshot()
-        model = find_model(snapshot, name)
 
-        def make() -> ScoresAnswer:
+        def make(_: Snapshot, model: ModelState) -> ScoresAnswer:
             asked = score_stretches(model)
             if asked is None:
                 return scores_answer(model.name, None, None)
             counted = self._from_engine(lambda monitor: counted_scores(monitor, model.name, asked))
             return scores_answer(model.name, asked, counted)
 
-        return self._answers.get(snapshot, ("scores", model.name), make)
+        return self._of_model(name, ("scores",), make)
 
     def segments(self, name: str | None, window: str | None) -> SegmentsAnswer:
         """Return the segment values of a model in one window.
@@ -158,16 +154,15 @@ class Queries:
             UnknownModelError: no such model.
             UsageError: no such window.
         """
-        snapshot = self._read_snapshot()
-        model, windows = find_model(snapshot, name), {one.name: one for one in snapshot.windows}
-        chosen = deciding_window(model, [*windows]) if window is None else window
-        if chosen not in windows:
-            raise UsageError(f"window: must be one of {', '.join(windows)}, got {chosen!r}")
-        return self._answers.get(
-            snapshot,
-            ("segments", model.name, chosen),
-            lambda: segments_answer(snapshot, model, windows[chosen]),
-        )
+
+        def make(snapshot: Snapshot, model: ModelState) -> SegmentsAnswer:
+            windows = {one.name: one for one in snapshot.windows}
+            chosen = deciding_window(model, [*windows]) if window is None else window
+            if chosen not in windows:
+                raise UsageError(f"window: must be one of {', '.join(windows)}, got {chosen!r}")
+            return segments_answer(snapshot, model, windows[chosen])
+
+        return self._of_model(name, ("segments", window), make)
 
     def versions(
         self, name: str | None, asked: tuple[str, str] | None = None, last: int | None = None
@@ -185,10 +180,8 @@ class Queries:
             UsageError: versions are asked for that are not known, or not counted apart.
             EngineUnavailableError: the counts cannot be read.
         """
-        snapshot = self._read_snapshot()
-        model = find_model(snapshot, name)
 
-        def make() -> VersionsReading:
+        def make(snapshot: Snapshot, model: ModelState) -> VersionsReading:
             found = model.versions_now
             if asked is not None or last is not None:
                 found = self._from_engine(
@@ -198,7 +191,7 @@ class Queries:
                 )
             return versions_reading(snapshot, model, found)
 
-        return self._answers.get(snapshot, ("versions", model.name, asked, last), make)
+        return self._of_model(name, ("versions", asked, last), make)
 
     def trends(self, names: Sequence[str], *, step: int, last: int) -> dict[str, Numbers]:
         """Return precision over time of several models, read from the engine at once.
@@ -231,10 +224,8 @@ class Queries:
             UsageError: the periods cannot be compared.
             EngineUnavailableError: the history cannot be read.
         """
-        snapshot = self._read_snapshot()
-        model = find_model(snapshot, name)
 
-        def make() -> Explanation:
+        def make(snapshot: Snapshot, model: ModelState) -> Explanation:
             deciding = deciding_window(model, [one.name for one in snapshot.windows])
             asked = compared_live(snapshot, model, before, after, deciding)
             regime = LabelRegime.of(model)
@@ -249,7 +240,7 @@ class Queries:
             found = self._from_engine(partial(with_news, explained.diagnosis, now=model.now_ms))
             return explained._replace(diagnosis=found, answer=diagnosis_answer(found))
 
-        return self._answers.get(snapshot, ("explanation", model.name, before, after), make)
+        return self._of_model(name, ("explanation", before, after), make)
 
     def class_comparison(
         self, name: str | None, before: str | None, after: str | None
@@ -270,19 +261,25 @@ class Queries:
             UsageError: the stretches cannot be compared.
             EngineUnavailableError: the history cannot be read.
         """
-        snapshot = self._read_snapshot()
-        model = find_model(snapshot, name)
-        if not model.classes:
-            return None
 
-        def make() -> ClassComparison:
+        def make(snapshot: Snapshot, model: ModelState) -> ClassComparison | None:
+            if not model.classes:
+                return None
             deciding = deciding_window(model, [one.name for one in snapshot.windows])
             asked = ClassRanges.asked(model, before, after, parse_duration(deciding))
             counted = self._from_engine(lambda monitor: counted_days(monitor, model.name, asked))
             return compare_classes(model, asked, counted)
 
-        key = ("class_comparison", model.name, before, after)
-        return self._answers.get(snapshot, key, make)
+        return self._of_model(name, ("class_comparison", before, after), make)
+
+    def _of_model(
+        self, name: str | None, asked: tuple[object, ...], make: Callable[[Snapshot, ModelState], T]
+    ) -> T:
+        """Answer a question about a model, once a snapshot."""
+        snapshot = self._read_snapshot()
+        model = find_model(snapshot, name)
+        key = (model.name, *asked)
+        return self._answers.get(snapshot, key, lambda: make(snapshot, model))
 
     def _from_engine(self, read: Callable[[Monitor], T]) -> T:
         if self._read_engine is None:

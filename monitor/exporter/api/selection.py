@@ -12,6 +12,7 @@ from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.findings import model_because
 from monitor.report.verdict_words import urgency
 from monitor.report.vocabulary import PAGE_METRICS
+from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 
 URGENCY = "urgency"
@@ -114,7 +115,8 @@ def _urgency(model: ModelState, judged: JudgedModel) -> int:
     pages = model.watched.degradation_detected
     if not pages and model.watched.predictions.kind is not None:
         return _DEGENERATE
-    return urgency(judged.verdict, judged.because, pages=pages)
+    worse = worse_version_in_use(model) is not None
+    return urgency(judged.verdict, judged.because, pages=pages, worse_version=worse)
 
 
 def _number(order: str, window: Window) -> Callable[[ModelState], float]:

@@ -69,6 +69,7 @@ from monitor.report.without_labels import (
     usual_rate,
     without_labels,
 )
+from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import Watched, WindowEstimates
 from monitor.version import __version__
@@ -118,7 +119,7 @@ def status_answer(
 
 def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
     watched, found = model.watched, verdict_on(model, deciding)
-    seen = of_model(snapshot, model, deciding)
+    seen, worse = of_model(snapshot, model, deciding), worse_version_in_use(model)
     return ModelStatus(
         name=model.name,
         version=model.version or None,
@@ -138,6 +139,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         headline=model_headline(snapshot, model, deciding),
         change_began=change_beginning(watched.began),
         new_version=version_news(watched.new_version),
+        worse_version=None if worse is None else worse.versions[1].name,
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
@@ -152,7 +154,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         last_prediction_age_seconds=_age(model, model.last_prediction_ms),
         last_label=time_text(model.last_label_ms),
         last_label_age_seconds=_age(model, model.last_label_ms),
-        labelled=model.labelled,
+        labels_came=model.labelled,
+        labelled=model.matched,
         pending=model.pending,
         expired=model.expired,
         maturity_seconds=_seconds(model.maturity_ms),

@@ -110,6 +110,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             that they did, the model does not page, and its skill has no trend.
         new_version: the version that this change began with, else the one that began last;
             null before a second one, and under `on_version: keep`.
+        worse_version: the version that began last, where it is certainly worse than the one before
+            over the same time, decides, and predicted within a day; null otherwise.
         labelling: how its labels come.
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
             taken as they are, the middle where a range is given.
@@ -125,7 +127,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         last_prediction_age_seconds: event time since then.
         last_label: end of the hour of the latest label; null for none within 90 days.
         last_label_age_seconds: event time since then.
-        labelled: predictions for which a label came in time.
+        labels_came: predictions for which a label came in time, null and retracted ones too.
+        labelled: predictions whose label in force is positive or negative; where silence past
+            the label timeout is a negative, also those whose label never came.
         pending: predictions that wait for a label.
         expired: predictions whose label never came in time.
         maturity_seconds: age at which windows end; null while it is not known.
@@ -163,6 +167,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     headline: str
     change_began: ChangeBeginning | None
     new_version: VersionNewsAnswer | None
+    worse_version: str | None
     labelling: Labelling
     label_errors: dict[str, float]
     label_error_ranges: dict[str, tuple[float, float]]
@@ -177,6 +182,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     last_prediction_age_seconds: float | None
     last_label: Time | None
     last_label_age_seconds: float | None
+    labels_came: Count
     labelled: Count
     pending: Count
     expired: Count

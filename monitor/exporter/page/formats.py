@@ -165,7 +165,7 @@ def last_label(model: ModelStatus) -> str:
     """Say how long ago the latest label of a model is dated, in event time."""
     age = model.last_label_age_seconds
     if age is None:
-        return "none yet" if not model.labelled else "none for 90 days"
+        return "none yet" if not model.labels_came else "none for 90 days"
     return "less than an hour ago" if age < _HOUR else f"{duration(age)} ago"
 
 
@@ -185,7 +185,7 @@ def lacks_labels(model: ModelStatus) -> bool:
     """Return whether the last label is older than a day and than labels need to come."""
     age = model.last_label_age_seconds
     if age is None:
-        return bool(model.labelled)
+        return bool(model.labels_came)
     return age > max(_DAY.total_seconds(), model.maturity_seconds or 0.0)
 
 

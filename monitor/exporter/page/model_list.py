@@ -209,7 +209,8 @@ def _title(words: str) -> str:
 
 
 def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
-    words = words_of(model.verdict, model.verdict_because)
+    worse = model.worse_version is not None
+    words = words_of(model.verdict, model.verdict_because, worse_version=worse)
     pages = model.detectors.degradation_detected
     decides = model.verdict_window
     other = None if decides == window or model.reference is None else f", last {decides}"

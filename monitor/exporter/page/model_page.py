@@ -35,7 +35,8 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         query: what was asked for.
     """
     sections, model = _sections(content, query), content.model
-    words = words_of(model.verdict, model.verdict_because)
+    worse = model.worse_version is not None
+    words = words_of(model.verdict, model.verdict_because, worse_version=worse)
     return document(
         one_line(content.model.name),
         head=page_head(),

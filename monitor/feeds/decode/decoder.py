@@ -17,7 +17,8 @@ from monitor.feeds.decode.assemble import Assembler
 from monitor.feeds.decode.completed import completed
 from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
-from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, fault_of, parse
+from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, parse
+from monitor.feeds.decode.record_faults import RecordFaults
 from monitor.feeds.decode.records import Record, RecordTypes
 from monitor.feeds.decode.scanning import RowLayout, Scanner
 from monitor.feeds.decode.settings import DecodeSettings
@@ -86,7 +87,7 @@ class Decoder:
         compiled = compiled_module() if (kernel or kernel_in_use()) == "c" else None
         scans = compiled is not None and settings.id_texts is None
         self._scanner = Scanner(compiled, settings) if scans else None
-        self.settings = settings
+        self.settings, self._faults = settings, RecordFaults(settings)
         self.class_tally = ClassTally() if class_tally is None else class_tally
         self._types = RecordTypes(settings.segment_keys, named=bool(settings.class_names))
         self._names = GroupNames(settings, self._types.segment_values)
@@ -283,7 +284,7 @@ class Decoder:
             return Fault(RejectReason.TOO_LARGE, detail)
         try:
             fields = completed(parse(line))
-            return fault_of(fields, self.settings, latest_ms) or self._odd_fault(line)
+            return self._faults.first(fields, latest_ms) or self._odd_fault(line)
         except NotARecordError as error:
             return Fault(RejectReason.MALFORMED, f"record: {error}")
 
@@ -298,7 +299,7 @@ class Decoder:
         return Fault(RejectReason.BAD_VALUE, "record: cannot be used")
 
     def _fields_fault(self, row: Fields | Fault, latest_ms: int | None) -> Fault:
-        fault = row if isinstance(row, Fault) else fault_of(row, self.settings, latest_ms)
+        fault = row if isinstance(row, Fault) else self._faults.first(row, latest_ms)
         return fault or Fault(RejectReason.BAD_VALUE, "record: cannot be used")
 
 

@@ -184,6 +184,11 @@ class GroupCodes:
         known = [*self._classes, _BINARY]
         return [known[code] for code in codes.tolist()]
 
+    @property
+    def class_lists(self) -> list[ClassList]:
+        """The classes of each group's model; one of 0 and 1 where there is no group."""
+        return self._classes or [_BINARY]
+
     def many(self, codes: Int64Array) -> BoolArray | bool:
         """Tell which codes are of models of many classes; False where there are none."""
         if not any(classes.is_many for classes in self._classes):

@@ -1,10 +1,10 @@
 """Blocks of lines to columns by the compiled kernel, and the lines that it leaves.
 
 Lines are objects of JSON, or rows of cells. The kernel takes predictions, labels and outcomes,
-with their fields in any order. It leaves counts, classes by name, lines of an unusual form (a key
-twice, no `type`, an id of over 240 bytes, a number of over 19 digits, a cell in quotes), and every
-line that may be unfit. `Decoder` decodes these by the code that decodes whole blocks where there is
-no kernel, so that the kernel has no rule for rejections.
+with their fields in any order. It leaves counts, `scores` of classes with names, lines of an
+unusual form (a key twice, no `type`, an id of over 240 bytes, a number of over 19 digits, a cell in
+quotes), and every line that may be unfit. `Decoder` decodes these by the code that decodes whole
+blocks where there is no kernel, so that the kernel has no rule for rejections.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.feeds.decode.assemble import decided_by
+from monitor.feeds.decode.class_lists import named_outcomes
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames
 from monitor.feeds.decode.settings import MAX_RECORD_BYTES, DecodeSettings
+from monitor.feeds.decode.written_classes import WrittenClasses
 
-_PREDICTIONS = ("key", "time", "score", "group", "given", "row")
+_PREDICTIONS = ("key", "time", "score", "group", "given", "row", "actual")
 _LABELS = ("key", "time", "value", "sampling_probability", "prediction_time", "row")
 _OUTCOMES = ("time", "label_time", "given", "actual", "score", "group", "row")
 """The columns that the kernel writes, in its order."""
@@ -82,6 +84,8 @@ class Scanner:
         self._settings = settings
         self._names = GroupNames(settings)
         self._keys = tuple(key.encode() for key in settings.segment_keys)
+        named = settings.class_names
+        self._classes = WrittenClasses(named) if named else None
         fields = compiled.FIELDS.split()
         self._no_field = len(fields)
         names = [*fields, "", *(f"segment.{key}" for key in settings.segment_keys)]
@@ -112,6 +116,7 @@ class Scanner:
             starts,
             left,
             layout and self._packed(layout),
+            self._classes and self._classes.given,
         )
         if not taken:
             return None
@@ -138,10 +143,15 @@ class Scanner:
         """Return the records whose group and class are known, and the rows of the others."""
         codes = GroupCodes(self._names)
         numbers = codes.of_names(names)
-        known = [_decide(columns, numbers, codes) for columns in (predicted, nameless)]
-        nameless["actual_positive"] = nameless.pop("actual") == 1
+        (_, *known), (actual, *more) = (
+            self._decided(columns, numbers, codes) for columns in (predicted, nameless)
+        )
+        known += more
+        nameless["actual_positive"] = actual == 1
         predictions, labels = Predictions(**predicted), Labels(**labelled)
         outcomes = Outcomes(**nameless)
+        if self._classes is not None:
+            outcomes = named_outcomes(outcomes, actual)
         unfit = np.concatenate([predictions.row[~known[0]], outcomes.row[~known[1]]])
         if len(unfit):
             predictions, outcomes = predictions.take(known[0]), outcomes.take(known[1])
@@ -151,18 +161,27 @@ class Scanner:
             predictions=predictions, labels=labels, outcomes=outcomes, groups=groups
         ), unfit
 
+    def _decided(
+        self, columns: _Columns, numbers: Int64Array, codes: GroupCodes
+    ) -> tuple[Int64Array, BoolArray]:
+        """Replace groups by their codes and given classes by predicted ones.
+
+        Returns:
+            Numbers of the actual classes of outcomes; and which records fit.
+        """
+        columns["group"] = group = numbers[columns["group"]]
+        given, actual = columns.pop("given"), columns.pop("actual")
+        fit: BoolArray = group != UNFIT
+        if self._classes is not None and len(group):
+            lists = codes.class_lists
+            found = self._classes.predicted(given, group, lists)
+            actual, named = self._classes.actual(actual, group, lists)
+            given, columns["predicted_class"] = found.given, found.number
+            fit = fit & found.fit & named
+        positive, decided = decided_by(given, columns["score"], codes.thresholds(group))
+        columns["predicted_positive"] = positive
+        return actual, fit & decided
+
 
 def _empty(names: Sequence[str], rows: int) -> _Columns:
     return {name: np.empty(rows, _TYPES.get(name, np.int64)) for name in names}
-
-
-def _decide(columns: _Columns, numbers: Int64Array, codes: GroupCodes) -> BoolArray:
-    """Replace groups by their codes and given classes by predicted ones; return which fit.
-
-    Those of models of many classes, whose classes have names, do not.
-    """
-    columns["group"] = group = numbers[columns["group"]]
-    positive, decided = decided_by(columns.pop("given"), columns["score"], codes.thresholds(group))
-    columns["predicted_positive"] = positive
-    fit: BoolArray = decided & (group != UNFIT) & ~np.asarray(codes.many(group))
-    return fit

@@ -39,6 +39,8 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 }
 """Names that columns often have, by field."""
 
+ASKED = "say which column is which: write "
+"""Before the options to write, in what is said of a table whose columns make no events."""
 _UNKNOWN = "COLUMN"
 _SHOWN = 12
 """Columns that a message names."""
@@ -154,7 +156,7 @@ def to_stderr(text: str) -> None:
 
 def _advice(name: str, lack: str, columns: Sequence[str], asked: str) -> str:
     shown = ", ".join(columns[:_SHOWN]) + (", …" if len(columns) > _SHOWN else "")
-    return f"{name}: {lack}, got {shown or 'none'}; say which column is which: write {asked}"
+    return f"{name}: {lack}, got {shown or 'none'}; {ASKED}{asked}"
 
 
 def _candidates(

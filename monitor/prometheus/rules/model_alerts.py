@@ -21,6 +21,7 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
         _predictions_degenerate(scope),
         _prevalence_shift(scope),
         _operating_point_moved(scope),
+        _version_worse(scope),
         *objective_alerts(scope),
         _labels_not_trustworthy(scope),
     ]
@@ -141,6 +142,26 @@ def _operating_point_moved(scope: Scope) -> Alert:
         + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
         page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
+    )
+
+
+def _version_worse(scope: Scope) -> Alert:
+    worse = scope.select("classifier_version_worse")
+    return Alert(
+        name="VersionWorse",
+        why="The gauge alone: it rests on a confidence sequence, so that looking often does not "
+        "raise its false alarms, and it is 0 again a day after the version's last prediction. The "
+        "look-back keeps a failed scrape from resolving it.",
+        expr=f"max_over_time({worse}[{GAP}]) == 1",
+        severity="ticket",
+        keep="30m",
+        summary=f"{templates.MODEL}: version {templates.VERSION} is worse than {templates.AGAINST}",
+        description="Over the same time, at equal class ratio and mix, the version that began last "
+        "separates the classes certainly worse than the one before. A rollout of a few per cent "
+        "hardly shows in the model as a whole. Roll it back, or compare both by segment.",
+        runbook=scope.link("deploy/README.md#versionworse"),
+        page=links.page_of_model(scope),
         dashboard=links.on_call(scope),
     )
 

@@ -22,7 +22,7 @@ from monitor.prometheus.rules.recording import (
 from monitor.prometheus.rules.scope import GAP, Scope, quoted
 from monitor.report.vocabulary import DEGENERACIES
 
-_MODEL_LETTERS, _INSTANCE_LETTERS = 36, 28
+_MODEL_LETTERS, _INSTANCE_LETTERS, _VERSION_LETTERS = 36, 28, 24
 """Letters of a name that a summary shows at most; a longer name ends in an ellipsis there."""
 
 
@@ -32,6 +32,9 @@ def _short(name: str, most: int) -> str:
 
 _OF_CLASSES = 'classifier_degradation_detected{model=%[1]q,class!=""}'
 MODEL = f"{{{{ {_short('$labels.model', _MODEL_LETTERS)} }}}}"
+VERSION, AGAINST = (
+    f"{{{{ {_short(f'$labels.{label}', _VERSION_LETTERS)} }}}}" for label in ("version", "against")
+)
 INSTANCE = f"{{{{ {_short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
 AT_INSTANCE = (
     f"{{{{ with $labels.instance }}}} at {{{{ {_short('.', _INSTANCE_LETTERS)} }}}}{{{{ end }}}}"

@@ -7,7 +7,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.feeds.decode.field_columns import LEFT_OUT, classes, optional_numbers, seconds_of
+from monitor.feeds.decode.field_columns import (
+    LEFT_OUT,
+    classes,
+    millisecond,
+    milliseconds,
+    optional_numbers,
+    seconds_of,
+)
 
 ZONE = timezone(timedelta(hours=-3))
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,3 +54,10 @@ def test_numbers_are_as_given_and_nan_for_none(values):
 def test_classes_are_0_and_1_however_they_are_written(values):
     expected = [LEFT_OUT if value is None else int(value) for value in values]
     assert_column(classes(values), expected, np.int64)
+
+
+@given(
+    st.one_of(st.floats(-9e9, 9e9), st.integers(-(9 * 10**15), 9 * 10**15).map(lambda n: n / 1e6))
+)
+def test_one_time_in_milliseconds_is_that_of_a_column(seconds):
+    assert millisecond(seconds) == milliseconds(np.array([seconds]))[0]

@@ -1,0 +1,29 @@
+"""Names of the classes of recorded events, out of the values that are none of 0 and 1."""
+
+from __future__ import annotations
+
+from monitor.cli.rejected_records import RejectedRecords
+from monitor.cli.rejected_values import stands_for_no_class
+from monitor.config.classes import MANY
+from monitor.config.mapping import ClassField, text_of
+from monitor.events.reject_reasons import RejectReason
+
+
+def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of classes that are not known yet, in alphabetical order.
+
+    Two values of a model without known classes are left out: which of them is the positive class
+    only a person knows.
+
+    Args:
+        rejected: records that were rejected while the known ones were the classes.
+        known: names of classes.
+    """
+    values = [
+        value
+        for field in ClassField
+        for value in rejected.values(RejectReason.BAD_VALUE, field)
+        if isinstance(value, str | int) and not stands_for_no_class(text_of(value))
+    ]
+    found = {text_of(value) for value in values} - set(known) - {""}
+    return tuple(sorted(found)) if len(found) + len(known) >= MANY else ()

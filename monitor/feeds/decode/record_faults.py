@@ -1,0 +1,347 @@
+"""The first fault of a record, found field by field.
+
+`records` and `assemble` find fast that a record is unfit. This module then finds the
+reason, for every input format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from itertools import chain
+from math import isfinite
+from typing import Any, TypeGuard
+
+import msgspec
+
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
+from monitor.events.reject_reasons import RejectReason
+from monitor.feeds.decode.class_lists import ONE_LABEL, ClassList, NamedLabels
+from monitor.feeds.decode.field_columns import millisecond
+from monitor.feeds.decode.groups import name_fits
+from monitor.feeds.decode.reasons import Fault, Fields, shown
+from monitor.feeds.decode.records import MAX_COUNT, Time
+from monitor.feeds.decode.settings import DecodeSettings
+from monitor.feeds.decode.time_units import NAMES, unit_that_fits
+from monitor.feeds.scalars import is_nothing
+
+_NO_LABEL = "leave the event out while there is no label, and give null, None, to retract one"
+
+
+class RecordFaults:
+    """Finds the first fault of a record, in the order of its fields.
+
+    Args:
+        settings: the accepted models.
+    """
+
+    def __init__(self, settings: DecodeSettings) -> None:
+        self._settings = settings
+        self._only_model, self._keys = settings.only_model, settings.segment_keys
+        self._default = ClassList(settings.default.classes)
+        self._classes = {name: ClassList(m.classes) for name, m in (settings.models or {}).items()}
+        self._labels = NamedLabels(settings.class_names)
+        self._kinds: dict[str, Callable[[Fields, int | None], Fault | None]] = {
+            "prediction": self._prediction,
+            "label": self._label,
+            "outcome": self._outcome,
+            "counts": self._counts,
+        }
+
+    def first(self, fields: Fields, latest_ms: int | None) -> Fault | None:
+        """Return the first fault of a record; None if it can be used.
+
+        Args:
+            fields: the record by the names of its fields.
+            latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
+
+        >>> label = {"type": "label", "id": "a", "ts": 0, "label": 7}
+        >>> RecordFaults(DecodeSettings()).first(label, None).detail
+        'label: must be 0, 1, true, false or null, got 7'
+        """
+        kind = fields.get("type")
+        if kind is None:
+            return _missing("type")
+        if not isinstance(kind, str):
+            return _bad("type", "must be a string", kind)
+        if kind not in self._kinds:
+            detail = f"type: must be one of {', '.join(self._kinds)}, got {shown(kind)}"
+            return Fault(RejectReason.UNKNOWN_TYPE, detail)
+        return self._kinds[kind](fields, latest_ms)
+
+    def _prediction(self, fields: Fields, latest: int | None) -> Fault | None:
+        return (
+            _id(fields.get("id"))
+            or _time("ts", fields.get("ts"), latest)
+            or self._group(fields)
+            or self._decision(fields)
+        )
+
+    def _label(self, fields: Fields, latest: int | None) -> Fault | None:
+        return (
+            _id(fields.get("id"))
+            or _time("ts", fields.get("ts"), latest)
+            or self._label_value(fields)
+            or _sampling(fields.get("sampling_probability"))
+            or _audit(fields.get("audit"))
+            or _source(fields)
+        )
+
+    def _outcome(self, fields: Fields, latest: int | None) -> Fault | None:
+        nameless = fields.get("id") is None
+        return (
+            (None if nameless else _id(fields.get("id")))
+            or _time("ts", fields.get("ts"), latest)
+            or _if_given("label_ts", fields, partial(_time, latest=latest))
+            or self._group(fields)
+            or self._decision(fields)
+            or self._outcome_label(fields)
+            or _sampling(fields.get("sampling_probability"))
+            or _audit(fields.get("audit"), outcome=True)
+            or _source(fields)
+            or (_nameless(fields) if nameless else None)
+        )
+
+    def _counts(self, fields: Fields, latest: int | None) -> Fault | None:
+        if fault := _time("ts", fields.get("ts"), latest) or self._group(fields):
+            return fault
+        if self._classes_of(fields).is_many:
+            return _bad("type", "counts are of two classes, and the model has more", "counts")
+        cells, times = ("tp", "fp", "fn", "tn"), (("label_ts", None), ("watermark", latest))
+        faults = chain(
+            (_missing(n) if fields.get(n) is None else _count(n, fields[n]) for n in cells),
+            (_if_given(f"predicted_{side}", fields, _count) for side in ("positive", "negative")),
+            (_if_given(n, fields, partial(_time, latest=at)) for n, at in times),
+        )
+        return (
+            next(filter(None, faults), None)
+            or _sampling(fields.get("sampling_probability"))
+            or _if_given("late", fields, _late)
+            or _batch(fields)
+        )
+
+    def _group(self, fields: Fields) -> Fault | None:
+        if fault := self._model(fields.get("model")):
+            return fault
+        version, segment = fields.get("version"), fields.get("segment")
+        if version not in (None, "") and (fault := _name("version", version)):
+            return fault
+        if segment is None:
+            return None
+        if not isinstance(segment, Mapping):
+            return _bad("segment", "must be an object of strings or integers", segment)
+        given = ((key, segment.get(key)) for key in self._keys)
+        faults = (_name(f"segment.{key}", value) for key, value in given if value is not None)
+        return next(filter(None, faults), None)
+
+    def _model(self, model: Any) -> Fault | None:
+        if model is None:
+            why = "it may be left out where exactly one is configured"
+            return None if self._only_model else _missing("model", why)
+        if fault := _name("model", model):
+            return fault
+        if self._settings.fields_of(model) is None:
+            known = ", ".join(map(repr, self._settings.models or ()))
+            detail = f"model: is none of those configured ({known}), got {shown(model)}"
+            return Fault(RejectReason.UNKNOWN_MODEL, detail)
+        return None
+
+    def _decision(self, fields: Fields) -> Fault | None:
+        score, prediction = fields.get("score"), fields.get("prediction")
+        scores, classes = fields.get("scores"), self._classes_of(fields)
+        if score is not None and not (_is_number(score) and 0 <= score <= 1):
+            return _bad("score", "must be a number from 0 to 1", score)
+        if prediction is not None and classes.number(prediction) is None:
+            return _bad("prediction", _one_of(prediction, classes.allowed()), prediction)
+        if classes.is_many and scores is not None and classes.best(scores) is None:
+            return _bad("scores", "must have a number for each of the model's classes", scores)
+        if prediction is not None or (classes.is_many and scores is not None):
+            return None
+        if score is not None and self._threshold(fields) is not None:
+            return None
+        instead = "scores of all classes"
+        if not classes.is_many:
+            instead = "a score with a threshold of the model"
+        return _missing("prediction", f"{instead} would do")
+
+    def _name_of_model(self, fields: Fields) -> str:
+        """The model of a record, for which `_model` found no fault."""
+        model: str = fields.get("model") or self._only_model or ""
+        return model
+
+    def _threshold(self, fields: Fields) -> float | None:
+        found = self._settings.fields_of(self._name_of_model(fields))
+        return found.threshold if found else None
+
+    def _classes_of(self, fields: Fields) -> ClassList:
+        return self._classes.get(self._name_of_model(fields), self._default)
+
+    def _label_value(self, fields: Fields) -> Fault | None:
+        if "label" not in fields:
+            return _missing("label")
+        if self._labels.value(label := fields["label"]) is not None:
+            return None
+        allowed = ClassList(self._labels.names).allowed("null")
+        hint = _NO_LABEL if is_nothing(label) else ""
+        return _bad("label", _one_of(label, allowed), label, hint)
+
+    def _outcome_label(self, fields: Fields) -> Fault | None:
+        if "label" not in fields:
+            return _missing("label")
+        label, classes = fields["label"], self._classes_of(fields)
+        if label is None or classes.number(label) is not None:
+            return None
+        return _bad("label", _one_of(label, classes.allowed("null")), label)
+
+
+def _if_given(name: str, fields: Fields, find: Callable[[str, Any], Fault | None]) -> Fault | None:
+    return None if (value := fields.get(name)) is None else find(name, value)
+
+
+def _id(value: object) -> Fault | None:
+    if value is None:
+        return _missing("id")
+    if not isinstance(value, str) or not value:
+        return _name("id", value)
+    if (size := len(value.encode())) <= MAX_ID_BYTES:
+        return None
+    detail = f"id: must be at most {MAX_ID_BYTES} bytes of UTF-8, got {size}"
+    return Fault(RejectReason.TOO_LARGE, detail)
+
+
+def _time(name: str, value: object, latest: int | None) -> Fault | None:
+    if value is None:
+        return _missing(name)
+    seconds = _seconds(value)
+    if seconds is None:
+        return _bad(name, "must be epoch seconds or RFC 3339 with Z or an offset", value)
+    return None if _is_in_time(seconds, latest) else _out_of_range(name, seconds, value)
+
+
+def _out_of_range(name: str, seconds: float, value: object) -> Fault:
+    if unit := unit_that_fits(seconds):
+        is_unit = f"got {shown(value)}, which is {NAMES[unit]}"
+        detail = f"{name}: must be in epoch seconds, {is_unit}"
+        return Fault(RejectReason.TIMESTAMP_IN_MILLISECONDS, detail)
+    inside = EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000
+    allowed = "is too far ahead of the clock" if inside else "must lie in 1900 to 2200"
+    detail = f"{name}: {allowed}, got {shown(value)}"
+    return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
+
+
+def _nameless(fields: Fields) -> Fault | None:
+    if fields.get("label") is None:
+        return _missing("id", "an outcome without a label waits for one, and is found by its id")
+    if (fields.get("sampling_probability") or 1) < 1:
+        return _missing("id", "a label with a sampling_probability belongs to an id")
+    if fields.get("source") is not None:
+        return _missing("id", "a label with a source belongs to an id")
+    return None
+
+
+def _count(name: str, value: object) -> Fault | None:
+    if _is_integer(value) and abs(value) <= MAX_COUNT:
+        return None
+    return _bad(name, f"must be an integer of at most {MAX_COUNT} either way", value)
+
+
+def _late(name: str, value: object) -> Fault | None:
+    if _is_integer(value) and 0 <= value <= MAX_COUNT:
+        return None
+    return _bad(name, f"must be an integer from 0 to {MAX_COUNT}", value)
+
+
+def _batch(fields: Fields) -> Fault | None:
+    pair = {name: fields.get(name) for name in ("source", "batch")}
+    for name, value in pair.items():
+        if value is not None:
+            if fault := _name(name, value):
+                return fault
+        elif any(other is not None for other in pair.values()):
+            return _missing(name, "source and batch come together or not at all")
+    return None
+
+
+def _sampling(value: object) -> Fault | None:
+    if value is None or (_is_number(value) and 0 < value <= 1):
+        return None
+    return _bad("sampling_probability", "must be above 0 and at most 1", value)
+
+
+def _audit(value: object, *, outcome: bool = False) -> Fault | None:
+    if value is None:
+        return None
+    if not (isinstance(value, bool | int) and value in (0, 1)):
+        return _bad("audit", "must be true or false", value)
+    if outcome and value:
+        return _bad("audit", "is of a record of type label alone, with the id", True)
+    return None
+
+
+def _source(fields: Fields) -> Fault | None:
+    value = fields.get("source")
+    if value is None:
+        return None
+    if fault := _name("source", value):
+        return fault
+    if fields.get("audit"):
+        return _bad("source", "is not of an audit, which every source is held against", value)
+    return None
+
+
+def _name(name: str, value: object) -> Fault | None:
+    if not isinstance(value, str) or not value:
+        hint = "make it text or an integer, since 1.10 and 1.1 are one float"
+        if isinstance(value, float) and value.is_integer():
+            hint = 'make it text or an integer, as pandas does with .astype("Int64")'
+        allowed = "must be a string that is not empty, or an integer"
+        return _bad(name, allowed, value, hint if isinstance(value, float) else "")
+    if name_fits(value):
+        return None
+    return _bad(name, "must be at most 256 bytes of UTF-8 without NUL", value)
+
+
+def _seconds(value: object) -> float | None:
+    """Epoch seconds of a number, an aware datetime or an RFC 3339 string; else None."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, str):
+        return _seconds_of_text(value)
+    return float(value) if _is_number(value) and isfinite(value) else None
+
+
+def _seconds_of_text(text: str) -> float | None:
+    try:
+        found = msgspec.convert(text, Time)
+    except msgspec.ValidationError:
+        return None
+    return found.timestamp() if isinstance(found, datetime) else found
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _one_of(value: object, allowed: str) -> str:
+    return ONE_LABEL if isinstance(value, list) else allowed
+
+
+def _missing(name: str, hint: str = "") -> Fault:
+    return Fault(RejectReason.MISSING_FIELD, f"{name}: is missing" + (f"; {hint}" if hint else ""))
+
+
+def _bad(name: str, allowed: str, value: object, hint: str = "") -> Fault:
+    detail = f"{name}: {allowed}, got {shown(value)}" + (f"; {hint}" if hint else "")
+    return Fault(RejectReason.BAD_VALUE, detail)
+
+
+def _is_in_time(seconds: float, latest_ms: int | None) -> bool:
+    if not EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000:
+        return False
+    time = millisecond(seconds)
+    return time < LATEST_MS and (latest_ms is None or time <= latest_ms)
