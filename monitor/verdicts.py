@@ -205,8 +205,8 @@ class VersionsNow(NamedTuple):
     """Versions of a model that counts them apart.
 
     Attributes:
-        compared: the one that began last and the one before; None where they cannot be
-            compared.
+        compared: the one that began last, with the one that predicted most since; None where
+            they cannot be compared.
         not_compared: why they are not; "" where they are.
         shadows: None where the model has no shadow versions configured.
         shadow_cases: mature cases of each shadow version that the version that decides scored

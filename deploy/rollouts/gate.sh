@@ -7,7 +7,7 @@
 # EVERY seconds (60), LOOKS times at most (4320: three days), and prints what decided. It goes on after
 # an error, as a version that has not predicted yet is unknown to the monitor, and prints each once.
 # Exit code: 0 promoted, 1 rolled back, 2 wrong arguments, 3 held: nothing was shown, or the monitor
-# did not answer.
+# did not answer; 4 PROMOTE or ROLL_BACK failed.
 set -u
 
 if [ $# -ne 3 ]; then
@@ -15,9 +15,10 @@ if [ $# -ne 3 ]; then
   exit 2
 fi
 model=$1 stable=$2 canary=$3
+comma() { printf '%s' "$1" | sed 's/,/\\,/g'; } # of a name, as --versions takes it
 compare() {
   ${PRECISION_MONITOR:-precision-monitor} compare --url "${MONITOR_URL:-http://127.0.0.1:9108}" \
-    --model "$model" --versions "$stable,$canary" "$@"
+    --model "$model" --versions "$(comma "$stable"),$(comma "$canary")" "$@"
 }
 
 looks=${LOOKS:-4320} error=
@@ -26,19 +27,21 @@ while [ "$looks" -gt 0 ]; do
   said=$(compare --fail-on worse 2>&1)
   case $? in
     1)
-      printf '%s\n' "$said" && ${ROLL_BACK:-true}
+      printf '%s\n' "$said"
+      ${ROLL_BACK:-true} || exit 4
       exit 1
       ;;
     0)
       error=
       if said=$(compare --fail-on worse --fail-on not_shown 2>&1); then
-        printf '%s\n' "$said" && ${PROMOTE:-true}
+        printf '%s\n' "$said"
+        ${PROMOTE:-true} || exit 4
         exit 0
       fi
       ;;
     *)
-      [ "$said" = "$error" ] || printf '%s\n' "$said" >&2
-      error=$said
+      known=$error error=$(printf '%s' "$said" | tr -d '0-9,') # without the counts that grow
+      [ "$known" = "$error" ] || printf '%s\n' "$said" >&2
       ;;
   esac
   [ "$looks" -eq 0 ] || sleep "${EVERY:-60}"

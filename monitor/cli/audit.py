@@ -14,6 +14,7 @@ from monitor.cli.output import show, tell
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.config import Config, ModelConfig, load_config
 from monitor.config.quantities import count_of
+from monitor.diagnosis.comparison import check_two_classes
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -72,12 +73,14 @@ def run(args: Namespace) -> int:
         pass
     if args.json:
         show(json.dumps(_json(model, args.seed, drawn, texts)))
-        return 0
-    for key in rng.permutation(np.concatenate([one.keys for one in drawn])).tolist():
-        show(texts.found[key])
-    for one in drawn:
-        words = f"predicted {one.predicted}, labelled {one.label}"
-        tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {count_of(one.cases, 'case')}")
+    else:
+        for key in rng.permutation(np.concatenate([one.keys for one in drawn])).tolist():
+            show(texts.found[key])
+        for one in drawn:
+            words = f"predicted {one.predicted}, labelled {one.label}"
+            tell(f"{one_line(model)}: {words}: {len(one.keys):,} of {count_of(one.cases, 'case')}")
+    if feed.torn is not None:
+        raise feed.torn
     return 0
 
 
@@ -106,6 +109,7 @@ def _cases(monitor: Monitor, args: Namespace) -> tuple[str, LabelledCases]:
     if model not in names:
         known = ", ".join(names)
         raise UsageError(f"audit: --model: no such model, got {model!r}; the feed has {known}")
+    check_two_classes(model, monitor.config.model(model).classes)
     cases = monitor.label_errors.not_audited(names.index(model))
     if args.range is not None:
         opens, closes = parse_time_range("--range", args.range)

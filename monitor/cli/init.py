@@ -49,7 +49,7 @@ def run(args: Namespace) -> int:
     if args.output != _STDOUT and output.exists():
         raise UsageError(f"--output: is there already, got {args.output!r}; name another, or -")
     with looked_at(args.place, args.properties) as looked:
-        text, models = _surveyed(looked, mapping_of(args))
+        text, models, torn = _surveyed(looked, mapping_of(args))
     _write(args.output, output, text)
     for model in models:
         tell(_found(model))
@@ -60,11 +60,15 @@ def run(args: Namespace) -> int:
                 f"{one_line(model.name)}: the reference of {model.reference} is longer than these "
                 f"events: {_complete(model.complete_ms)}"
             )
+    if torn is not None:
+        raise torn
     return 0
 
 
-def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[SurveyedModel, ...]]:
-    """Return the configuration for some events, and what they show of each model."""
+def _surveyed(
+    looked: Looked, given: MappedRecords | None
+) -> tuple[str, tuple[SurveyedModel, ...], FeedError | None]:
+    """Return the configuration for some events, what they show by model, and where they tear."""
     head = files.first_rows(looked.path)
     mapping = _mapping(looked.name, head, given)
     scored = "prediction" not in fields_of(files.columns_of(head), mapping)
@@ -83,7 +87,8 @@ def _surveyed(looked: Looked, given: MappedRecords | None) -> tuple[str, tuple[S
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")
     segments = () if names else _segments(head, mapping)
-    return "\n".join(_document(looked, mapping, models, segments, scored=scored)), models
+    text = "\n".join(_document(looked, mapping, models, segments, scored=scored))
+    return text, models, feed.torn
 
 
 def _read(

@@ -13,6 +13,7 @@ from monitor.cli.output import show
 from monitor.cli.recorded_input import paths_of
 from monitor.clock import DAY_MS
 from monitor.config import Config, load_config
+from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.metrics.confusion_summary import ScalarEstimate
@@ -38,10 +39,12 @@ def run(args: Namespace) -> int:
     config = load_config(args.config) if args.config else Config.without_file()
     warn(config)
     monitor = Monitor(config)
-    for batch in RecordedFeed(paths_of(args, config), config, mapping_of(args)).batches():
+    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
+    for batch in feed.batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
+    check_two_classes(model.name, config.model(model.name).classes)
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = ((model.now_ms or 0) // DAY_MS + 1) * DAY_MS
     histogram = monitor.scores(model.name, closes - args.days * DAY_MS, closes)
@@ -49,6 +52,8 @@ def run(args: Namespace) -> int:
         raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")
     choice = best_threshold(histogram, args.objective, class_ratio=ratio)
     show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
+    if feed.torn is not None:
+        raise feed.torn
     return 0 if choice is not None else 1
 
 

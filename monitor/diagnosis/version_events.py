@@ -72,6 +72,20 @@ class VersionEvents:
         traffic = [VersionTraffic(name, *numbers) for name, numbers in found.items()]
         return tuple(sorted(traffic, key=lambda one: (one.first, one.name)))
 
+    def made_since(self, name: str, moment: int) -> int:
+        """Return how many predictions a version made from a moment on.
+
+        Args:
+            name: of the version.
+            moment: epoch milliseconds.
+        """
+        mine, made = self._of(name), 0
+        for kind in _GROUPED:
+            columns = getattr(mine, kind)
+            many = columns.population.sum(axis=1) if kind == "counts" else np.ones(len(columns))
+            made += int(many[columns.time >= moment].sum())
+        return made
+
     def cells(self, names: tuple[str, str], within: TimeRange) -> Int64Array:
         """Return the outcomes of two versions.
 

@@ -1,6 +1,6 @@
 """Two versions of a model compared over the same stretch of recorded events.
 
-versions   those asked for; else the two whose first predictions are the latest
+versions   those asked for; else the one that began last, and the one that predicted most since
 stretch    the time in which both predicted, up to where outcomes are mature; of it the
            last days, where so many are asked for
 """
@@ -46,8 +46,7 @@ def compare_recorded(
         settings: of the model.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             no label came.
-        versions: names of A, to compare with, and of B, to judge; None for the two whose
-            first predictions are the latest.
+        versions: names of A, to compare with, and of B, to judge; None as in `chosen_versions`.
         last: compare this length of time at the end of the stretch, milliseconds; None for
             all of it.
 
@@ -57,7 +56,7 @@ def compare_recorded(
     """
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
-    a, b = chosen_versions(events.versions, versions, _OPTION)
+    a, b = chosen_versions(events.versions, versions, _OPTION, events.made_since)
     common = common_stretch((a, b), mature_until, _OPTION)
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)

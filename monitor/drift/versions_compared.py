@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -113,14 +113,21 @@ def check_labelling(model: str, setting: ModelConfig) -> None:
 
 
 def chosen_versions(
-    there: Sequence[VersionTraffic], asked: tuple[str, str] | None, option: str
+    there: Sequence[VersionTraffic],
+    asked: tuple[str, str] | None,
+    option: str,
+    made_since: Callable[[str, int], int],
 ) -> tuple[VersionTraffic, VersionTraffic]:
     """Return A, the version to compare with, and B, the one to judge.
 
     Args:
         there: the versions, in the order of their first predictions.
-        asked: names of A and of B; None for the two that began last.
+        asked: names of A and of B; None for the version that began last as B, and as A the one
+            that predicted most since then, so that a canary that was rolled back before is passed
+            by. Where none did, A is the one before.
         option: what they are asked for by, for the error.
+        made_since: returns how many predictions a version made from a moment on, epoch
+            milliseconds.
 
     Raises:
         UsageError: a version is unknown, or there are fewer than two.
@@ -132,7 +139,9 @@ def chosen_versions(
                 f"{option}: a comparison needs two versions, and there is {_only(there)}; "
                 "predictions name theirs in the field version"
             )
-        return there[-2], there[-1]
+        *others, judged = there
+        beside = {one.name: made_since(one.name, judged.first) for one in others}
+        return max(reversed(others), key=lambda one: beside[one.name]), judged
     for name in asked:
         if name not in by_name:
             if OTHER_VALUE in by_name:

@@ -104,8 +104,8 @@ def _verdict() -> Family:
     return Family(
         name="classifier_version_verdict",
         kind="gauge",
-        meaning="1 for the verdict on the version that began last, compared with the one before "
-        "over the same time, at equal class ratio and mix; it may be looked at at any time.",
+        meaning="1 for the verdict on the version that began last, compared with the one beside "
+        "it over the same time, at equal class ratio and mix; it may be looked at at any time.",
         labels=("model", "version", "against", "verdict"),
         lines=lambda shape: [
             line(**labels, verdict=verdict)
@@ -123,7 +123,7 @@ def _worse() -> Family:
     return Family(
         name="classifier_version_worse",
         kind="gauge",
-        meaning="1 while the version that began last is certainly worse than the one before, "
+        meaning="1 while the version that began last is certainly worse than the one beside it, "
         "decides, and predicted within a day of event time; 0 otherwise.",
         labels=("model", "version", "against"),
         lines=lambda shape: [line(**labels) for labels in _compared(shape)],

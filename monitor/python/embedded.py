@@ -177,8 +177,8 @@ class EmbeddedMonitor(Monitor):
         The model counts its versions apart, by `segments: [version]`.
 
         Args:
-            versions: the version to compare with and the one to judge; the two that began last
-                if left out.
+            versions: the version to compare with and the one to judge; if left out, the one that
+                began last is judged against the one that predicted most since.
             last: compare only so much time before the end, such as "7d".
             model: name of the model; the only one if left out.
 

@@ -184,7 +184,10 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
             "look, and not for all looks of a rollout."
         )
     if not (compared.segments or compared.comparison.by_pairs):
-        yield "The mix is equal by day alone: the model has no other segment than the version."
+        yield (
+            "The mix is equal by day alone, and a version that gets harder cases looks worse: "
+            "configure segments beside the version."
+        )
 
 
 def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:

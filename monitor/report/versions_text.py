@@ -15,7 +15,7 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
-from monitor.report.versions_words import versions_headline
+from monitor.report.versions_words import compared_at, versions_headline
 from monitor.report.vocabulary import METRIC_WORDS
 
 COLUMNS = 100
@@ -53,7 +53,7 @@ def _sides(found: VersionsCompared) -> Iterator[str]:
     )
     before, after = (float(precision(one)) for one in comparison.counts)
     yield _row("precision as it was", _ratio(before), _ratio(after), _signed(after - before))
-    yield "on the same cases:" if comparison.by_pairs else "at equal class ratio and mix:"
+    yield f"{compared_at(found)}:"
     a, b = compared.metrics
     for name in _METRICS:
         values = (a[name].estimate, b[name].estimate)
@@ -171,7 +171,8 @@ def _strata(found: VersionsCompared) -> str:
         if share >= _SHOWN
     ]
     rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
-    hint = "" if keys else " With segment keys (--segments, or configured) it is equal by these."
+    harder = " A version that gets harder cases looks worse: compare by segments (--segments)."
+    hint = "" if keys else harder
     return f"The mix is equal by {compared}{rest}.{hint}"
 
 

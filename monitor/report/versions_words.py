@@ -29,7 +29,7 @@ def versions_headline(found: VersionsCompared) -> str:
     if because is NotShown.MISSING_CLASS:
         return f"Whether version {b} is worse than {a} is not shown: {_lacking(found)}."
     recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
-    where = "on the same cases" if found.comparison.by_pairs else "at equal class ratio and mix"
+    where = compared_at(found)
     if because is NotShown.ANOTHER_OPERATING_POINT:
         return (
             f"Version {b} has another operating point than {a}: {recall}, {false} {where}; "
@@ -44,6 +44,13 @@ def versions_headline(found: VersionsCompared) -> str:
     if verdict is VersionVerdict.NOT_SHOWN:
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
     return f"Version {b} is {verdict} than {a}: {numbers}{_traffic(compared)}."
+
+
+def compared_at(found: VersionsCompared) -> str:
+    """Return what is equal in the comparison: the cases, or class ratio and mix of segments."""
+    if found.comparison.by_pairs:
+        return "on the same cases"
+    return "at equal class ratio and mix" if found.segments else "at equal class ratio"
 
 
 def worse_version(found: VersionsCompared) -> str:

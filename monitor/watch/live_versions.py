@@ -72,7 +72,7 @@ class LiveVersions:
         self._latest: dict[int, _Latest] = {}
 
     def now(self, model: int, mature_until: int | None) -> VersionsNow | None:
-        """Return the two versions that began last, compared; None where versions are not kept.
+        """Return the version that began last, compared; None where versions are not kept.
 
         Args:
             model: its number.
@@ -107,7 +107,7 @@ class LiveVersions:
             mature_until: moment up to which outcomes are mature, epoch milliseconds; None
                 where none are.
             versions: names of A, to compare with, and of B, to judge; None for the one that
-                began last and the one before it, passing by shadow versions.
+                began last, and the one that predicted most since, passing by shadow versions.
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
@@ -122,10 +122,12 @@ class LiveVersions:
         held = _Held(self._catalogue, number, self._counts.held(number), pairs)
         there = held.traffic(times, hour or 0)
         cases = {name: pairs.mature_hours(name, hour or 0)[1] for name in pairs.names}
-        asked = None if versions is None else chosen_versions(there, versions, _OPTION)
+        since = held.made_since
+        asked = None if versions is None else chosen_versions(there, versions, _OPTION, since)
         try:
             check_labelling(model, self._catalogue.settings[number])
-            a, b = asked or chosen_versions(self._latest_two(model, there), None, _OPTION)
+            deciding = self._without_shadows(model, there)
+            a, b = asked or chosen_versions(deciding, None, _OPTION, since)
             common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ")
@@ -142,7 +144,7 @@ class LiveVersions:
             times[name] = VersionTimes(min(firsts, default=None), max(one.last, shadow.last))
         return times
 
-    def _latest_two(self, model: str, there: list[VersionTraffic]) -> list[VersionTraffic]:
+    def _without_shadows(self, model: str, there: list[VersionTraffic]) -> list[VersionTraffic]:
         """Leave out the shadow versions but the one that began last, if it began last of all."""
         deciding = self._received.versions(model).times
         shadows = self._received.shadows(model).times.keys() - deciding.keys()
@@ -235,6 +237,17 @@ class _Held:
                 last = max(first, min(known.last, until - 1))
             found.append(VersionTraffic(name, int(made[rows].sum()) + pairs, first, last))
         return sorted(found, key=lambda one: (one.first, one.name))
+
+    def made_since(self, name: str, moment: int) -> int:
+        """Return how many held predictions a version made from the hour of a moment on.
+
+        Args:
+            name: of the version.
+            moment: epoch milliseconds.
+        """
+        rows = self._rows_of(name)
+        rows = rows[self._hours.hour[rows] >= moment // HOUR_MS]
+        return int(self._hours.cells[rows, PREDICTED_POSITIVE:].sum())
 
     def cells(self, names: tuple[str, str], within: VersionStretch) -> Int64Array:
         """Return the counts of two versions, (2, days, strata, 6).

@@ -392,3 +392,35 @@ def test_rows_of_other_names_end_with_all_options_to_write_in_every_format(capsy
     assert done.code == 3
     asked = "--field ts=timestamp --field prediction=COLUMN --field label=COLUMN"
     assert done.err.splitlines()[-1].endswith(f"; say which column is which: write {asked}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("replay",),
+        ("threshold", "--objective", "accuracy"),
+        ("audit", "--sample", "2"),
+        ("init", "-o"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_answers_from_what_is_before_a_cut_and_ends_with_it(
+    capsys, tmp_path, command
+):
+    rows = [
+        {
+            "ts": 600 * n,
+            "id": str(n),
+            "prediction": n % 2,
+            "score": n % 10 / 10,
+            "label": n % 3 // 2,
+        }
+        for n in range(900)
+    ]
+    path, written = tmp_path / "a.json", tmp_path / "monitor.yaml"
+    path.write_text(json.dumps(rows)[:-30])
+    words = [*command, written] if command[0] == "init" else command
+    done = ran(capsys, *words, path)
+    assert done.code == 3
+    assert done.out or written.exists()
+    assert "the array is cut: it ends in record 900 (" in done.err.splitlines()[-1]

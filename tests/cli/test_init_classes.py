@@ -21,7 +21,7 @@ def stream(path: Path, classes: list[str | int], *, cases: int = 4_000) -> Path:
         ts = case * 20 * DAY // cases
         given = {
             "prediction": other if case % 10 == 7 else right,
-            "region": "eu us".split()[case % 2],
+            "region": ("eu", "us")[case % 2],
         }
         events.append({"type": "prediction", "id": str(case), "ts": ts, "model": "mail", **given})
         events.append({"type": "label", "id": str(case), "ts": ts + DAY, "label": right})

@@ -171,7 +171,7 @@ def prove(promtool, folder, series, cases):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def run_gate(url, looks="1"):
+def run_gate(url, looks="1", **more):
     """Run the script; return its exit code, what it printed, and its complaints."""
     environment = {
         **os.environ,
@@ -181,6 +181,7 @@ def run_gate(url, looks="1"):
         "ROLL_BACK": "echo rolled-back",
         "LOOKS": looks,
         "EVERY": "0",
+        **more,
     }
     words = [str(ROLLOUTS / "gate.sh"), "m", "6", "7"]
     done = subprocess.run(
@@ -218,6 +219,13 @@ def test_the_script_rolls_a_worse_version_back():
     assert (code, said.splitlines()[-1]) == (1, "rolled-back")
     assert said.startswith("Version 7 is worse than 6")
     assert "promoted" not in said
+
+
+def test_the_script_says_by_its_exit_code_that_a_command_failed():
+    with running(recall=(0.9, 0.5), a_day=1_008) as server:
+        code, said, _ = run_gate(server.url, ROLL_BACK="false")
+    assert code == 4
+    assert said.startswith("Version 7 is worse than 6")
 
 
 def test_the_script_promotes_a_better_version():

@@ -117,6 +117,13 @@ def of_settings(*_: object) -> str:
     return " ".join([*found, forward])
 
 
+def of_threshold_and_audit(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    asked = ("--objective", "precision>=0.9", "-c", "CONFIG")
+    said = failed(path, capsys, "threshold", "EVENTS", *asked)
+    assert failed(path, capsys, "audit", "EVENTS", "-c", "CONFIG") == said
+    return said
+
+
 See = Callable[[Path, pytest.CaptureFixture[str]], str]
 REFUSED: dict[str, See] = {
     "CSV, Parquet, Arrow, databases, frames": of_a_frame,
@@ -128,6 +135,8 @@ REFUSED: dict[str, See] = {
         path, capsys, "diagnose", "EVENTS", "-c", "CONFIG", "--html", "report.html"
     ),
     "other paths of the API": of_the_curve,
+    "versions": lambda *_: config_fault(f"models: {{m: {{segments: [version], {MODEL}}}}}\n"),
+    "`scores`": of_threshold_and_audit,
     "`compare` of two versions": lambda path, capsys: failed(
         path, capsys, "compare", "EVENTS", "-c", "CONFIG"
     ),
@@ -164,6 +173,51 @@ def test_each_setting_that_the_table_refuses_is_refused_with_its_reason() -> Non
     seen = of_settings()
     for sentence in quoted(f"refused {rows()[row]}"):
         assert sentence in seen
+
+
+def versioned(changed: int, days: int) -> bytes:
+    """A day's cases twenty times an hour; from a day on, of version 2 and with card as loan."""
+    lines = []
+    for case in range(days * 480):
+        new = case >= changed * 480
+        label = CONFIG.models["m"].classes[case % 3]
+        given = "loan" if (label == "card" and new and case % 2) or case % 11 == 0 else label
+        one = {"type": "outcome", "ts": case * 180, "model": "m", "version": str(1 + new)}
+        lines.append(json.dumps({**one, "prediction": given, "label": label}))
+    return ("\n".join(lines) + "\n").encode()
+
+
+@pytest.mark.slow
+def test_versions_and_the_day_of_a_change_are_there_as_the_table_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "events.ndjson").write_bytes(versioned(40, 52))
+    settings = f"{MODEL}, reference: {{first: 28d, on_version: keep}}"
+    (tmp_path / "keep.yaml").write_text(f"models: {{m: {{{settings}}}}}\n")
+    again = settings.replace("28d, on_version: keep", "2d, on_version: restart")
+    (tmp_path / "restart.yaml").write_text(f"models: {{m: {{{again}}}}}\n")
+    series = tmp_path / "series"
+    words = ["--openmetrics", str(series), "--step", "1d"]
+    found = {}
+    for name in ("keep", "restart"):
+        config = str(tmp_path / f"{name}.yaml")
+        assert (
+            main(["replay", str(tmp_path / "events.ndjson"), "-c", config, "--json", *words]) == 0
+        )
+        found[name] = json.loads(capsys.readouterr().out)["models"]["m"]
+    (confusion,) = found["keep"]["windows"]["7d"]["classes"]["confusions"]
+    assert (confusion["actual"], confusion["predicted"]) == ("card", "loan")
+    assert confusion["change_began"]["at"] == "1970-02-10T00:00:00Z"
+    assert "change_began" not in found["keep"]
+    assert found["restart"]["reference"]["open"] >= "1970-02-10T00:00:00Z"
+    written = series.read_text()
+    assert "classifier_version_info{" in written
+    (first,) = {
+        float(line.split()[1])
+        for line in written.splitlines()
+        if line.startswith("classifier_version_first_seen") and 'version="2"' in line
+    }
+    assert first == 40 * 86_400
 
 
 def test_every_row_that_refuses_is_seen_here() -> None:

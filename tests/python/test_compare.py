@@ -210,3 +210,13 @@ def test_verdicts_of_simulated_changes():
 def test_a_range_without_rows_is_named_beside_what_the_table_has(frame, before, after, side):
     with pytest.raises(ValueError, match=rf"^{side}: no row is in 201[25]-.*; the table has 2013-"):
         compare(before, after, frame, prediction="decided", **COLUMNS)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_report_links_to_the_sections_that_it_has_in_their_order(timed):
+    rows = {"prediction": [1, 0, 1, 0] * 60, "label": [1, 0, 0, 1] * 60}
+    first, second = ({**rows, "ts": range(d * 86_400, d * 86_400 + 24_000, 100)} for d in (0, 30))
+    page = (compare(first, second) if timed else compare(rows, rows)).to_html()
+    links = re.findall(r'href="#([a-z]+)"', page.split("<nav")[1].split("</nav>")[0])
+    assert links == re.findall(r'<section id="([a-z]+)"', page)
+    assert ("when" in links) == timed

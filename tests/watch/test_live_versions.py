@@ -81,6 +81,18 @@ def test_the_last_days_are_compared_where_they_are_asked_for_and_hold_for_one_lo
     assert whole.comparison.outcomes > 2 * found.comparison.outcomes
 
 
+def test_a_canary_is_compared_with_the_version_beside_it_and_not_with_one_rolled_back_before():
+    events = [
+        event | ({"version": "5"} if event.get("version") == "7" and event["ts"] < 6 * DAY else {})
+        for event in stream(a_day=1_008)
+        if event.get("version") != "7" or not 6 * DAY <= event["ts"] < 7 * DAY
+    ]
+    model = model_of(fed(events))
+    for found in (model.versions_now.compared, recorded(events, config_of(), model.mature_until)):
+        assert [one.name for one in found.versions] == ["6", "7"]
+        assert found.within.opens // 3_600_000 == 7 * 24
+
+
 def test_either_version_may_be_the_one_that_is_judged():
     monitor = fed(stream(recall=(0.9, 0.5), a_day=1_008))
     until = model_of(monitor).mature_until

@@ -222,7 +222,8 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         "--versions",
         metavar="A,B",
         help="version to compare with, and version to judge; __missing__ for predictions without "
-        "one, and \\, for a comma of a name (default: the two that began last)",
+        "one, and \\, for a comma of a name (default: the one that began last is judged against "
+        "the one that predicted most since)",
     )
     parser.add_argument(
         "--last",

@@ -126,7 +126,8 @@ def document() -> dict[str, Any]:
                 _parameter(
                     "versions",
                     "A,B: the version to compare with and the one to judge, with \\, for a comma "
-                    "of a name; the two that began last if left out.",
+                    "of a name; if left out, the one that began last is judged against the one "
+                    "that predicted most since.",
                 ),
                 _parameter("last", "Compare only so much time before the end, such as 7d."),
                 text=True,

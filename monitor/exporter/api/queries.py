@@ -172,7 +172,7 @@ class Queries:
         Args:
             name: of the model; None for the only one there is.
             asked: names of the version to compare with and of the one to judge; None for the
-                two that began last.
+                one that predicted most since the one to judge, which began last.
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:

@@ -35,16 +35,18 @@ def report_html(diagnosis: DiagnosisAnswer, series: SeriesAnswer | None, curve: 
         series: the model over time; None where no time is known.
         curve: precision against recall of the later period.
     """
-    left_out = ("now", "when") if series is None else ("now",)
+    sections: dict[str, h.Node] = {"why": why_section(diagnosis)}
+    if series is not None:
+        sections["when"] = when_section(series, diagnosis, None)
+    sections["where"] = where_section(diagnosis, SegmentView(rows=_SEGMENTS))
+    sections["plane"] = plane_section(diagnosis, curve, IsoCurves())
+    titles = dict(SECTIONS)
     return report_file(
         f"{one_line(diagnosis.model)}: why precision moved",
-        sections=[(name, title) for name, title in SECTIONS if name not in left_out],
+        sections=[(name, titles[name]) for name in sections],
         main=[
             h.p[f"From {side_name(diagnosis.before)} to {side_name(diagnosis.after)}."],
-            why_section(diagnosis),
-            None if series is None else when_section(series, diagnosis, None),
-            where_section(diagnosis, SegmentView(rows=_SEGMENTS)),
-            plane_section(diagnosis, curve, IsoCurves()),
+            *sections.values(),
         ],
     )
 

@@ -212,7 +212,11 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
         "Labels": _delay(model),
         "Maturity": _maturity(model),
         "Evidence for a worse model": _evidence(model.detectors),
-        "Predictions alone": _alone(model.predictions_degenerate),
+        **(
+            {}
+            if has_many_classes([*model.windows.values()])
+            else {"Predictions alone": _alone(model.predictions_degenerate)}
+        ),
         **({} if model.trend is None else {"Trend over weeks": minus(model.trend.text)}),
         **(
             {}

@@ -291,6 +291,7 @@ class Decoder:
     def _odd_fault(self, line: bytes) -> Fault:
         """Find a fault that only the strict decoder sees: NaN in an ignored field, two types."""
         try:
+            msgspec.json.decode(line)  # malformed, wherever the fault lies
             self._json.decode(line)
         except msgspec.ValidationError as error:
             return Fault(RejectReason.BAD_VALUE, f"record: {error}")
