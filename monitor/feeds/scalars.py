@@ -93,7 +93,7 @@ def prediction_fields(
     fields = {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts)}
     if prediction is not None:
         fields["prediction"] = plain_class(prediction)
-    _take(fields, others)
+    fields |= _given(others)
     if segment is not None:
         fields["segment"] = plain_segment(segment)
     return fields
@@ -112,16 +112,15 @@ def label_fields(identity: Id, ts: Moment, label: Any, **others: Any) -> dict[st
     {'type': 'label', 'id': '7', 'ts': 60, 'label': True}
     """
     fields = {"type": "label", "id": plain_name(identity), "ts": plain_time(ts)}
-    fields["label"] = plain_class(label)
-    _take(fields, others)
-    return fields
+    return {**fields, "label": plain_class(label), **_given(others)}
 
 
-def _take(fields: dict[str, Any], others: Mapping[str, Any]) -> None:
-    """Add other fields, as Python's own values; those that are None are left out."""
-    for field, value in others.items():
-        if value is not None:
-            fields[field] = plain_name(value) if field in NAMES else plain(value)
+def _given(others: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        field: plain_name(value) if field in NAMES else plain(value)
+        for field, value in others.items()
+        if value is not None
+    }
 
 
 def plain_segment(segment: Any) -> Any:

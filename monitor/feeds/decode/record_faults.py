@@ -283,9 +283,11 @@ def _source(fields: Fields) -> Fault | None:
     value = fields.get("source")
     if value is None:
         return None
+    if fault := _name("source", value):
+        return fault
     if fields.get("audit"):
         return _bad("source", "is not of an audit, which every source is held against", value)
-    return _name("source", value)
+    return None
 
 
 def _name(name: str, value: object) -> Fault | None:
