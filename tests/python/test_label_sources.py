@@ -14,6 +14,8 @@ from monitor.cli.entry import main
 from monitor.config import Config
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.sources_now import sources_now
+from monitor.feeds.csv_file import read_csv
+from monitor.feeds.http.json_bodies import feedback_lines
 
 RATES = {"ann": (0.02, 0.1), "expert": (0.005, 0.02), "rules": (0.05, 0.3)}
 """False positive and false negative rate of each source."""
@@ -74,6 +76,20 @@ def by_lines(monitor):
         monitor.apply(decoder.decode_lines("\n".join(lines).encode() + b"\n", source="t"))
 
 
+def by_feedback(monitor):
+    for source, frame in LABELS.items():
+        body = json.dumps([{**row, "source": source} for row in records(frame)]).encode()
+        lines = feedback_lines(body, "application/json", now=0.0)
+        monitor.apply(monitor._decoder.decode_lines(lines, source="t"))
+
+
+def by_csv(monitor):
+    for source, frame in LABELS.items():
+        text = pd.DataFrame(records(frame)).assign(source=source).to_csv(index=False)
+        for batch in read_csv([text.encode()], "t", monitor._decoder, 1 << 16):
+            monitor.apply(batch)
+
+
 def fed(by):
     monitor = Monitor(CONFIG)
     monitor.feed(PREDICTIONS)
@@ -86,7 +102,9 @@ def monitor():
     return fed(by_a_constant)
 
 
-@pytest.mark.parametrize("by", [by_a_column, by_arrow, by_single_labels, by_lines])
+@pytest.mark.parametrize(
+    "by", [by_a_column, by_arrow, by_csv, by_feedback, by_lines, by_single_labels]
+)
 def test_every_way_in_gives_the_same(monitor, by):
     found, expected = fed(by)["claims"].label_sources, monitor["claims"].label_sources
     assert found.to_dict() == expected.to_dict()

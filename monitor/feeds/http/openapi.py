@@ -117,7 +117,7 @@ _SCHEMAS = {
     "Feedback": {
         "type": "object",
         "required": ["id", "label"],
-        "properties": {"id": _ID, "label": _CLASS, "ts": _TIME},
+        "properties": {"id": _ID, "label": _CLASS, "ts": _TIME, "source": _ID},
     },
     "CloudEvent": {
         "type": "object",
