@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from monitor.config.quantities import count_of
 from monitor.metrics.source_errors import FEWEST_OF_CLASS, FEWEST_SHARED, SourceErrors
 from monitor.metrics.source_findings import PairAgreement, SourceFindings
 
@@ -18,7 +19,8 @@ def sources_text(found: SourceFindings) -> str:
     Args:
         found: what they show.
     """
-    head = f"who is right where sources disagree: {found.shared:,} cases have labels of several"
+    cases = count_of(found.shared, "case")
+    head = f"who is right where sources disagree: {cases} got labels of several"
     return "; ".join([head, *_parts(found)])
 
 
@@ -26,7 +28,7 @@ def _parts(found: SourceFindings) -> Iterator[str]:
     most = sorted(found.pairs, key=lambda pair: -pair.cases)[:_MOST_PAIRS]
     yield from map(_pair_text, most)
     if len(found.pairs) > _MOST_PAIRS:
-        yield f"{len(found.pairs) - _MOST_PAIRS} more pairs share cases"
+        yield f"{count_of(len(found.pairs) - _MOST_PAIRS, 'pair')} more"
     if not math.isnan(found.alpha):
         yield f"Krippendorff's alpha of all is {found.alpha:.3f}"
     for name, errors in zip(found.names, found.errors, strict=True):

@@ -27,8 +27,8 @@ def sources_now(found: LabelSourcesAnswer | None) -> h.Node:
     return [
         h.h3["Who labels"],
         h.p(".muted")[
-            f"{count(found.cases)} cases have labels of several sources; Krippendorff's alpha of "
-            f"all is {alpha}. {count(found.outranked)} labels were outranked."
+            f"Cases with labels of several sources: {count(found.cases)}; Krippendorff's alpha of "
+            f"all: {alpha}. Labels that another source outranks: {count(found.outranked)}."
         ],
         _table(
             "Sources of labels and how often each is wrong",
