@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from monitor.diagnosis.result import Diagnosis
 from monitor.drift.rates_changed import rates_changed
+from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.engine import Monitor
 from monitor.snapshot import ModelState
 
@@ -33,11 +35,28 @@ def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
     before, after = found.before, found.after
     if now is None or after.closes is None:
         return found
+    number = monitor.models.index(found.model)
     news = monitor.news.between(
-        monitor.models.index(found.model),
+        number,
         before.counts,
         (before.closes or 0, after.closes),
         now,
         changed=rates_changed(found.verdict, found.judgement),
     )
+    if news.new_version is not None:
+        news = news._replace(worse=_worse_version(found, monitor, number))
     return replace(found, news=news)
+
+
+def _worse_version(found: Diagnosis, monitor: Monitor, number: int) -> VersionsCompared | None:
+    """Return the comparison that proves a version worse, which predicted in the later stretch."""
+    now, after = monitor.versions.now(number, found.after.closes), found.after
+    compared = None if now is None else now.compared
+    if compared is None or after.opens is None or after.closes is None:
+        return None
+    worse = compared.comparison.decided_by.found.verdict is VersionVerdict.WORSE
+    shadow = monitor.config.model(found.model).is_shadow(compared.versions[1].name)
+    opens, closes = compared.within
+    return (
+        compared if worse and not shadow and opens < after.closes and after.opens < closes else None
+    )

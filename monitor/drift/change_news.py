@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from monitor.drift.versions_compared import VersionsCompared
+
 
 class ChangeBegan(NamedTuple):
     """When recall or the false-positive rate changed, to the hour, epoch milliseconds.
@@ -45,10 +47,13 @@ class ChangeNews(NamedTuple):
         began: when they changed; None where nothing says that they did.
         new_version: the version that this change began with, else the one that began last;
             None before a second one, and under `on_version: keep`.
+        worse: the comparison that proves a version worse than the one beside it; None where none
+            is, and where versions are ignored or not counted apart.
     """
 
     began: ChangeBegan | None = None
     new_version: NewVersion | None = None
+    worse: VersionsCompared | None = None
 
 
 NO_NEWS = ChangeNews()

@@ -54,6 +54,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         flags=_flags(diagnosis.after.counts),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
+        worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
     )
 
 

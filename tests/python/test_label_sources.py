@@ -190,7 +190,8 @@ def test_a_source_that_cannot_be_used_is_an_error(fields, told):
         Monitor(CONFIG).label("a", ts=0, label=1, **fields)
 
 
-def test_an_outcome_without_an_id_has_no_source():
-    table = {"ts": [0], "prediction": [1], "label": [1], "source": ["ann"]}
-    with pytest.raises(ValueError, match="a label with a source belongs to an id"):
-        Monitor().feed(table)
+def test_an_outcome_without_an_id_counts_and_its_source_says_nothing():
+    monitor = Monitor()
+    monitor.feed({"ts": [0], "prediction": [1], "label": [1], "source": ["ann"]})
+    assert monitor.snapshot().lifetime.counts.tp.tolist() == [1]
+    assert not monitor["default"].label_sources

@@ -24,7 +24,7 @@ from monitor.events.columns import (
     Outcomes,
     Predictions,
 )
-from monitor.events.sourced_labels import have_sources, with_sources
+from monitor.events.sourced_labels import with_sources
 from monitor.feeds.decode.class_lists import actual, named_outcomes, predicted
 from monitor.feeds.decode.count_fields import batch_fits, batch_keys, population_of
 from monitor.feeds.decode.field_columns import (
@@ -284,7 +284,8 @@ def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: Boo
     """Divide outcome records into a prediction and a label (with an id) or an outcome (without).
 
     A row without an id is unfit if its label is null, since no later label can find it,
-    or if its label was sampled or has a source, since outcomes store neither.
+    or if its label was sampled, since outcomes do not store that. The source of its label says
+    nothing, as no other label is of the same case.
 
     Args:
         decided: columns that predictions and outcomes have in common.
@@ -295,8 +296,7 @@ def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: Boo
     """
     labelled = labels.value != RETRACTED
     actual_class = decided.pop("actual_class", None)
-    plain = ~(labels.sampling_probability < 1) & ~have_sources(labels)
-    fit = fit & (has_id | labelled & plain)
+    fit = fit & (has_id | labelled & ~(labels.sampling_probability < 1))
     columns = decided | {"row": labels.row}
     positive = labels.value == 1
     own = Outcomes(label_time=labels.time, actual_positive=positive, **columns)

@@ -235,8 +235,6 @@ def _nameless(fields: Fields) -> Fault | None:
         return _missing("id", "an outcome without a label waits for one, and is found by its id")
     if (fields.get("sampling_probability") or 1) < 1:
         return _missing("id", "a label with a sampling_probability belongs to an id")
-    if fields.get("source") is not None:
-        return _missing("id", "a label with a source belongs to an id")
     return None
 
 

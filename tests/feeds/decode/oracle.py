@@ -115,7 +115,7 @@ def _faults(record, models):  # noqa: C901 - one rule a line
     if kind == "outcome" and used.get("id") is None:
         weight = used.get("sampling_probability")
         light = type(weight) in (int, Decimal) and weight < 1
-        unmatched = used.get("label") is None or light or used.get("source") is not None
+        unmatched = used.get("label") is None or light
         faults |= {"missing_field"} if unmatched else set()
     if used.get("audit") and (kind == "outcome" or used.get("source") is not None):
         faults |= {"bad_value"}
