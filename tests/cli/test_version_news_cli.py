@@ -103,3 +103,15 @@ def test_an_asked_range_is_searched_from_the_end_of_the_earlier_one(capsys, wors
     assert not found["new_version"]["change_began_with_it"]
     early = ["--before", "1970-01-01..1970-01-02", "--after", "1970-01-02..1970-01-03"]
     assert "new_version" not in json.loads(said(capsys, worse[0], "diagnose", *early, "--json"))
+
+
+def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing(capsys, tmp_path):
+    events = stream(recall=(0.9, 0.5), a_day=1_008, share=0.15)
+    (tmp_path / "events.ndjson").write_text("".join(f"{json.dumps(e)}\n" for e in events))
+    ranges = ["--before", "1970-01-01..1970-01-03", "--after", "1970-01-06..1970-01-09"]
+    for reference, named in (("first: 2d", True), ("first: 2d, on_version: keep", False)):
+        text = CONFIG.replace("window: {length: 3d, end: 1970-01-04T00:00:00Z}", reference)
+        (tmp_path / "monitor.yaml").write_text(text)
+        found = json.loads(said(capsys, tmp_path, "diagnose", "--json", *ranges))
+        assert found["worse"]["answer"] == "not_shown"
+        assert found["worse"]["text"].endswith("Version 7 is worse than 6") is named
