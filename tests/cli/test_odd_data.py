@@ -34,7 +34,10 @@ TIME = (
     "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
     "write it so, or name the column that holds it: --field ts=COLUMN"
 )
-MORE = "or configure `classes` of the model where there are more than two"
+MORE = (
+    "for a model of more than two classes, list them as its classes in a configuration, which "
+    "precision-monitor init FILE writes"
+)
 POSITIVE = "say which values are of the positive class: --positive label=VALUE"
 NEGATIVE = "which of the negative: --negative label=VALUE"
 HINTS = {
@@ -119,7 +122,7 @@ HINTS = {
         of_labels("fraud", "legit", "open"),
         (),
         (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE, {MORE}; records "
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; {MORE}; records "
             "have 'fraud', 'legit', 'open'"
         ),
     ),
@@ -127,7 +130,7 @@ HINTS = {
         of_labels(*"ABCDEF"),
         (),
         (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE, {MORE}; records "
+            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; {MORE}; records "
             "have 'A', 'B', 'C', 'D', 'E', …"
         ),
     ),
