@@ -211,12 +211,14 @@ class VersionsNow(NamedTuple):
         shadows: None where the model has no shadow versions configured.
         shadow_cases: mature cases of each shadow version that the version that decides scored
             as well, by its name.
+        ignored: True under `on_version: keep`.
     """
 
     compared: VersionsCompared | None = None
     not_compared: str = ""
     shadows: ShadowsNow | None = None
     shadow_cases: Mapping[str, int] = {}
+    ignored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

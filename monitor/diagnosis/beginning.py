@@ -43,15 +43,14 @@ def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
         now,
         changed=rates_changed(found.verdict, found.judgement),
     )
-    if news.new_version is not None:
-        news = news._replace(worse=_worse_version(found, monitor, number))
-    return replace(found, news=news)
+    worse = _worse_version(found, monitor, number)
+    return replace(found, news=news._replace(worse=worse))
 
 
 def _worse_version(found: Diagnosis, monitor: Monitor, number: int) -> VersionsCompared | None:
     """Return the comparison that proves a version worse, which predicted in the later stretch."""
     now, after = monitor.versions.now(number, found.after.closes), found.after
-    compared = None if now is None else now.compared
+    compared = None if now is None or now.ignored else now.compared
     if compared is None or after.opens is None or after.closes is None:
         return None
     worse = compared.comparison.decided_by.found.verdict is VersionVerdict.WORSE

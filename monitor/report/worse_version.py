@@ -20,9 +20,10 @@ def worse_version_in_use(model: ModelState) -> VersionsCompared | None:
     Returns:
         None where there is no such version.
     """
-    compared = None if model.versions_now is None else model.versions_now.compared
-    if compared is None or model.now_ms is None or model.watched.new_version is None:
+    now = model.versions_now
+    if now is None or now.ignored or now.compared is None or model.now_ms is None:
         return None
+    compared = now.compared
     worse = compared.comparison.decided_by.found.verdict is VersionVerdict.WORSE
     last = model.version_last_ms.get(compared.versions[1].name)
     return compared if worse and last is not None and last > model.now_ms - DAY_MS else None

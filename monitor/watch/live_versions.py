@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.config import Labelling
+from monitor.config import Labelling, OnVersion
 from monitor.counts import Outcome
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import (
@@ -133,7 +133,8 @@ class LiveVersions:
             why = str(error).removeprefix(f"{_OPTION}: ")
             return VersionsNow(None, why, shadow_cases=cases)
         found = self._compared(number, held, (a, b), common, last)
-        return VersionsNow(found, shadow_cases=cases)
+        on_version = self._catalogue.settings[number].reference.on_version
+        return VersionsNow(found, shadow_cases=cases, ignored=on_version is OnVersion.KEEP)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
         """When each version predicted; of one that was a shadow, from its first time on."""

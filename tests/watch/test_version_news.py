@@ -203,3 +203,11 @@ def test_a_model_without_versions_finds_when_it_changed():
     assert watched.new_version is None
     assert isinstance(watched.began, ChangeBegan)
     assert watched.began.earliest <= BEGAN * 1000 <= watched.began.latest + 3_600_000
+
+
+def test_a_worse_canary_is_named_where_the_version_before_it_had_no_name():
+    canary = stream(recall=(0.9, 0.4), a_day=1_008, share=0.3)
+    unnamed = [{k: v for k, v in e.items() if k != "version" or v == "7"} for e in canary]
+    status = status_of(fed(unnamed, config(FIRST)))
+    assert status.worse_version == "7"
+    assert "Version 7 is worse than __missing__ over the same time" in status.headline
