@@ -1,17 +1,19 @@
+import io
 import json
 import socket
 import subprocess
 import sys
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
-from cli.commands import ran
+from cli.commands import Ran, ran
 from streams import flights as recorded
 
+from monitor.cli import main
 from monitor.cli.demo import _Demo, _served
 from monitor.clock import ManualClock
 from monitor.config import load_config
@@ -104,8 +106,16 @@ def test_its_settings_are_those_of_the_example():
     assert (own.models, own.windows) == (example.models, example.windows)
 
 
-def test_it_says_what_a_person_should_see(capsys, recount):
-    shown = ran(capsys, "demo", "--seconds", "0", "--no-serve")
+@pytest.fixture(scope="module")
+def shown():
+    """The whole story, at once."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main(["demo", "--seconds", "0", "--no-serve"])
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+def test_it_says_what_a_person_should_see(shown, recount):
     assert (shown.code, shown.err) == (0, "")
     text = " ".join(shown.out.split())
     for month, cells in recount.items():
@@ -135,12 +145,12 @@ def test_it_says_what_a_person_should_see(capsys, recount):
 
 
 @pytest.mark.slow
-def test_its_answer_is_that_of_diagnose(capsys):
+def test_its_answer_is_that_of_diagnose(capsys, shown):
     months = ("--before", "2013-07", "--after", "2013-09")
     file = str(ROOT / "monitor" / "demo" / "flights.ndjson.gz")
     settings = ("-c", str(ROOT / "config" / "flights.yaml"))
     found = json.loads(ran(capsys, "diagnose", "--feed", file, *settings, *months, "--json").out)
-    story = " ".join(ran(capsys, "demo", "--seconds", "0", "--no-serve").out.split())
+    story = " ".join(shown.out.split())
     assert found["moved_precision"]["cause"] == "prevalence"
     assert f"What moved precision? {found['moved_precision']['text']}." in story
     assert found["worse"]["answer"] == "not_shown"
