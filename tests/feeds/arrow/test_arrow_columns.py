@@ -11,7 +11,7 @@ from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.events.columns import Group
+from monitor.events.columns import Group, Labels, Outcomes, Predictions
 from monitor.events.keys import keys_of
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.arrow.reading import ids_of
@@ -25,6 +25,7 @@ IDS = st.one_of(
     st.lists(st.uuids().map(str), min_size=6),
 )
 LISTS = st.lists(ROWS, min_size=1, max_size=6)
+KINDS = {"predictions": Predictions, "labels": Labels, "outcomes": Outcomes}
 
 
 @st.composite
@@ -66,12 +67,14 @@ def test_any_form_of_columns_says_the_same_as_lines(rows, ids, data):
 
 def in_order(batch):
     """The columns of a batch as they stand, with groups by name."""
-    kinds = {kind: getattr(batch, kind) for kind in ("predictions", "labels", "outcomes")}
+    kinds = {kind: getattr(batch, kind) for kind in KINDS}
     found = {
-        (kind, name): getattr(columns, name).tolist()
-        for kind, columns in kinds.items()
-        for name in columns.__slots__
+        (kind, name): getattr(kinds[kind], name).tolist()
+        for kind, columns in KINDS.items()
+        for name in columns.names()
     }
+    labels = kinds["labels"]
+    found["labels", "source"] = [*getattr(labels, "source", np.full(len(labels), ""))]
     for kind in ("predictions", "outcomes"):
         found[kind, "group"] = [batch.groups[code] for code in kinds[kind].group]
     return json.dumps([*found.values()])
