@@ -7,7 +7,9 @@ from pathlib import Path
 
 import yaml
 
-_GOT = re.compile(r'Labels:\{alertname="(\w+)", (.*?)\}\s+Annotations:\{(.*)\}')
+_GOT = re.compile(
+    r'Labels:\{(?:against="[^"]*", )?alertname="(\w+)", (.*?)\}\s+Annotations:\{(.*)\}'
+)
 _TEXT = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 

@@ -25,8 +25,8 @@ URL = "https://ops.example.org/monitor"
 
 
 def with_long_names(series: dict) -> dict:
-    """A series whose model and instance have names as long as they come."""
-    text = re.sub(r'model="', f'model="{LONG_MODEL}-', series["series"])
+    """A series whose model, versions and instance have names as long as they come."""
+    text = re.sub(r'\b(model|version|against)="', rf'\1="{LONG_MODEL}-', series["series"])
     return series | {"series": re.sub(r'instance="', f'instance="{LONG_INSTANCE}-', text)}
 
 
