@@ -9,7 +9,7 @@ from monitor.errors import UsageError
 def refused(names, asked):
     there = [VersionTraffic(name, 10 * i, i, i + 1) for i, name in enumerate(names, 1)]
     with pytest.raises(UsageError) as raised:
-        chosen_versions(there, asked, "--versions")
+        chosen_versions(there, asked, "--versions", lambda *_: 0)
     return str(raised.value)
 
 
@@ -30,3 +30,14 @@ def test_of_many_versions_the_latest_are_listed():
 def test_predictions_without_a_version_are_listed_as_such():
     text = refused(["__missing__"], None)
     assert "only '__missing__' (10 predictions without a version, 1970-01-01" in text
+
+
+@pytest.mark.parametrize(
+    ("since", "beside"), [({"6": 80, "7": 0}, "6"), ({"6": 80, "7": 90}, "7"), ({}, "7")]
+)
+def test_the_latest_is_compared_with_the_one_that_predicted_most_since(since, beside):
+    there = [VersionTraffic(name, 100, i, 9) for i, name in enumerate(["6", "7", "8"])]
+    found = chosen_versions(
+        there, None, "--versions", lambda name, first: since.get(name, 0) + first
+    )
+    assert [one.name for one in found] == [beside, "8"]
