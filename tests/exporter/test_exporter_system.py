@@ -25,7 +25,7 @@ scrape_configs:
   - job_name: precision-monitor
     static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
 """
-DEADLINE = 20
+DEADLINE = 120
 
 
 @pytest.mark.parametrize("state", [snapshot(), nothing()], ids=["full", "nothing"])
