@@ -16,7 +16,8 @@ from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Verdict
 from monitor.drift.change_news import ChangeBegan, NewVersion
-from monitor.drift.class_attribution import ClassAttribution, Confusion
+from monitor.drift.class_attribution import ClassAttribution
+from monitor.drift.class_confusions import Confusion
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate

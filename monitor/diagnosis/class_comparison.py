@@ -9,12 +9,8 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.time_ranges import TimeRange
-from monitor.drift.class_attribution import (
-    ClassAttribution,
-    ConfusionChanges,
-    attribute_classes,
-    confusion_changes,
-)
+from monitor.drift.class_attribution import ClassAttribution, attribute_classes
+from monitor.drift.class_confusions import ConfusionChanges, confusion_changes
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.metrics.class_report import ClassReport, class_report

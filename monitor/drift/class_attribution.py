@@ -17,12 +17,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
-from monitor.config.quantities import format_time
-from monitor.drift.change_news import ChangeBegan
-from monitor.drift.segment_attribution import holm
-from monitor.events.columns import BoolArray, Int64Array
+from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import FloatArray, ratio
 
 _LEVEL, _SIGNIFICANCE = 0.95, 0.01
@@ -77,83 +74,6 @@ class ClassAttribution(NamedTuple):
     leaked: Contributions
 
 
-class ConfusionChanges(NamedTuple):
-    """Changes of the rates at which cases of a class are predicted as one.
-
-    All arrays are (classes, classes), by predicted and actual class.
-
-    Attributes:
-        before: share of the cases of the actual class; NaN without any.
-        after: the same.
-        p_values: of the change, two-sided, corrected for all cells (Holm); 1 where a side
-            has no case.
-        rose: the rate certainly rose.
-        fell: the rate certainly fell.
-    """
-
-    before: FloatArray
-    after: FloatArray
-    p_values: FloatArray
-    rose: BoolArray
-    fell: BoolArray
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether a class is certainly recognised less often, or mistaken for one more often.
-
-        It can be better too, as where a threshold moves.
-        """
-        return bool(self.worse.any())
-
-    @property
-    def is_better(self) -> bool:
-        """Whether a class is certainly recognised more often, or mistaken for one less often."""
-        return bool(((self.rose | self.fell) & ~self.worse).any())
-
-    @property
-    def worse(self) -> BoolArray:
-        """Which changes are for the worse: recall that fell, confusions that rose."""
-        own = np.eye(len(self.rose), dtype=np.bool_)
-        return np.where(own, self.fell, self.rose)
-
-
-class Confusion(NamedTuple):
-    """A share of the cases of a class that are predicted as another one, which changed.
-
-    Attributes:
-        actual: name of the class that they are of.
-        predicted: name of the one they are predicted as.
-        before: share in the reference, in [0, 1].
-        after: share in the window.
-        began: when it changed, to the day (UTC); None where no days are stored.
-    """
-
-    actual: str
-    predicted: str
-    before: float
-    after: float
-    began: ChangeBegan | None = None
-
-    @property
-    def text(self) -> str:
-        """The change in words.
-
-        >>> found = Confusion("card", "loan", 0.021, 0.09)
-        >>> found.text
-        'card → loan confusions rose from 2.1 to 9.0 %'
-        >>> found._replace(began=ChangeBegan(*[1_788_220_800_000] * 3)).text
-        'card → loan confusions rose from 2.1 to 9.0 %, since 2026-09-01'
-        """
-        way = "rose" if self.after > self.before else "fell"
-        shares = f"{100 * self.before:.1f} to {100 * self.after:.1f} %"
-        text = f"{self.actual} → {self.predicted} confusions {way} from {shares}"
-        if self.began is None:
-            return text
-        day = format_time(self.began.at)[: len("2026-09-01")]
-        about = "" if self.began.earliest == self.began.latest else "about "
-        return f"{text}, since {about}{day}"
-
-
 def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution:
     """Split the change of each class's precision into its causes.
 
@@ -177,7 +97,7 @@ def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution
     >>> bool(np.abs(found.recall.logit).max() < 1e-12 > np.abs(found.leaks.logit).max())
     True
     """
-    old, new = _blocks(before), _blocks(after)
+    old, new = blocks_of(before), blocks_of(after)
     sums = old.sum(axis=0), new.sum(axis=0)
     sides = _sides(*sums)
     parts = _parts(*sides)
@@ -190,55 +110,30 @@ def attribute_classes(before: Int64Array, after: Int64Array) -> ClassAttribution
     )
 
 
-def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges:
-    """Compare the rates at which cases of each class are predicted as each class.
+def blocks_of(matrix: Int64Array) -> Int64Array:
+    """Return matrices by blocks of time; a single matrix is one block.
 
     Args:
-        before: as `attribute_classes` takes it.
-        after: the same classes in the same order.
-
-    Returns:
-        Changes of all rates. However the shares of the classes move, at most one comparison
-        in a hundred has a rate that moved by chance.
-
-    Source:
-        Agresti 2013, ch. 3 (log odds ratio with half a count in each cell); Holm 1979.
-
-    >>> before = np.array([[98, 2], [2, 98]]) * 10
-    >>> found = confusion_changes(before, np.array([[910, 2], [90, 98]]))
-    >>> found.rose.tolist(), found.fell.tolist(), found.is_worse
-    ([[False, False], [True, False]], [[True, False], [False, False]], True)
+        matrix: (classes, classes) or (blocks, classes, classes).
     """
-    old, new = _blocks(before), _blocks(after)
-    change = _log_odds(new.sum(axis=0)) - _log_odds(old.sum(axis=0))
-    variance = _odds_variance(old.sum(axis=0)) + _odds_variance(new.sum(axis=0))
-    if min(len(old), len(new)) > 1:
-        variance = np.maximum(variance, _jackknife(old, _log_odds) + _jackknife(new, _log_odds))
-    p_values = 2 * ndtr(-np.abs(change) / np.sqrt(variance))
-    seen = (old.sum(axis=(0, 1)) > 0) & (new.sum(axis=(0, 1)) > 0)
-    p_values = np.where(seen, p_values, 1.0)
-    corrected = holm(p_values.ravel()).reshape(p_values.shape)
-    certain = corrected < _SIGNIFICANCE
-    return ConfusionChanges(
-        before=_rates(old.sum(axis=0)),
-        after=_rates(new.sum(axis=0)),
-        p_values=corrected,
-        rose=certain & (change > 0),
-        fell=certain & (change < 0),
-    )
-
-
-def _blocks(matrix: Int64Array) -> Int64Array:
     return matrix if matrix.ndim == _AXES else matrix[None]
 
 
-def _rates(matrix: Int64Array) -> FloatArray:
+def rates_of(matrix: Int64Array) -> FloatArray:
+    """Return the share of the cases of each actual class that are predicted as each class.
+
+    Args:
+        matrix: labelled predictions by predicted and actual class, (classes, classes).
+
+    Returns:
+        Shares in [0, 1], the same shape; NaN for a class without cases.
+    """
     return ratio(matrix, np.broadcast_to(matrix.sum(axis=0), matrix.shape))
 
 
 def _sides(old: Int64Array, new: Int64Array) -> tuple[_Side, _Side]:
     """Return both sides; a class without cases on one has the predictions of the other."""
-    rates = _rates(old), _rates(new)
+    rates = rates_of(old), rates_of(new)
     predicted = (
         np.where(np.isnan(rates[0]), rates[1], rates[0]),
         np.where(np.isnan(rates[1]), rates[0], rates[1]),
@@ -331,13 +226,3 @@ def _jackknife(blocks: Int64Array, function: Callable[[Int64Array], FloatArray])
     found = np.stack([function(whole - block) for block in blocks])
     deviations = found - found.mean(axis=0)
     return np.asarray((len(blocks) - 1) / len(blocks) * (deviations**2).sum(axis=0))
-
-
-def _log_odds(matrix: Int64Array) -> FloatArray:
-    rest = matrix.sum(axis=0) - matrix
-    return np.asarray(np.log((matrix + 0.5) / (rest + 0.5)))
-
-
-def _odds_variance(matrix: Int64Array) -> FloatArray:
-    rest = matrix.sum(axis=0) - matrix
-    return np.asarray(1 / (matrix + 0.5) + 1 / (rest + 0.5))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.drift import Status, Verdict
-from monitor.drift.class_attribution import Confusion, confusion_changes
+from monitor.drift.class_confusions import Confusion, confusion_changes
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED, MOVED_RATES
 from monitor.events.columns import Int64Array

@@ -15,7 +15,8 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import block_seconds
 from monitor.drift.change_news import ChangeBegan
 from monitor.drift.change_point import change_point
-from monitor.drift.class_attribution import ClassAttribution, Confusion, attribute_classes
+from monitor.drift.class_attribution import ClassAttribution, attribute_classes
+from monitor.drift.class_confusions import Confusion
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.within_segments import accuracy_held
 from monitor.events.catalogue import Catalogue

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.drift.class_attribution import attribute_classes, confusion_changes
+from monitor.drift.class_attribution import attribute_classes
+from monitor.drift.class_confusions import confusion_changes
 
 CLASSES = 20
 DAYS = 14
