@@ -6,8 +6,9 @@ import shutil
 from collections.abc import Callable, Generator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import httpx
 import pytest
 from hypothesis import settings
 
@@ -74,6 +75,24 @@ def _no_skip(report: Report, config: pytest.Config) -> Report:
         report.outcome = "failed"
         report.longrepr = f"skipped, and --no-skips allows none: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def authorities_read_once() -> Generator[None]:
+    """Read the certificate authorities once, and not for each request of `httpx.get` anew.
+
+    Reading them takes 50 ms of CPU, far more than a request to a server of this machine; tests
+    that wait for an answer ask many times.
+    """
+    made = httpx.create_ssl_context
+    shared = made()
+
+    def create(**asked: Any) -> object:
+        return shared if asked["verify"] is True else made(**asked)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx._transports.default.create_ssl_context", create)
+        yield
 
 
 @pytest.fixture
