@@ -24,6 +24,22 @@ def sources_text(found: SourceFindings) -> str:
     return "; ".join([head, *_parts(found)])
 
 
+def rates_undefined_text(found: SourceFindings) -> str:
+    """Return why no source has rates of wrong labels; empty where one has.
+
+    Args:
+        found: what sources show.
+    """
+    if found.has_many_classes:
+        return "how often each is wrong is estimated for models of two classes only"
+    if any(map(_errors_text, found.errors)):
+        return ""
+    return (
+        f"how often each is wrong takes three sources of which each two share {FEWEST_SHARED} "
+        f"cases, and {FEWEST_OF_CLASS} cases of a class"
+    )
+
+
 def _parts(found: SourceFindings) -> Iterator[str]:
     most = sorted(found.pairs, key=lambda pair: -pair.cases)[:_MOST_PAIRS]
     yield from map(_pair_text, most)
@@ -34,11 +50,8 @@ def _parts(found: SourceFindings) -> Iterator[str]:
     for name, errors in zip(found.names, found.errors, strict=True):
         if text := _errors_text(errors):
             yield f"{name} labels {text}"
-    if not any(map(_errors_text, found.errors)):
-        yield (
-            f"how often each is wrong takes three sources of which each two share {FEWEST_SHARED} "
-            f"cases, and {FEWEST_OF_CLASS} cases of a class"
-        )
+    if undefined := rates_undefined_text(found):
+        yield undefined
 
 
 def _pair_text(pair: PairAgreement) -> str:

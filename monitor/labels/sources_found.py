@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.join.source_labels import SOURCE_BITS, SourceLabels
+from monitor.events.catalogue import Catalogue
+from monitor.join.source_labels import SourceLabels
+from monitor.metrics.source_errors import NO_LABEL
 from monitor.metrics.source_findings import SourceFindings
 
-_CODES = 1 << SOURCE_BITS
+_BINARY = 2
 
 
 class _Known(NamedTuple):
@@ -24,10 +26,12 @@ class SourcesFound:
 
     Args:
         sources: labels of sources.
+        catalogue: models and their settings.
     """
 
-    def __init__(self, sources: SourceLabels) -> None:
+    def __init__(self, sources: SourceLabels, catalogue: Catalogue) -> None:
         self._sources = sources
+        self._catalogue = catalogue
         self._known: dict[int, _Known] = {}
 
     def of(self, model: int) -> SourceFindings | None:
@@ -45,16 +49,15 @@ class SourcesFound:
         return known.findings
 
     def _read(self, model: int) -> SourceFindings | None:
-        combination, cases = self._sources.cases(model)
+        labels, cases = self._sources.cases(model)
         if not len(cases):
             return None
-        numbers = np.arange(self._sources.names.count)
-        codes = (combination[:, None] >> (SOURCE_BITS * numbers)) % _CODES
-        used = np.flatnonzero(codes.any(axis=0))
+        used = np.flatnonzero((labels != NO_LABEL).any(axis=0))
         return SourceFindings(
             tuple(map(self._sources.names.name, used.tolist())),
-            (codes[:, used] - 1).astype(np.int8),
+            labels[:, used],
             cases,
             int(self._sources.outranked[model]),
             self._sources.left_out,
+            max(len(self._catalogue.settings[model].classes), _BINARY),
         )
