@@ -208,24 +208,21 @@ class SourceLabels:
                 del self._cases[place]
         self.edition += 1
 
-    def cases(self, model: int) -> tuple[SourceArray, Int64Array]:
-        """Return the combinations of labels that sources give cases of a model.
+    def cases(self, model: int) -> tuple[Int64Array, SourceArray, Int64Array]:
+        """Return the combinations of labels that sources give cases of a model, by week.
 
         Args:
             model: its number.
 
         Returns:
-            The class that each source gives, (combinations, sources), see `labels_of`; and how
-            many cases have each combination.
+            First moment of each week of predictions, epoch milliseconds; the class that each
+            source gives, (combinations, sources), see `labels_of`; and how many cases of the
+            week have the combination.
         """
-        found: dict[Place, int] = defaultdict(int)
-        for (number, _, *combination), count in self._cases.items():
-            if number == model:
-                found[tuple(combination)] += count
-        rows = [(*combination, count) for combination, count in sorted(found.items())]
-        table = np.array(rows, dtype=np.int64).reshape(-1, self._words + 1)
+        rows = [(*place, n) for place, n in sorted(self._cases.items()) if place[0] == model]
+        table = np.array(rows, dtype=np.int64).reshape(-1, self._words + 3)
         many = self._catalogue.settings[model].has_many_classes
-        return labels_of(table[:, :-1], many=many), table[:, -1]
+        return table[:, 1] * WEEK_MS, labels_of(table[:, 2:-1], many=many), table[:, -1]
 
     def ensure(self, models: int) -> None:
         """Extend the arrays to so many models."""

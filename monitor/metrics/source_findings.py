@@ -14,6 +14,7 @@ from monitor.events.columns import Int64Array
 from monitor.metrics.class_matrix import class_accuracy, class_kappa, kappa_interval
 from monitor.metrics.source_agreement import krippendorff_alpha
 from monitor.metrics.source_errors import NO_ERRORS, NO_LABEL, SourceErrors, dawid_skene
+from monitor.metrics.source_shares import SourceShares
 
 _LEVEL = 0.95
 _BINARY = 2
@@ -52,6 +53,7 @@ class SourceFindings:
         outranked: labels that came when one of a source of a higher rank was in force.
         left_out: cases of all models that are no longer counted to bound memory.
         classes: of the model.
+        shares: how many cases each source labels, by week; None where that is not known.
     """
 
     names: tuple[str, ...]
@@ -60,6 +62,7 @@ class SourceFindings:
     outranked: int
     left_out: int
     classes: int = _BINARY
+    shares: SourceShares | None = None
 
     @property
     def labelled(self) -> tuple[int, ...]:
@@ -106,6 +109,7 @@ class SourceFindings:
             == (other.names, other.outranked, other.left_out, other.classes)
             and np.array_equal(self.ratings, other.ratings)
             and np.array_equal(self.cases, other.cases)
+            and _are_same(self.shares, other.shares)
         )
 
     def _pair(self, first: int, second: int) -> PairAgreement:
@@ -123,3 +127,9 @@ class SourceFindings:
             float(lower),
             float(upper),
         )
+
+
+def _are_same(one: SourceShares | None, other: SourceShares | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.is_same(other)

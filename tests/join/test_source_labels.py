@@ -82,7 +82,7 @@ def outcomes(monitor):
 def combinations(monitor, model=0):
     """Cases by the labels of their sources."""
     monitor.flush()
-    found, cases = monitor._stages.join.label_sources.cases(model)
+    _, found, cases = monitor._stages.join.label_sources.cases(model)
     names = monitor._stages.join.label_sources.names
     counted = Counter()
     for row, count in zip(found.tolist(), cases.tolist(), strict=True):
@@ -310,6 +310,23 @@ def test_sources_of_a_binary_model_stay_when_one_of_many_classes_is_added_and_re
     changed = Monitor(other, through_disk(monitor.state()))
     changed.predict("c", ts=5, prediction="x", model="n")
     assert [combinations(changed, number) for number in (0, 1)] == [expected, {}]
+
+
+def test_shares_of_sources_are_those_of_the_weeks_of_predictions():
+    monitor = Monitor(config())
+    for number in range(1_200):
+        ts = 2_900 * WEEK + number * 3 * WEEK // 1_200
+        monitor.predict(str(number), ts=ts, prediction=1)
+        monitor.label(str(number), ts=ts + 1, label=1, source="ann")
+        if number % 4 == 0 and number < 400:
+            monitor.label(str(number), ts=ts + 2, label=0, source="bob")
+    shares = monitor.snapshot().models[0].label_sources.shares
+    assert shares.begins.tolist() == [week * WEEK * 1000 for week in (2_900, 2_901, 2_902)]
+    assert shares.cases.tolist() == [400] * 3
+    assert shares.labelled.tolist() == [[400, 100], [400, 0], [400, 0]]
+    second = 2_901 * WEEK * 1000
+    assert shares.within(0, second).tolist() == [1, 0.25]
+    assert shares.within(second, 2 * second).tolist() == [1, 0]
 
 
 def test_labels_without_a_source_leave_no_trace():

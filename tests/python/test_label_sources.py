@@ -200,6 +200,32 @@ def test_an_outcome_without_an_id_counts_and_its_source_says_nothing():
     assert not monitor["default"].label_sources
 
 
+def changing(leaves):
+    """Events of four weeks of which the last two have no labels of a source."""
+    week = 7 * 86_400
+    rng = np.random.default_rng(4)
+    for number in range(4_000):
+        ts = 2_900 * week + number * 4 * week // 4_000
+        actual = int(rng.random() < 0.3)
+        yield {"type": "prediction", "id": f"c{number}", "ts": ts, "prediction": actual}
+        for source in ("ann", "bob"):
+            if source != leaves or number < 2_000:
+                label = {"type": "label", "id": f"c{number}", "ts": ts + 1, "label": actual}
+                yield {**label, "source": source}
+
+
+@pytest.mark.parametrize("leaves", ["bob", None])
+def test_diagnose_names_a_source_that_left(tmp_path, capsys, leaves):
+    path = tmp_path / "events.ndjson"
+    path.write_text("".join(json.dumps(event) + "\n" for event in changing(leaves)))
+    days = pd.to_datetime((2_900 * 7 + np.array([0, 14, 28])) * 86_400, unit="s").strftime("%F")
+    ranges = ["--before", f"{days[0]}..{days[1]}", "--after", f"{days[1]}..{days[2]}"]
+    assert main(["diagnose", str(path), *ranges]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert ("source bob 100 % → 0 % (counted by weeks)" in printed) == (leaves == "bob")
+    assert ("other sources label now" in printed) == (leaves == "bob")
+
+
 def test_a_model_of_many_classes_has_agreement_and_says_why_it_has_no_rates():
     names = ["card", "loan", "other"]
     monitor = Monitor(Config(models={"m": {"classes": names}}, windows=["7d"]))
