@@ -19,13 +19,13 @@ from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Reference
 from monitor.config.classes import MANY
 from monitor.config.quantities import format_time, parse_duration
-from monitor.diagnosis.result import Diagnosis
+from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import audits_text, because
 from monitor.labels.regime import LabelRegime
-from monitor.labels.source_words import sources_text
+from monitor.labels.source_words import sources_change_text, sources_text
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
@@ -186,9 +186,16 @@ def with_label_sources(found: Diagnosis, sources: SourceFindings | None) -> Diag
         found: the diagnosis.
         sources: of the labels of the model; None where no label has a source.
     """
-    if sources is None or not sources.shared:
+    if sources is None:
         return found
-    return replace(found, notes=(*found.notes, sources_text(sources)))
+    notes = [sources_text(sources)] if sources.shared else []
+    if change := sources_change_text(sources, _range(found.before), _range(found.after)):
+        notes.insert(0, change)
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _range(side: Side) -> tuple[int, int] | None:
+    return None if side.opens is None or side.closes is None else (side.opens, side.closes)
 
 
 def check_audits(model: str, regime: LabelRegime) -> None:

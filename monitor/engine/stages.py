@@ -75,7 +75,7 @@ class Stages:
         self.label_errors = LearnedErrors(
             catalogue, self.join.audits, self.windows, lambda: self.times.settled
         )
-        self.label_sources = SourcesFound(self.join.label_sources)
+        self.label_sources = SourcesFound(self.join.label_sources, catalogue)
         self.maturities = Maturities(catalogue, self.windows, self.delays, self.label_errors)
         self.scores = Scores(catalogue)
         self.forwarding = Forwarding(catalogue, self.join, self.windows.pane_ms)

@@ -29,6 +29,7 @@ from monitor.events.sourced_labels import SourcedLabels
 from monitor.join import packing as words
 from monitor.join.forgetting import Over
 from monitor.join.keyed_runs import KeyedRuns
+from monitor.join.source_combinations import MANY_WORDS, WORDS, combinations_of, labels_of
 from monitor.join.source_names import NO_SOURCE, NumberedLabels, SourceArray, SourceNames
 from monitor.join.table import PredictionTable
 
@@ -38,11 +39,10 @@ WEEKS = 53
 MOST_COUNTS = 50_000
 """Counts of cases, by model, week and combination; above it the oldest weeks are left out."""
 _EARLIEST = EARLIEST_MS // WEEK_MS - 1
-SOURCE_BITS = 2
-"""Bits of a source in a combination: 0 for no label, 1 for label 0, 2 for label 1."""
+_LAST = np.iinfo(np.int8).max
 
-Place = tuple[int, int, int]
-"""Model number, week since 1970, and combination of labels."""
+Place = tuple[int, ...]
+"""Model number, week since 1970, and combination of labels, one word or several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,8 @@ class SourceLabels:
             name for one in catalogue.possible_settings for name in one.label_sources.order
         )
         self._ranked = bool(self.names.all)
+        many = any(one.has_many_classes for one in catalogue.possible_settings)
+        self._words = MANY_WORDS if many else WORDS
         self._latest = KeyedRuns(_NONE)
         self._cases: dict[Place, int] = defaultdict(int)
         self._first = np.zeros(0, dtype=np.int64)
@@ -134,19 +136,18 @@ class SourceLabels:
 
         Args:
             slots: of the predictions.
-            labels: those without a source are left out.
+            labels: as their models have them; those without a source are left out.
         """
         labels = labels.widened(NumberedLabels)
         mine = labels.source != NO_SOURCE
         key, value = self._table.keys(slots[mine]), labels.value[mine]
         if not len(key):
             return
-        plain = np.where((value == 0) | (value == 1), value, RETRACTED)
         given = _Latest(
             key=key,
             time=labels.time[mine],
             source=labels.source[mine],
-            value=plain.astype(np.int8),
+            value=value.astype(np.int8),
         )
         before = self._latest.take(np.unique(key))
         after = _latest(_Latest.concatenate([before, given]))
@@ -193,7 +194,7 @@ class SourceLabels:
             return
         self._leave_out(over.by_model // WEEK_MS - WEEKS)
         while len(self._cases) > MOST_COUNTS:
-            before, oldest = sum(self._cases.values()), min(week for _, week, _ in self._cases)
+            before, oldest = sum(self._cases.values()), min(place[1] for place in self._cases)
             self._leave_out(np.full_like(self._first, oldest + 1))
             self.left_out += before - sum(self._cases.values())
 
@@ -207,21 +208,21 @@ class SourceLabels:
                 del self._cases[place]
         self.edition += 1
 
-    def cases(self, model: int) -> tuple[Int64Array, Int64Array]:
-        """Return the combinations of labels that sources give cases of a model.
+    def cases(self, model: int) -> tuple[Int64Array, SourceArray, Int64Array]:
+        """Return the combinations of labels that sources give cases of a model, by week.
 
         Args:
             model: its number.
 
         Returns:
-            Combinations, ascending, see `SOURCE_BITS`; and how many cases have each.
+            First moment of each week of predictions, epoch milliseconds; the class that each
+            source gives, (combinations, sources), see `labels_of`; and how many cases of the
+            week have the combination.
         """
-        found: dict[int, int] = defaultdict(int)
-        for (number, _, combination), count in self._cases.items():
-            if number == model:
-                found[combination] += count
-        pairs = np.array(sorted(found.items()), dtype=np.int64).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1]
+        rows = [(*place, n) for place, n in sorted(self._cases.items()) if place[0] == model]
+        table = np.array(rows, dtype=np.int64).reshape(-1, self._words + 3)
+        many = self._catalogue.settings[model].has_many_classes
+        return table[:, 1] * WEEK_MS, labels_of(table[:, 2:-1], many=many), table[:, -1]
 
     def ensure(self, models: int) -> None:
         """Extend the arrays to so many models."""
@@ -248,23 +249,27 @@ class SourceLabels:
             when = when[order][first]
         week = words.times_of(when) // WEEK_MS
         model = self._catalogue.model_of_group[words.groups_of(when)]
-        code = np.where(latest.value == RETRACTED, 0, latest.value.astype(np.int64) + 1)
-        shifted = code << (SOURCE_BITS * latest.source.astype(np.int64))
-        combination = np.add.reduceat(shifted, first)
-        counted = (combination > 0) & (week >= self._first[model])
-        places = np.stack([model, week, combination], axis=1)[counted]
+        labels = np.diff(first, append=len(latest))
+        source, value = latest.source.astype(np.int64), latest.value.astype(np.int64)
+        many = np.repeat(self._many()[model], labels)
+        combination = combinations_of(source, value, first, many, self._words)
+        counted = combination.any(axis=1) & (week >= self._first[model])
+        places = np.column_stack([model, week, combination])[counted]
         distinct, count = np.unique(places, axis=0, return_counts=True)
-        for (number, begun, labels), many in zip(distinct.tolist(), count.tolist(), strict=True):
-            place = number, begun, labels
-            self._cases[place] += sign * many
+        for place, cases in zip(map(tuple, distinct.tolist()), count.tolist(), strict=True):
+            self._cases[place] += sign * cases
             if not self._cases[place]:
                 del self._cases[place]
         self.edition += 1
 
+    def _many(self) -> BoolArray:
+        """Return which models have more than two classes."""
+        return np.array([one.has_many_classes for one in self._catalogue.settings], dtype=np.bool_)
+
     def state(self) -> State:
         """Return names, labels and counts."""
         latest = self._latest.rows()
-        places = np.array(sorted(self._cases), dtype=np.int64).reshape(-1, 3)
+        places = np.array(sorted(self._cases), dtype=np.int64).reshape(-1, 2 + self._words)
         return {
             "names": [*self.names.all],
             "latest": {name: getattr(latest, name) for name in latest.names()},
@@ -290,12 +295,15 @@ class SourceLabels:
         self._latest.restore(latest.take(self._table.find(latest.key) >= 0))
         number = new_numbers(left.models)
         self._cases.clear()
-        for (model, week, labels), count in zip(
-            state["places"].tolist(), state["cases"].tolist(), strict=True
+        places = state["places"]
+        width = min(places.shape[1] - 2, self._words)
+        more = [0] * (self._words - width)
+        for (model, *place), count in zip(
+            places[:, : 2 + width].tolist(), state["cases"].tolist(), strict=True
         ):
             new = int(number[min(model, len(number) - 1)])
             if new != GONE:
-                self._cases[new, week, labels] = count
+                self._cases[(new, *place, *more)] = count
         self._first = state["first"][left.models]
         self.outranked = state["outranked"][left.models]
         self.left_out = state["left_out"]
@@ -303,8 +311,9 @@ class SourceLabels:
 
 
 def _latest(labels: _Latest) -> _Latest:
-    """Return the latest label of each key and source; at one time null before 1 before 0."""
-    order = np.lexsort((labels.value, labels.time, labels.source, labels.key))
+    """Return the latest label of each key and source; at one time null, else the last class."""
+    value = np.where(labels.value == RETRACTED, _LAST, labels.value)
+    order = np.lexsort((value, labels.time, labels.source, labels.key))
     key, source = labels.key[order], labels.source[order]
     last = np.append((key[1:] != key[:-1]) | (source[1:] != source[:-1]), True)
     return labels.take(order[last])

@@ -9,6 +9,8 @@ from monitor.config.quantities import count_of
 from monitor.metrics.source_errors import FEWEST_OF_CLASS, FEWEST_SHARED, SourceErrors
 from monitor.metrics.source_findings import PairAgreement, SourceFindings
 
+_MOVED = 0.1
+"""Change of the share of cases that a source labels, from which on it is named."""
 _MOST_PAIRS = 3
 """Pairs of sources that a text names, those that share most cases."""
 
@@ -20,8 +22,52 @@ def sources_text(found: SourceFindings) -> str:
         found: what they show.
     """
     cases = count_of(found.shared, "case")
-    head = f"who is right where sources disagree: {cases} got labels of several"
+    head = f"who is right where sources disagree: {cases} of a year got labels of several"
     return "; ".join([head, *_parts(found)])
+
+
+def sources_change_text(
+    found: SourceFindings, before: tuple[int, int] | None, after: tuple[int, int] | None
+) -> str:
+    """Return which sources label more or fewer of the cases than before; empty where none does.
+
+    Args:
+        found: what sources show.
+        before: first moment of the earlier range and first moment after it, epoch milliseconds;
+            None where these are not known.
+        after: of the later range, likewise.
+    """
+    if found.shares is None or before is None or after is None:
+        return ""
+    shares = zip(
+        found.names, found.shares.within(*before), found.shares.within(*after), strict=True
+    )
+    moved = [one for one in shares if abs(one[2] - one[1]) >= _MOVED]
+    if not moved:
+        return ""
+    moved = sorted(moved, key=lambda one: -abs(one[2] - one[1]))[:_MOST_PAIRS]
+    each = "; ".join(f"{name} {was:.0%} → {now:.0%}".replace("%", " %") for name, was, now in moved)
+    return (
+        f"whether labels or the model changed: other sources label now, of the cases with a source "
+        f"{each} (counted by weeks); where sources are wrong at different rates, that alone moves "
+        "recall, precision and scores; the labels of one source alone, by themselves, settle it"
+    )
+
+
+def rates_undefined_text(found: SourceFindings) -> str:
+    """Return why no source has rates of wrong labels; empty where one has.
+
+    Args:
+        found: what sources show.
+    """
+    if found.has_many_classes:
+        return "how often each is wrong is estimated for models of two classes only"
+    if any(map(_errors_text, found.errors)):
+        return ""
+    return (
+        f"how often each is wrong takes three sources of which each two share {FEWEST_SHARED} "
+        f"cases, and {FEWEST_OF_CLASS} cases of a class"
+    )
 
 
 def _parts(found: SourceFindings) -> Iterator[str]:
@@ -34,11 +80,8 @@ def _parts(found: SourceFindings) -> Iterator[str]:
     for name, errors in zip(found.names, found.errors, strict=True):
         if text := _errors_text(errors):
             yield f"{name} labels {text}"
-    if not any(map(_errors_text, found.errors)):
-        yield (
-            f"how often each is wrong takes three sources of which each two share {FEWEST_SHARED} "
-            f"cases, and {FEWEST_OF_CLASS} cases of a class"
-        )
+    if undefined := rates_undefined_text(found):
+        yield undefined
 
 
 def _pair_text(pair: PairAgreement) -> str:

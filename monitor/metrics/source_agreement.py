@@ -1,7 +1,7 @@
 """Agreement of those who label the same cases, beyond chance: Krippendorff's alpha.
 
 For two of them, share of agreement and Cohen's kappa are those of a prediction with its label:
-`monitor.metrics.rates.accuracy` and `monitor.metrics.agreement`.
+`monitor.metrics.class_matrix`.
 """
 
 from __future__ import annotations

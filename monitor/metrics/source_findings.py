@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.counts import ConfusionCounts
 from monitor.events.columns import Int64Array
-from monitor.metrics.agreement import cohen_kappa, cohen_kappa_interval
-from monitor.metrics.rates import accuracy
+from monitor.metrics.class_matrix import class_accuracy, class_kappa, kappa_interval
 from monitor.metrics.source_agreement import krippendorff_alpha
-from monitor.metrics.source_errors import NO_LABEL, SourceErrors, dawid_skene
+from monitor.metrics.source_errors import NO_ERRORS, NO_LABEL, SourceErrors, dawid_skene
+from monitor.metrics.source_shares import SourceShares
 
 _LEVEL = 0.95
+_BINARY = 2
 
 
 class PairAgreement(NamedTuple):
@@ -48,10 +48,12 @@ class SourceFindings:
 
     Attributes:
         names: of the sources that label any.
-        ratings: int8 (rows, sources): 0, 1, or `NO_LABEL`.
+        ratings: int8 (rows, sources): number of the class, or `NO_LABEL`.
         cases: (rows,), cases with these labels.
         outranked: labels that came when one of a source of a higher rank was in force.
         left_out: cases of all models that are no longer counted to bound memory.
+        classes: of the model.
+        shares: how many cases each source labels, by week; None where that is not known.
     """
 
     names: tuple[str, ...]
@@ -59,6 +61,8 @@ class SourceFindings:
     cases: Int64Array
     outranked: int
     left_out: int
+    classes: int = _BINARY
+    shares: SourceShares | None = None
 
     @property
     def labelled(self) -> tuple[int, ...]:
@@ -79,36 +83,53 @@ class SourceFindings:
     @cached_property
     def alpha(self) -> float:
         """Krippendorff's alpha of all sources; NaN where undefined."""
-        labels = np.stack([(self.ratings == label).sum(axis=1) for label in (0, 1)], axis=1)
+        each = [(self.ratings == label).sum(axis=1) for label in range(self.classes)]
+        labels = np.stack(each, axis=1)
         return krippendorff_alpha(labels.astype(np.float64), self.cases.astype(np.float64))
 
     @cached_property
     def errors(self) -> tuple[SourceErrors, ...]:
-        """How often each source labels wrong."""
+        """How often each source labels wrong; undefined for a model of more than two classes.
+
+        A source of k classes has k (k - 1) rates of wrong labels, most of them from few cases.
+        """
+        if self.has_many_classes:
+            return (NO_ERRORS,) * len(self.names)
         return tuple(dawid_skene(self.ratings, self.cases))
+
+    @property
+    def has_many_classes(self) -> bool:
+        """Whether the model has more than two classes."""
+        return self.classes > _BINARY
 
     def is_same(self, other: SourceFindings) -> bool:
         """Tell whether another one has the same labels, and so shows the same."""
         return (
-            (self.names, self.outranked, self.left_out)
-            == (other.names, other.outranked, other.left_out)
+            (self.names, self.outranked, self.left_out, self.classes)
+            == (other.names, other.outranked, other.left_out, other.classes)
             and np.array_equal(self.ratings, other.ratings)
             and np.array_equal(self.cases, other.cases)
+            and _are_same(self.shares, other.shares)
         )
 
     def _pair(self, first: int, second: int) -> PairAgreement:
-        one, other = self.ratings[:, first], self.ratings[:, second]
-        cells = [(1, 1), (1, 0), (0, 1), (0, 0)]
-        counts = ConfusionCounts.from_cells(
-            np.array([self.cases[(one == a) & (other == b)].sum() for a, b in cells])
-        )
-        lower, upper = cohen_kappa_interval(counts, _LEVEL)
+        both = self.ratings[:, [first, second]]
+        rows = (both != NO_LABEL).all(axis=1)
+        matrix = np.zeros((self.classes, self.classes), dtype=np.int64)
+        np.add.at(matrix, tuple(both[rows].T), self.cases[rows])
+        lower, upper = kappa_interval(matrix, _LEVEL)
         return PairAgreement(
             self.names[first],
             self.names[second],
-            int(counts.total),
-            float(accuracy(counts)),
-            float(cohen_kappa(counts)),
+            int(matrix.sum()),
+            float(class_accuracy(matrix)),
+            float(class_kappa(matrix)),
             float(lower),
             float(upper),
         )
+
+
+def _are_same(one: SourceShares | None, other: SourceShares | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.is_same(other)

@@ -6,7 +6,7 @@ import math
 
 from msgspec import Struct
 
-from monitor.labels.source_words import sources_text
+from monitor.labels.source_words import rates_undefined_text, sources_text
 from monitor.metrics.source_errors import SourceRate
 from monitor.metrics.source_findings import SourceFindings
 from monitor.report.answer_parts import Count, MetricInterval, Share
@@ -56,6 +56,7 @@ class LabelSourcesAnswer(Struct, frozen=True, kw_only=True):
         alpha: Krippendorff's alpha of all sources; null where undefined.
         sources: each source: those that an order names, then in the order in which they came.
         pairs: each two that share a case.
+        rates_undefined: why no source has rates of wrong labels; null where one has.
         outranked: labels that came when one of a source of a higher rank was in force.
         left_out: cases of all models that are no longer counted, to bound memory.
         text: the same in words.
@@ -65,6 +66,7 @@ class LabelSourcesAnswer(Struct, frozen=True, kw_only=True):
     alpha: float | None
     sources: tuple[SourceAnswer, ...]
     pairs: tuple[SourcePair, ...]
+    rates_undefined: str | None
     outranked: Count
     left_out: Count
     text: str
@@ -99,6 +101,7 @@ def label_sources_answer(found: SourceFindings | None) -> LabelSourcesAnswer | N
             )
             for pair in found.pairs
         ),
+        rates_undefined=rates_undefined_text(found) or None,
         outranked=found.outranked,
         left_out=found.left_out,
         text=sources_text(found),

@@ -16,7 +16,8 @@ from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import source_labels
-from monitor.join.source_labels import SOURCE_BITS, WEEKS
+from monitor.join.source_labels import WEEKS
+from monitor.metrics.source_errors import NO_LABEL
 
 DAY, WEEK = 86_400, 7 * 86_400
 IDS = ("a", "b", "c")
@@ -81,21 +82,16 @@ def outcomes(monitor):
 def combinations(monitor, model=0):
     """Cases by the labels of their sources."""
     monitor.flush()
-    found, cases = monitor._stages.join.label_sources.cases(model)
+    _, found, cases = monitor._stages.join.label_sources.cases(model)
     names = monitor._stages.join.label_sources.names
     counted = Counter()
-    for combination, count in zip(found.tolist(), cases.tolist(), strict=True):
-        labels, number = [], 0
-        while combination >> (SOURCE_BITS * number):
-            code = combination >> (SOURCE_BITS * number) & 3
-            if code:
-                labels.append((names.name(number), code - 1))
-            number += 1
-        counted[frozenset(labels)] += count
+    for row, count in zip(found.tolist(), cases.tolist(), strict=True):
+        given = [(names.name(n), label) for n, label in enumerate(row) if label != NO_LABEL]
+        counted[frozenset(given)] += count
     return counted
 
 
-def recounted(events):
+def recounted(events, null=2):
     found = Counter()
     for name in IDS:
         if first_prediction(events, name) is None:
@@ -104,9 +100,9 @@ def recounted(events):
         for kind, of, at, value, *sources in events:
             for source in sources:
                 if (kind, of) == ("label", name) and source:
-                    given = (at, 2 if value is None else value)
+                    given = (at, null if value is None else value)
                     latest[source] = max(latest.get(source, given), given)
-        labels = frozenset((source, value) for source, (_, value) in latest.items() if value < 2)
+        labels = frozenset((source, value) for source, (_, value) in latest.items() if value < null)
         if labels:
             found[labels] += 1
     return found
@@ -252,7 +248,85 @@ def test_the_order_holds_for_models_of_many_classes():
     monitor.label("a", ts=2, label="x", source="ann")
     monitor.flush()
     assert monitor.classes.ever(0).matrix.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
-    assert combinations(monitor) == {}
+    assert combinations(monitor) == {frozenset({("expert", 2), ("ann", 0)}): 1}
+
+
+CLASSES = tuple(f"c{number:02}" for number in range(50))
+CLASS_EVENTS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("prediction"),
+            st.sampled_from(IDS),
+            st.integers(0, 9),
+            st.sampled_from(CLASSES),
+        ),
+        st.tuples(
+            st.sampled_from(["label"] * 4),
+            st.sampled_from(IDS),
+            st.integers(0, 9),
+            st.sampled_from([*CLASSES[:2], *CLASSES[-2:], None]),
+            st.sampled_from([f"s{number:02}" for number in range(12)]),
+        ),
+    ),
+    max_size=24,
+)
+
+
+@given(CLASS_EVENTS, st.integers(1, 24), st.integers(0, 24))
+def test_cases_of_models_of_many_classes_equal_a_recount(events, size, saved):
+    settings = config(classes=CLASSES)
+    monitor = Monitor(settings)
+    batches = batch_of(settings, events)
+    for first in range(0, len(batches), size):
+        if first >= saved:
+            monitor = Monitor(settings, through_disk(monitor.state()))
+        monitor.apply(concatenate(batches[first : first + size]))
+    numbered = [
+        (kind, of, at, CLASSES.index(value) if value else value, *source)
+        for kind, of, at, value, *source in events
+    ]
+    assert combinations(monitor) == recounted(numbered, null=len(CLASSES))
+
+
+def test_sources_of_a_binary_model_stay_when_one_of_many_classes_is_added_and_removed():
+    more = {"n": {"classes": ["x", "y", "z"]}}
+    plain = Config(models={"m": {}}, windows=["1d"])
+    both = Config(models={"m": {}, **more}, windows=["1d"])
+    monitor = Monitor(plain)
+    monitor.predict("a", ts=0, prediction=1)
+    monitor.label("a", ts=1, label=1, source="ann")
+    monitor = Monitor(both, through_disk(monitor.state()))
+    monitor.label("a", ts=2, label=0, source="bob")
+    monitor.predict("b", ts=3, prediction="x", model="n")
+    monitor.label("b", ts=4, label="z", source="bob")
+    expected = {frozenset({("ann", 1), ("bob", 0)}): 1}
+    assert (combinations(monitor, 0), combinations(monitor, 1)) == (
+        expected,
+        {frozenset({("bob", 2)}): 1},
+    )
+    again = Monitor(plain, through_disk(monitor.state()))
+    assert combinations(again) == expected
+    other = Config(models={"m": {}, "n": {"classes": ["x", "y", "w"]}}, windows=["1d"])
+    changed = Monitor(other, through_disk(monitor.state()))
+    changed.predict("c", ts=5, prediction="x", model="n")
+    assert [combinations(changed, number) for number in (0, 1)] == [expected, {}]
+
+
+def test_shares_of_sources_are_those_of_the_weeks_of_predictions():
+    monitor = Monitor(config())
+    for number in range(1_200):
+        ts = 2_900 * WEEK + number * 3 * WEEK // 1_200
+        monitor.predict(str(number), ts=ts, prediction=1)
+        monitor.label(str(number), ts=ts + 1, label=1, source="ann")
+        if number % 4 == 0 and number < 400:
+            monitor.label(str(number), ts=ts + 2, label=0, source="bob")
+    shares = monitor.snapshot().models[0].label_sources.shares
+    assert shares.begins.tolist() == [week * WEEK * 1000 for week in (2_900, 2_901, 2_902)]
+    assert shares.cases.tolist() == [400] * 3
+    assert shares.labelled.tolist() == [[400, 100], [400, 0], [400, 0]]
+    second = 2_901 * WEEK * 1000
+    assert shares.within(0, second).tolist() == [1, 0.25]
+    assert shares.within(second, 2 * second).tolist() == [1, 0]
 
 
 def test_labels_without_a_source_leave_no_trace():

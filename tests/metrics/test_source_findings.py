@@ -5,29 +5,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
+from monitor.labels.source_words import sources_text
 from monitor.metrics.source_errors import NO_LABEL
 from monitor.metrics.source_findings import SourceFindings
 
 NAMES = ("ann", "bob", "rules")
-ROWS = st.lists(
-    st.tuples(
-        st.lists(st.sampled_from([0, 1, NO_LABEL]), min_size=3, max_size=3), st.integers(1, 9)
-    ),
-    min_size=1,
-    max_size=10,
+
+
+def rows_of(classes):
+    """Labels of the three sources, and how many cases have them."""
+    label = st.sampled_from([NO_LABEL, *range(classes)])
+    row = st.tuples(st.lists(label, min_size=3, max_size=3), st.integers(1, 9))
+    return st.lists(row, min_size=1, max_size=10)
+
+
+ROWS = rows_of(2)
+
+
+OF_CLASSES = st.integers(2, 6).flatmap(
+    lambda classes: st.tuples(rows_of(classes), st.just(classes))
 )
 
 
-def findings(rows):
+def findings(rows, classes=2):
     ratings, cases = zip(*rows, strict=True)
-    return SourceFindings(NAMES, np.array(ratings, np.int8), np.array(cases), 0, 0)
+    return SourceFindings(NAMES, np.array(ratings, np.int8), np.array(cases), 0, 0, classes)
 
 
-@given(ROWS)
-def test_pairs_are_those_of_scikit_learn_over_the_cases_of_both(rows):
-    found = findings(rows)
+@given(OF_CLASSES)
+def test_pairs_are_those_of_scikit_learn_over_the_cases_of_both(given_rows):
+    rows, classes = given_rows
+    found = findings(rows, classes)
     each = np.repeat(found.ratings, found.cases, axis=0)
     pairs = {(pair.first, pair.second): pair for pair in found.pairs}
     for i, first in enumerate(NAMES):
@@ -42,7 +52,7 @@ def test_pairs_are_those_of_scikit_learn_over_the_cases_of_both(rows):
             if len(np.unique(both[:, [i, j]])) == 1:
                 assert np.isnan(pair.kappa)
             else:
-                expected = cohen_kappa_score(both[:, i], both[:, j], labels=[0, 1])
+                expected = cohen_kappa_score(both[:, i], both[:, j], labels=range(classes))
                 assert pair.kappa == pytest.approx(expected)
                 assert pair.lower <= pair.kappa <= pair.upper
 
@@ -65,3 +75,32 @@ def test_shared_cases_are_those_of_at_least_two_sources(rows):
         sum(n for row, n in rows if row[i] != NO_LABEL) for i in range(len(NAMES))
     )
     assert found.shared or np.isnan(found.alpha)
+
+
+def test_kappa_of_three_classes_is_that_of_a_published_example():
+    # Cohen 1960, table 1: two judges, three classes; kappa = .492.
+    table = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]])
+    rows = [([a, b, NO_LABEL], int(table[a, b])) for a in range(3) for b in range(3)]
+    (pair,) = findings(rows, 3).pairs
+    expected = cohens_kappa(table)
+    assert pair.kappa == pytest.approx(expected.kappa)
+    assert pair.kappa == pytest.approx(0.492, abs=5e-4)
+    assert (pair.lower, pair.upper) == pytest.approx(
+        (expected.kappa_low, expected.kappa_upp), abs=0.01
+    )
+
+
+@given(rows_of(4))
+def test_rates_of_sources_are_of_two_classes(rows):
+    found = findings(rows, 4)
+    assert [errors.cases for errors in found.errors] == [0, 0, 0]
+    assert not any(rate.is_defined for one in found.errors for rate in one[:2])
+    assert "models of two classes only" in sources_text(found)
+
+
+def test_alpha_of_several_classes_is_fleiss_kappa_without_its_bias():
+    ratings = np.random.default_rng(5).integers(0, 5, (60, 3))
+    ratings[:40, 1] = ratings[:40, 0]
+    fleiss = fleiss_kappa(aggregate_raters(ratings)[0])
+    found = findings([(row, 1) for row in ratings.tolist()], 5)
+    assert found.alpha == pytest.approx(1 - (1 - fleiss) * (ratings.size - 1) / ratings.size)

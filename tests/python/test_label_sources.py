@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from exporter.page.pages import served
 from httpx import get
+from sklearn.metrics import cohen_kappa_score
 
 from monitor import Monitor
 from monitor.cli.entry import main
@@ -151,7 +152,9 @@ def test_two_sources_have_agreement_and_no_rates():
     assert found.to_dict()["false_positive"] == [None, None]
     assert len(found.pairs_to_dict()["kappa"]) == 1
     assert "takes three sources of which each two share 100 cases" in repr(found)
-    assert "—" in str(sources_now(found.found)[2])
+    page = "".join(map(str, sources_now(found.found)))
+    assert "How often each is wrong takes three sources" in page
+    assert "False positives" not in page
 
 
 def test_labels_without_a_source_show_nothing():
@@ -195,3 +198,54 @@ def test_an_outcome_without_an_id_counts_and_its_source_says_nothing():
     monitor.feed({"ts": [0], "prediction": [1], "label": [1], "source": ["ann"]})
     assert monitor.snapshot().lifetime.counts.tp.tolist() == [1]
     assert not monitor["default"].label_sources
+
+
+def changing(leaves):
+    """Events of four weeks of which the last two have no labels of a source."""
+    week = 7 * 86_400
+    rng = np.random.default_rng(4)
+    for number in range(4_000):
+        ts = 2_900 * week + number * 4 * week // 4_000
+        actual = int(rng.random() < 0.3)
+        yield {"type": "prediction", "id": f"c{number}", "ts": ts, "prediction": actual}
+        for source in ("ann", "bob"):
+            if source != leaves or number < 2_000:
+                label = {"type": "label", "id": f"c{number}", "ts": ts + 1, "label": actual}
+                yield {**label, "source": source}
+
+
+@pytest.mark.parametrize("leaves", ["bob", None])
+def test_diagnose_names_a_source_that_left(tmp_path, capsys, leaves):
+    path = tmp_path / "events.ndjson"
+    path.write_text("".join(json.dumps(event) + "\n" for event in changing(leaves)))
+    days = pd.to_datetime((2_900 * 7 + np.array([0, 14, 28])) * 86_400, unit="s").strftime("%F")
+    ranges = ["--before", f"{days[0]}..{days[1]}", "--after", f"{days[1]}..{days[2]}"]
+    assert main(["diagnose", str(path), *ranges]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert ("source bob 100 % → 0 % (counted by weeks)" in printed) == (leaves == "bob")
+    assert ("other sources label now" in printed) == (leaves == "bob")
+
+
+def test_a_model_of_many_classes_has_agreement_and_says_why_it_has_no_rates():
+    names = ["card", "loan", "other"]
+    monitor = Monitor(Config(models={"m": {"classes": names}}, windows=["7d"]))
+    rng = np.random.default_rng(3)
+    actual = rng.integers(0, 3, 400)
+    table = {"id": [str(n) for n in range(400)], "ts": np.arange(400) * 60.0}
+    monitor.feed({**table, "prediction": [names[n] for n in actual]})
+    given = {}
+    for source, wrong in (("ann", 0.05), ("bob", 0.1), ("zoe", 0.3)):
+        given[source] = np.where(rng.random(400) < wrong, rng.integers(0, 3, 400), actual)
+        label = [names[n] for n in given[source]]
+        monitor.feed({**table, "label": label}, source={"value": source})
+    view = monitor["m"].label_sources
+    kappa = {(row.first, row.second): row.kappa.estimate for row in view.found.pairs}
+    for first, second in (("ann", "bob"), ("ann", "zoe"), ("bob", "zoe")):
+        expected = cohen_kappa_score(given[first], given[second])
+        assert kappa[first, second] == pytest.approx(expected)
+    assert 0 < view.found.alpha < 1
+    assert view.found.rates_undefined.endswith("for models of two classes only")
+    with served(monitor) as url:
+        page = get(f"{url}/?model=m").text
+    assert "How often each is wrong is estimated for models of two classes only." in page
+    assert "ann, zoe" in page

@@ -29,7 +29,6 @@ from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
-from monitor.labels.source_words import sources_text
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.trend_answer import trend_answer
@@ -230,10 +229,10 @@ class Queries:
             asked = compared_live(snapshot, model, before, after, deciding)
             regime = LabelRegime.of(model)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
-            rates = model.label_errors, model.audits and audits_text(model.audits)
-            sources = model.label_sources and sources_text(model.label_sources)
+            audits = model.audits and audits_text(model.audits)
+            rates = model.label_errors, audits, model.label_sources
             mature = is_mature(model, asked)
-            key = (asked, digest(counted), mature, given_reference(model), rates, sources)
+            key = (asked, digest(counted), mature, given_reference(model), rates)
             explained = self._explanations.get(key, lambda: explain(model, asked, counted))
             if not may_have_news(explained.diagnosis, model):
                 return explained

@@ -319,7 +319,7 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
                 yield h.li(".warn")[f"Last {name}: {words}."]
     else:
         yield h.li[
-            "Whether labels are correct: each one counts until a later one revises it. "
+            "Whether labels are correct: each one counts until another one revises it. "
             f"{_if_wrong(model)}".strip()
         ]
     if model.audits is not None:

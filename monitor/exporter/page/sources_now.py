@@ -9,7 +9,7 @@ import htpy as h
 from monitor.exporter.page.formats import UNDEFINED, count, interval, percent, ratio
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
-from monitor.report.source_answer import LabelSourcesAnswer
+from monitor.report.source_answer import LabelSourcesAnswer, SourceAnswer
 
 _ROWS = 30
 _Row = tuple[str, Sequence[h.Node]]
@@ -24,20 +24,20 @@ def sources_now(found: LabelSourcesAnswer | None) -> h.Node:
     if found is None:
         return None
     alpha = UNDEFINED if found.alpha is None else ratio(found.alpha)
+    why = found.rates_undefined
+    rates = () if why else ("False positives", "False negatives")
     return [
         h.h3["Who labels"],
         h.p(".muted")[
             f"Cases with labels of several sources: {count(found.cases)}; Krippendorff's alpha of "
             f"all: {alpha}. Labels that another source outranks: {count(found.outranked)}."
         ],
+        why and h.p(".muted")[f"{why[0].upper()}{why[1:]}."],
         _table(
             "Sources of labels and how often each is wrong",
-            ("Source", "Cases", "False positives", "False negatives"),
+            ("Source", "Cases", *rates),
             [
-                (
-                    one.source,
-                    [count(one.labelled), _number(one.false_positive), _number(one.false_negative)],
-                )
+                (one.source, [count(one.labelled), *_rates(one)[: len(rates)]])
                 for one in found.sources
             ],
         ),
@@ -82,6 +82,10 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[_Row]) -> h.Node:
             ],
         ]
     ]
+
+
+def _rates(source: SourceAnswer) -> Sequence[h.Node]:
+    return [_number(source.false_positive), _number(source.false_negative)]
 
 
 def _number(metric: MetricInterval) -> list[h.Node]:
