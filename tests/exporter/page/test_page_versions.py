@@ -7,7 +7,7 @@ import httpx
 import pytest
 from exporter.page.pages import served
 from watch.shadowed import shadow_config, shadowed
-from watch.versioned import BEGAN, config_of, fed, stream
+from watch.versioned import BEGAN, CONFIG, config_of, fed, stream
 
 ALONE = "models: {m: {segments: [region], label_timeout: 3d}}"
 
@@ -45,6 +45,16 @@ def test_the_section_is_linked_to_and_the_deployment_is_marked(worse):
     assert 'href="#versions"' in worse
     assert 'class="deployment"' in worse
     assert "1970-01-04 05:00: version 7" in html.unescape(worse)
+
+
+def test_the_list_counts_a_model_by_what_its_row_says():
+    text = CONFIG.replace("1d}", "1d, reference: {first: 2d}}").replace("7d", "3d")
+    canary = fed(stream(recall=(0.9, 0.5), a_day=1_008, share=0.15), config_of(text))
+    page = page_of(canary, "/?verdict=version_worse")
+    tally = re.search(r'<p class="tally">.*?</p>', page, re.DOTALL)[0]
+    assert words(re.sub(r"<[^>]+>", " ", tally)) == "1 Version worse"
+    assert words(re.sub(r"<[^>]+>", " ", page)).count("Version worse") == 2
+    assert "No such model" in page_of(canary, "/?verdict=steady")
 
 
 def test_an_open_comparison_says_what_would_settle_it():
