@@ -29,7 +29,7 @@ from monitor.report.answer_parts import (
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
-from monitor.report.versions_answer import VersionsAnswer, versions_answer
+from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -137,7 +137,7 @@ def _text(
     answer: LiveVersionsAnswer, compared: VersionsCompared | None, limits: Sequence[str]
 ) -> str:
     """Return the comparison as `compare` prints it, then the versions in the window."""
-    parts = [f"Nothing is compared: {answer.not_compared}."]
+    parts = [not_compared_text(answer.not_compared or "")]
     if compared is not None:
         parts = [versions_text(compared)]
     parts += limits

@@ -22,7 +22,12 @@ from monitor.exporter.page.formats import (
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
-from monitor.report.versions_answer import JointOutcomes, PairedCases, VersionsAnswer
+from monitor.report.versions_answer import (
+    JointOutcomes,
+    PairedCases,
+    VersionsAnswer,
+    not_compared_text,
+)
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
 from monitor.report.vocabulary import METRIC_WORDS
@@ -55,7 +60,7 @@ def versions_section(found: LiveVersionsAnswer) -> h.Element | None:
         h.h2(id="versions-title")["Versions"],
         comparison_parts(found.comparison)
         if found.comparison is not None
-        else h.p(".muted")[coded(f"Nothing is compared: {found.not_compared}.")],
+        else h.p(".muted")[coded(not_compared_text(found.not_compared or ""))],
         (h.p(".muted")[coded(limit)] for limit in found.limits),
         _table(found),
     ]
