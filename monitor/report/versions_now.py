@@ -193,9 +193,9 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
 def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
     if model.duplicates:
         yield (
-            "Of two predictions of one id the first counts: a version that scores the ids of "
-            "another is compared with it where it is configured in shadow_versions, or from "
-            "recorded events, by compare --feed."
+            "Of two predictions of one id the first counts, and the other is a duplicate: a "
+            "version that scores the ids of another is compared with it where it is configured in "
+            "shadow_versions, or from recorded events, by compare --feed."
         )
     names = [one.name for one in compared.versions]
     if OTHER_VALUE in names:
