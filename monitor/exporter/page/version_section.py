@@ -18,6 +18,7 @@ from monitor.exporter.page.formats import (
     period,
     points,
     ratio,
+    version_name,
 )
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
@@ -154,7 +155,7 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
 def _row(found: LiveVersionsAnswer, one: VersionNow, titles: list[str]) -> h.Element:
     if one.shadow and len(titles) > 1:
         return h.tr[
-            h.th(scope="row")[one_line(one.version)],
+            h.th(scope="row")[version_name(one.version)],
             h.td(".number", {"data-title": titles[0]})[moment(one.first_prediction)],
             h.td(".number", {"data-title": titles[1]})["shadow"],
             h.td(".number.wide-cell", {"data-title": "Cases"}, colspan=str(len(titles) - 2))[
@@ -168,7 +169,7 @@ def _row(found: LiveVersionsAnswer, one: VersionNow, titles: list[str]) -> h.Ele
         *(_number(None if one.metrics is None else one.metrics.metric(name)) for name in _SHOWN),
     ]
     return h.tr[
-        h.th(scope="row")[one_line(one.version)],
+        h.th(scope="row")[version_name(one.version)],
         (
             h.td(".number", {"data-title": title})[cell]
             for title, cell in zip(titles, cells, strict=False)

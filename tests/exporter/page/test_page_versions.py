@@ -93,6 +93,14 @@ def test_names_of_versions_are_text_and_not_markup():
     assert "&lt;b onclick=x&gt;7" in page
 
 
+def test_a_long_name_is_cut_in_the_table_with_the_whole_as_its_title():
+    long = "registry.example.com/risk/fraud-scorer:2026-02-03-9d8c7b6a5f4e3d2c1b0a"
+    events = [e | {"version": long} if e.get("version") == "7" else e for e in stream(days=6)]
+    section = re.search(r'<section id="versions".*?</section>', page_of(fed(events)), re.DOTALL)[0]
+    (cell,) = re.findall(rf'<th scope="row"><span title="{re.escape(long)}">(.*?)</span>', section)
+    assert cell == f"{long[:12]}…{long[-14:]}"
+
+
 def test_a_shadow_is_compared_on_the_cases_that_both_scored():
     text = words(section_of(page_of(fed(shadowed(stream(a_day=480)), shadow_config()))))
     assert "on the cases that both scored" in text
