@@ -3,6 +3,7 @@
     MonitorError
     ├── ConfigError       the configuration is invalid                       (exit code 2)
     ├── UsageError        the arguments of a command do not fit together     (exit code 2)
+    │   └── NotComparedError    the data have nothing to compare yet         (2, or the verdict's)
     └── FeedError         a feed cannot be read at all                       (exit code 3)
 
 An unusable *record* raises none of these: it is counted under a `RejectReason`,
@@ -32,6 +33,13 @@ class ConfigError(MonitorError):
 
 class UsageError(MonitorError):
     """The arguments of a command do not fit together."""
+
+
+class NotComparedError(UsageError):
+    """Two versions were not alive at the same time, or none of their outcomes is mature yet.
+
+    A comparison then has the verdict `not_shown`.
+    """
 
 
 class FeedError(MonitorError):

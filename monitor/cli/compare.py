@@ -21,9 +21,10 @@ from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.engine import Monitor
+from monitor.errors import NotComparedError
 from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.report.answer_parts import json_text
-from monitor.report.versions_answer import versions_json
+from monitor.report.versions_answer import VersionsNotCompared, not_compared_text, versions_json
 from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.report.versions_text import versions_text
 
@@ -55,18 +56,26 @@ def run(args: Namespace) -> int:
     check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)
     model = recorded.model()
-    found = compare_recorded(
-        batches,
-        model,
-        settings_of(config, model),
-        mature_until=recorded.mature_until(model),
-        versions=versions,
-        last=last,
-    )
-    show(versions_json(found) if args.json else versions_text(found))
+    verdict = VersionVerdict.NOT_SHOWN
+    try:
+        found = compare_recorded(
+            batches,
+            model,
+            settings_of(config, model),
+            mature_until=recorded.mature_until(model),
+            versions=versions,
+            last=last,
+        )
+    except NotComparedError as error:
+        text = not_compared_text(str(error).removeprefix("--versions: "))
+        answer = VersionsNotCompared(model=model, headline=text)
+        show(json_text(answer, indent=2) if args.json else text)
+    else:
+        verdict = found.comparison.decided_by.found.verdict
+        show(versions_json(found) if args.json else versions_text(found))
     if feed.torn is not None:
         raise feed.torn
-    return _finding(found.comparison.decided_by.found.verdict, args)
+    return _finding(verdict, args)
 
 
 def _ask(args: Namespace) -> int:

@@ -102,7 +102,7 @@ def table(
 
 
 def _head(status: StatusAnswer, width: int) -> Iterator[str]:
-    tally = ", ".join(f"{n} {verdict}" for verdict, n in status.verdicts.items())
+    tally = ", ".join(f"{n} {kind}" for kind, n in status.tally.items())
     summary = f"event time {status.now or _UNDEFINED}   last {status.verdict_window}"
     yield from wrap(f"{summary}   {tally or 'no models yet'}", width)
     yield ""

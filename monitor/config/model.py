@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, PositiveInt, ValidationInfo, field_validator
 
 from monitor.clock import DAY_MS
 from monitor.config import quantities as q
@@ -31,6 +31,8 @@ from monitor.config.labelling import (
 )
 from monitor.config.reference import Reference
 
+_NO_VERSIONS = ("__missing__", "__other__")
+"""What predictions without a version, and those of versions beyond the most, are counted by."""
 _VERSION = "version"
 """The segment key that stands for the version of a prediction."""
 SHORTEST_DEFAULT_HORIZON_MS = 2 * DAY_MS
@@ -72,6 +74,24 @@ def _or_audit(schema: dict[str, Any]) -> None:
     schema.update(default={}, anyOf=[{"const": "audit"}, rates])
 
 
+def _shadow_pattern(text: str) -> str:
+    if text in _NO_VERSIONS:
+        raise q.unfit(
+            "names no version: predictions without one, and those of many together, are counted "
+            "by it",
+            "name the versions that decide nothing, such as '*-shadow'",
+        )
+    if not text.strip("*? \t\n"):
+        raise q.unfit(
+            "matches versions whatever their names, so that none would decide",
+            "name those that decide nothing, such as '*-shadow'",
+        )
+    return text
+
+
+_ShadowPattern = Annotated[str, Field(min_length=1), AfterValidator(_shadow_pattern)]
+
+
 class ModelConfig(Section):
     """Settings of one model."""
 
@@ -91,7 +111,7 @@ class ModelConfig(Section):
     max_segment_values: PositiveInt = setting(
         50, 'Maximum number of values per segment key; later values are counted as "__other__".'
     )
-    shadow_versions: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Distinct] = setting(
+    shadow_versions: Annotated[tuple[_ShadowPattern, ...], Distinct] = setting(
         (),
         "Versions that score the ids of others and decide nothing, by name or pattern, such as "
         '"*-shadow". Their predictions are no duplicates and count in no window; '

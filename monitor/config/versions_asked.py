@@ -9,6 +9,7 @@ from monitor.errors import UsageError
 
 _NAME = r"((?:\\[,\\]|[^,\\]|\\(?![,\\]))+)"
 _NAMES = re.compile(f"{_NAME},{_NAME}", re.DOTALL)
+_SEPARATING = re.compile(r"[,\\]")
 _ESCAPED = re.compile(r"\\([,\\])")
 
 
@@ -35,6 +36,19 @@ def parse_versions(option: str, text: str | None) -> tuple[str, str] | None:
             "comma of a name"
         )
     return a, b
+
+
+def versions_text_of(a: str, b: str) -> str:
+    r"""Return two names as `parse_versions` reads them.
+
+    Args:
+        a: name of A.
+        b: name of B.
+
+    >>> parse_versions("--versions", versions_text_of("a,1", "a\\2"))
+    ('a,1', 'a\\2')
+    """
+    return ",".join(_SEPARATING.sub(r"\\\g<0>", name) for name in (a, b))
 
 
 def parse_last(option: str, text: str | None) -> int | None:

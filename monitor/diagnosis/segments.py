@@ -20,7 +20,7 @@ from monitor.drift import (
 )
 from monitor.drift.judgement_on_curve import ComparedOutcomes
 from monitor.drift.within_segments import explains
-from monitor.events.columns import VERSION_KEY, FloatArray, Series
+from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
 from monitor.metrics.ratio import ratio
 
 FEWEST_OF_A_CLASS = 30
@@ -80,13 +80,14 @@ class SegmentPart:
 
 
 def segment_keys(before: Period, after: Period) -> tuple[str, ...]:
-    """Return the segment keys of either period, in their order.
+    """Return the segment keys of either period, in their order; none that all predictions lack.
 
     Args:
         before: the period to compare with.
         after: the period to judge.
     """
-    keys = [series.segment for series in (*before.segments, *after.segments)]
+    there = (*before.segments, *after.segments)
+    keys = [series.segment for series in there if series.value != MISSING_VALUE]
     return tuple(dict.fromkeys(key for key in keys if key is not None))
 
 

@@ -51,8 +51,9 @@ def compare_recorded(
             all of it.
 
     Raises:
-        UsageError: a version is unknown, there are fewer than two, the two never predicted
-            in the same mature time, or labels do not allow a comparison.
+        UsageError: a version is unknown, there are fewer than two, or labels do not allow a
+            comparison.
+        NotComparedError: the two never predicted in the same mature time.
     """
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
-from monitor.errors import UsageError
+from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MISSING_VALUE, MOST_VERSION_NAMES, OTHER_VALUE
 
 _LISTED = 8
@@ -20,7 +20,6 @@ _OTHERS = (
     f"versions after the first {MOST_VERSION_NAMES:,} of a model count as {OTHER_VALUE!r}: compare "
     "recorded events with --feed FILE"
 )
-_BY_TIME = "compare two stretches of time with diagnose"
 _COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
 
 
@@ -39,6 +38,15 @@ class VersionTraffic:
     predictions: int
     first: int
     last: int
+
+    @property
+    def ended(self) -> int:
+        """The last, or the end of the hour or pane that it lies in where no more is known.
+
+        >>> VersionTraffic("6", 1, 0, 3_599_999).ended, VersionTraffic("6", 1, 0, 1_500).ended
+        (3600000, 1500)
+        """
+        return self.last if (self.last + 1) % SECOND_MS else self.last + 1
 
 
 class VersionStretch(NamedTuple):
@@ -164,27 +172,38 @@ def common_stretch(
         option: what the versions are asked for by, for the error.
 
     Raises:
-        UsageError: the two never predicted in the same mature time.
+        NotComparedError: the two never predicted in the same mature time.
     """
     a, b = versions
     opens, closes = max(a.first, b.first), min(a.last, b.last) + 1
     if opens >= closes:
         ended, began = sorted(versions, key=lambda one: one.first)
-        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _BY_TIME
-        raise UsageError(
+        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _over_time(ended, began)
+        raise NotComparedError(
             f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
-            f"{ended.name!r} ended {format_time(ended.last)}, {began.name!r} began "
+            f"{ended.name!r} ended {format_time(ended.ended)}, {began.name!r} began "
             f"{format_time(began.first)}; {advice}"
         )
     if mature_until is None or mature_until <= opens:
         until = (
-            "none are yet" if mature_until is None else f"they are to {format_time(mature_until)}"
+            "no outcome is mature yet"
+            if mature_until is None
+            else f"outcomes are mature up to {format_time(mature_until)} alone"
         )
-        raise UsageError(
-            f"nothing can be compared: both versions predict since {format_time(opens)}, and "
-            f"outcomes must be mature, {until}; record more"
+        raise NotComparedError(
+            f"{option}: both versions predict since {format_time(opens)}, and {until}"
         )
     return VersionStretch(opens, min(closes, mature_until))
+
+
+def _over_time(ended: VersionTraffic, began: VersionTraffic) -> str:
+    """Return how to compare versions of which one ended before the other began."""
+    before = (ended.first // HOUR_MS * HOUR_MS, began.first // HOUR_MS * HOUR_MS)
+    after = (-(-began.first // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)
+    if before[0] >= before[1] or after[0] >= after[1]:
+        return "compare two stretches of time with diagnose --before and --after"
+    ranges = ("..".join(map(format_time, ends)) for ends in (before, after))
+    return "compare them over time: diagnose --before {} --after {}".format(*ranges)
 
 
 def _only(there: Sequence[VersionTraffic]) -> str:
@@ -195,7 +214,7 @@ def _listed(there: Sequence[VersionTraffic]) -> str:
     """Return the versions that began last, with their predictions and times, for an error."""
     named = [
         f"{one.name!r} ({count_of(one.predictions, 'prediction')}{_WITHOUT.get(one.name, '')}, "
-        f"{format_time(one.first)} to {format_time(one.last)})"
+        f"{format_time(one.first)} to {format_time(one.ended)})"
         for one in there[-_LISTED:]
     ]
     more = [f"{len(there) - _LISTED} that began earlier"] if len(there) > _LISTED else []

@@ -282,7 +282,8 @@ class Catalogue:
         setting = self._settings[model]
         if not setting.shadow_versions:
             return False
-        return setting.is_shadow(group.values[setting.segments.index(VERSION_KEY)])
+        version = group.values[setting.segments.index(VERSION_KEY)]
+        return version != MISSING_VALUE and setting.is_shadow(version)
 
     def _model(self, name: str) -> int:
         known = self._models.get(name)

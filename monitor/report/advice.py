@@ -14,6 +14,7 @@ from monitor.report.answer_parts import defined
 from monitor.report.findings import unlabelled
 from monitor.report.label_quality_words import audit_advice
 from monitor.report.missing_class import missing_class
+from monitor.report.printable import segment_name
 from monitor.report.recalibration_answer import score_corrections, threshold_answer
 from monitor.report.recalibration_words import correction_advice, threshold_advice
 from monitor.report.verdict_words import VERDICTS
@@ -100,7 +101,7 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _name(part: SegmentPart) -> str:
-    return f"{part.series.segment}={part.series.value}"
+    return segment_name(part.series.segment, part.series.value)
 
 
 def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:

@@ -17,7 +17,7 @@ from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
-from monitor.report.printable import one_line
+from monitor.report.printable import one_line, segment_name
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
@@ -185,7 +185,7 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _segment(part: SegmentPart) -> str:
-    name = one_line(f"{part.series.segment}={part.series.value}")
+    name = segment_name(part.series.segment, part.series.value)
     if len(name) > _LONGEST_SEGMENT - 1:
         name = f"{name[: _LONGEST_SEGMENT - 2]}…"
     rates = [

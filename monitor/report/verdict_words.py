@@ -211,6 +211,14 @@ WORSE_VERSION = BecauseWords(
     headline="a version is worse.",
 )
 """Where a version is worse, and the model has not certainly changed."""
+VERSION_WORSE = "version_worse"
+"""What such a model counts as, instead of its verdict or of the reason why there is none."""
+KINDS: Mapping[str, VerdictWords | BecauseWords] = {
+    **{str(k): row for k, row in VERDICTS.items() if k is not Verdict.INSUFFICIENT_EVIDENCE},
+    VERSION_WORSE: WORSE_VERSION,
+    **{str(k): row for k, row in BECAUSE.items()},
+}
+"""What models are counted as: each verdict, a worse version, each reason why there is none."""
 
 
 def words_of(
@@ -223,8 +231,27 @@ def words_of(
         because: why it is `insufficient_evidence`; None for any other.
         worse_version: a version in use is worse than the one before.
     """
+    kind = kind_of(verdict, because, worse_version=worse_version)
+    return VERDICTS[verdict] if kind == verdict else KINDS[kind]
+
+
+def kind_of(
+    verdict: Verdict, because: Because | None, *, worse_version: bool = False
+) -> Verdict | Because | str:
+    """Return what a model counts as: its verdict, the reason for none, or `VERSION_WORSE`.
+
+    Args:
+        verdict: what happened.
+        because: why it is `insufficient_evidence`; None for any other.
+        worse_version: a version in use is worse than the one before.
+
+    >>> str(kind_of(Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY))
+    'steady'
+    """
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
-    return WORSE_VERSION if worse_version and words.tone in ("good", "unknown") else words
+    if worse_version and words.tone in ("good", "unknown"):
+        return VERSION_WORSE
+    return verdict if because is None else because
 
 
 def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:

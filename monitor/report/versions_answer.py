@@ -49,7 +49,8 @@ class ComparedVersion(Struct, frozen=True, kw_only=True):
     Attributes:
         version: its name; `__missing__` for predictions without one.
         first: time of its first prediction in all events.
-        last: time of its last one.
+        last: time of its last one; of a running monitor, the end of the last hour that is mature
+            where it goes on.
         predictions: in the stretch that is compared, labelled or not.
         outcomes: its labelled outcomes in the stretch.
         precision: as it was.
@@ -218,6 +219,29 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     days_to_settle: float | None
 
 
+class VersionsNotCompared(Struct, frozen=True, kw_only=True):
+    """Two versions that cannot be compared over the same time, or not yet.
+
+    Attributes:
+        model: its name.
+        headline: why, in one sentence.
+        verdict: `not_shown`.
+    """
+
+    model: str
+    headline: str
+    verdict: VersionVerdict = VersionVerdict.NOT_SHOWN
+
+
+def not_compared_text(why: str) -> str:
+    """Return that nothing is compared.
+
+    Args:
+        why: the reason, without a full stop.
+    """
+    return f"Nothing is compared: {why}."
+
+
 def versions_json(found: VersionsCompared) -> str:
     """Return the JSON text, one object over several lines, ASCII only."""
     return json_text(versions_answer(found), indent=2)
@@ -266,7 +290,7 @@ def _version(found: VersionsCompared, index: int) -> ComparedVersion:
     return ComparedVersion(
         version=traffic.name,
         first=time_text(traffic.first),
-        last=time_text(traffic.last),
+        last=time_text(traffic.ended),
         predictions=found.predictions[index],
         outcomes=outcome_sums(counts),
         precision=_interval(Range(float(precision(counts)), float(lower), float(upper))),

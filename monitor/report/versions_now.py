@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from textwrap import wrap
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from monitor.clock import DAY_MS
+from monitor.config.quantities import count_of
+from monitor.config.versions_asked import versions_text_of
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import (
     MISSING_VALUE,
@@ -29,7 +33,7 @@ from monitor.report.answer_parts import (
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
-from monitor.report.versions_answer import VersionsAnswer, versions_answer
+from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -38,6 +42,8 @@ from monitor.watch.live_versions import NOT_KEPT
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
 _LONGEST_NAME = 18
+_MOST_OTHERS = 3
+"""Further versions in use that are named."""
 
 
 class VersionNow(Struct, frozen=True, kw_only=True):
@@ -118,7 +124,9 @@ def versions_reading(
     opens, closes = window_bounds(snapshot, window, model.row)
     compared = None if found is None else found.compared
     why = NOT_KEPT if found is None else found.not_compared
-    of_counts = () if compared is None else tuple(_of_the_counts(model, compared))
+    of_counts: tuple[str, ...] = ()
+    if compared is not None:
+        of_counts = (*_others(model, compared), *_of_the_counts(model, compared))
     of_stretch = () if compared is None else tuple(_of_the_stretch(compared))
     answer = LiveVersionsAnswer(
         model=model.name,
@@ -137,7 +145,7 @@ def _text(
     answer: LiveVersionsAnswer, compared: VersionsCompared | None, limits: Sequence[str]
 ) -> str:
     """Return the comparison as `compare` prints it, then the versions in the window."""
-    parts = [f"Nothing is compared: {answer.not_compared}."]
+    parts = [not_compared_text(answer.not_compared or "")]
     if compared is not None:
         parts = [versions_text(compared)]
     parts += limits
@@ -190,12 +198,29 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
         )
 
 
+def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
+    """Yield the further versions in use, with the commands that compare them with A."""
+    names = [one.name for one in compared.versions]
+    since = (model.now_ms or 0) - DAY_MS
+    last = model.version_last_ms.items()
+    others = [name for name, at in last if at > since and name not in names]
+    if others:
+        asked = [versions_text_of(names[0], name) for name in others[-_MOST_OTHERS:]]
+        commands = ", ".join(
+            f"compare --url URL --model {quote(model.name)} --versions {quote(one)}"
+            for one in asked
+        )
+        more = f" ({len(others) - len(asked):,} more began earlier)" * (len(others) > len(asked))
+        counted = count_of(len(others), "further version")
+        yield f"{counted} in use, not compared here{more}: {commands}."
+
+
 def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
     if model.duplicates:
         yield (
-            "Of two predictions of one id the first counts: a version that scores the ids of "
-            "another is compared with it where it is configured in shadow_versions, or from "
-            "recorded events, by compare --feed."
+            "Of two predictions of one id the first counts, and the other is a duplicate: a "
+            "version that scores the ids of another is compared with it where it is configured in "
+            "shadow_versions, or from recorded events, by compare --feed."
         )
     names = [one.name for one in compared.versions]
     if OTHER_VALUE in names:

@@ -7,7 +7,7 @@ second is a duplicate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from monitor.drift.versions_compared import (
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import VERSION_KEY, Int64Array
+from monitor.events.columns import OTHER_VALUE, VERSION_KEY, Int64Array
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS
@@ -41,6 +41,7 @@ NOT_KEPT = (
     "with --feed FILE"
 )
 """Why nothing is compared where the version is no segment."""
+_NAMED = 3
 _OPTION = "versions"
 
 
@@ -130,7 +131,7 @@ class LiveVersions:
             a, b = asked or chosen_versions(deciding, None, _OPTION, since)
             common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
         except UsageError as error:
-            why = str(error).removeprefix(f"{_OPTION}: ")
+            why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
             return VersionsNow(None, why, shadow_cases=cases)
         found = self._compared(number, held, (a, b), common, last)
         on_version = self._catalogue.settings[number].reference.on_version
@@ -144,6 +145,20 @@ class LiveVersions:
             firsts = [first for first in (one.first, shadow.first) if first is not None]
             times[name] = VersionTimes(min(firsts, default=None), max(one.last, shadow.last))
         return times
+
+    def _repeated(self, model: int, there: Sequence[VersionTraffic]) -> str:
+        """Return which versions have no prediction but duplicates; "" where none has."""
+        since, counted = self._counts.held_since(model) or 0, {one.name for one in there}
+        times = self._received.versions(self._catalogue.models[model]).times
+        names = [name for name, one in times.items() if one.last >= since and name not in counted]
+        if not names or OTHER_VALUE in counted:
+            return ""
+        listed = " and ".join(map(repr, names[-_NAMED:]))
+        return (
+            f"; every prediction of {listed} is of an id that was already predicted, and counts as "
+            "a duplicate: if it decides nothing, configure it in shadow_versions, which compares "
+            "it on the same cases"
+        )
 
     def _without_shadows(self, model: str, there: list[VersionTraffic]) -> list[VersionTraffic]:
         """Leave out the shadow versions but the one that began last, if it began last of all."""

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 from cli.commands import ran
@@ -176,7 +177,6 @@ def test_last_takes_the_end_of_the_stretch(capsys, three):
             ("--versions", "6,8"),
             "no such version, got '8'; known are '5' (60,000 predictions, 1970",
         ),
-        (("--versions", "5,6"), "'5' and '6' never predicted at the same time"),
         (("--versions", "6"), "--versions: must be two different versions, got '6'; write A,B"),
         (("--versions", "6,6"), "--versions: must be two different versions"),
         (("--last", "soon"), "--last: must be a duration"),
@@ -190,6 +190,18 @@ def test_wrong_options_are_refused_with_what_there_is(capsys, three, words, text
     done = ran(capsys, "compare", "--feed", three, *words)
     assert (done.code, done.out) == (2, "")
     assert text in done.err
+
+
+@pytest.mark.parametrize(("failing", "code"), [("not_shown", 1), ("worse", 0)])
+def test_versions_that_never_met_are_not_shown_as_live(capsys, three, failing, code):
+    done = ran(capsys, "compare", "--feed", three, "--versions", "5,6", "--fail-on", failing)
+    assert (done.code, done.err) == (code, "")
+    start = "Nothing is compared: '5' and '6' never predicted at the same time: '5' ended "
+    assert done.out.startswith(start)
+    command = re.search(r"diagnose (--before \S+ --after \S+)\.$", done.out)[1]
+    assert ran(capsys, "diagnose", three, *command.split()).code == 0
+    found = compared(capsys, three, "--versions", "5,6")
+    assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
 
 
 def test_versions_with_a_comma_can_be_chosen(capsys, tmp_path):

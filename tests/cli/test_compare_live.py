@@ -63,6 +63,9 @@ def test_while_there_is_nothing_to_compare_the_verdict_is_not_shown(capsys):
         passed = ran(capsys, "compare", "--url", server.url, "--fail-on", "worse")
     assert (done.code, passed.code) == (1, 0)
     assert done.out.startswith("Nothing is compared: '6' and '7' never predicted")
+    text = " ".join(done.out.split())
+    assert "9Z" not in text
+    assert "diagnose --before 1970-01-01T00:00:00Z..1970-01-04T05:00:00Z --after" in text
 
 
 @pytest.mark.parametrize("option", ["--feed", "--config", "--segments"])

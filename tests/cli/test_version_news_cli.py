@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli.commands import ran
+from cli.test_diagnose import written
 from watch.versioned import batches, config_of, stream
 
 from monitor.engine import Monitor
@@ -115,3 +116,21 @@ def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing
         found = json.loads(said(capsys, tmp_path, "diagnose", "--json", *ranges))
         assert found["worse"]["answer"] == "not_shown"
         assert found["worse"]["text"].endswith("Version 7 is worse than 6") is named
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["some", "none"])
+def test_predictions_without_a_version_are_named_in_words(capsys, tmp_path, named):
+    events = [
+        {k: v for k, v in e.items() if k != "version" or (named and int(e["id"][1:]) % 2)}
+        for e in stream(recall=(0.9, 0.3), a_day=2_000, share=0.5, days=7)
+    ]
+    config = tmp_path / "monitor.yaml"
+    config.write_text(CONFIG)
+    path = written(tmp_path / "a.ndjson", *events)
+    ranges = ("--before", "1970-01-01..1970-01-04", "--after", "1970-01-05..1970-01-07")
+    done = ran(capsys, "diagnose", path, "-c", config, *ranges)
+    assert done.code == 0
+    assert "__missing__" not in done.out
+    assert ("without version" in done.out) == named
+    assert ("version" in done.out) == named
+    assert named or "segments: no prediction has the key 'version'" in done.err

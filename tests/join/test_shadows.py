@@ -165,6 +165,14 @@ def test_a_restored_monitor_goes_on_as_if_it_had_not_stopped():
     assert states(again) == states(fed(events, shadow_config()))
 
 
+def test_a_prediction_without_a_version_decides_whatever_the_pattern_is():
+    config = shadow_config(CONFIG.replace("*-shadow", "[!6]*"))
+    events = [e for e in stream(days=2, a_day=24) if e["type"] == "prediction"]
+    unnamed = [{k: v for k, v in e.items() if k != "version"} for e in events]
+    snapshot = fed(unnamed, config).snapshot()
+    assert (snapshot.events["shadow"], snapshot.events["prediction"]) == (0, len(events))
+
+
 def test_a_state_from_before_shadow_versions_is_taken_over():
     events = unruly(8)
     half = len(events) // 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from watch.shadowed import SHADOW, shadow_config, shadowed
-from watch.versioned import BEGAN, DAY, HOUR, batches, config_of, fed, model_of, stream
+from watch.versioned import BEGAN, CONFIG, DAY, HOUR, batches, config_of, fed, model_of, stream
 
 from monitor.config import parse_config
 from monitor.diagnosis.versions import compare_recorded
@@ -61,6 +61,19 @@ def test_it_equals_that_of_recorded_events_where_silence_is_a_negative():
     assert found.comparison.outcomes == sum(found.predictions)
 
 
+def test_a_version_of_duplicates_alone_is_named_with_what_to_configure():
+    old = [e | {"version": "6"} if "version" in e else e for e in stream(days=6, a_day=48)]
+    new = [e | {"version": "7", "ts": e["ts"] + 1} for e in old if e["type"] == "prediction"]
+    both = sorted([*old, *new], key=lambda e: e["ts"])
+    why = model_of(fed(both)).versions_now.not_compared
+    assert "there is only '6'" in why
+    assert why.count("; every prediction of '7' is of an id that was already predicted") == 1
+    assert "configure it in shadow_versions" in why
+    assert "duplicate" not in model_of(fed(old)).versions_now.not_compared
+    configured = config_of(CONFIG.replace("maturity: 1d", 'maturity: 1d, shadow_versions: ["7"]'))
+    assert model_of(fed(both, configured)).versions_now.compared.comparison.by_pairs
+
+
 def test_a_worse_version_is_called_worse_and_an_equal_one_is_not():
     found = {}
     for name, recall in {"worse": (0.9, 0.5), "as before": (0.8, 0.8)}.items():
@@ -110,7 +123,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason():
     young = fed([e for e in stream() if e["ts"] < BEGAN + HOUR])
     now = model_of(young).versions_now
     assert now.compared is None
-    assert "outcomes must be mature" in now.not_compared
+    assert "outcomes are mature up to 1970-01-03T05:00:00Z alone" in now.not_compared
     old = fed([e for e in stream() if e["ts"] < BEGAN])
     assert "there is only '6'" in model_of(old).versions_now.not_compared
 

@@ -6,8 +6,10 @@ import pytest
 from watch.shadowed import shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
 
+from monitor.cli.top import table
 from monitor.drift.change_news import ChangeBegan
 from monitor.engine import Monitor
+from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
 from monitor.report.verdict_words import words_of
@@ -91,6 +93,11 @@ def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing
     assert f"{series} 1.0\n" in TextWriter().write(monitor.snapshot()).decode()
     words = words_of(status.verdict, status.verdict_because, worse_version=True)
     assert (words.title, words.tone) == ("Version worse", "open")
+    answer = status_answer(monitor.snapshot(), limit=1)
+    assert (answer.tally, sum(answer.because.values())) == ({"version_worse": 1}, 1)
+    assert "   1 version_worse" in table(answer)[0]
+    for kind, found in (("version_worse", 1), (status.verdict_because, 0)):
+        assert status_answer(monitor.snapshot(), Selection(kind=kind), limit=1).total == found
     kept = status_of(fed(canary, config(f"{FIRST}, on_version: keep")))
     assert "version 7" not in kept.headline.lower()
     assert kept.worse_version is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -11,8 +11,6 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from monitor.drift import Verdict
-from monitor.drift.recall_evidence import Because
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.engine_access import EngineUnavailableError
 from monitor.exporter.api.queries import UnknownModelError
@@ -80,14 +78,7 @@ def retry_headers(error: MonitorError) -> dict[str, str]:
     return {"Retry-After": str(_RETRY_SECONDS)} if unavailable else {}
 
 
-KINDS = (
-    *(verdict for verdict in Verdict if verdict is not Verdict.INSUFFICIENT_EVIDENCE),
-    *Because,
-)
-"""Values of the parameter `verdict`: each verdict, and each reason why there is none."""
-
-
-def one_of(query: QueryParams, name: str, known: Sequence[str]) -> str:
+def one_of(query: QueryParams, name: str, known: Collection[str]) -> str:
     """Return a parameter that is one of some words; "" where it is left out or empty.
 
     Args:

@@ -13,7 +13,7 @@ import msgspec
 
 from monitor.config.quantities import format_duration
 from monitor.exporter.api.curve_answer import CurveAnswer
-from monitor.exporter.api.handlers import KINDS, ErrorAnswer
+from monitor.exporter.api.handlers import ErrorAnswer
 from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.api.selection import SORTS
@@ -22,6 +22,7 @@ from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.report.class_comparison_json import ClassDiagnosis
 from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.verdict_words import KINDS
 from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.version import __version__
 
@@ -74,8 +75,8 @@ def document() -> dict[str, Any]:
                 _parameter("q", "Only models whose name contains this text."),
                 _parameter(
                     "verdict",
-                    "Only models with this verdict, or with this reason why there is none.",
-                    {"enum": [str(kind) for kind in KINDS]},
+                    "Only models that count as this, see `tally`.",
+                    {"enum": [*KINDS]},
                 ),
                 _parameter(
                     "sort",

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from monitor.config.quantities import format_duration, parse_duration
 from monitor.config.versions_asked import parse_last, parse_versions
 from monitor.errors import UsageError
-from monitor.exporter.api.handlers import KINDS, in_thread, json_response, one_of, whole_number
+from monitor.exporter.api.handlers import in_thread, json_response, one_of, whole_number
 from monitor.exporter.api.openapi import MOST_MODELS, MOST_OFFSET, document
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.selection import SORTS, URGENCY, Selection
@@ -21,6 +21,7 @@ from monitor.exporter.api.series import STEPS_MS
 from monitor.report.class_comparison_json import class_diagnosis
 from monitor.report.class_comparison_text import class_comparison_text
 from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.verdict_words import KINDS
 
 _DEFAULT_MODELS = 100
 

@@ -10,7 +10,7 @@ from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.findings import model_because
-from monitor.report.verdict_words import urgency
+from monitor.report.verdict_words import kind_of, urgency
 from monitor.report.vocabulary import PAGE_METRICS
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -36,7 +36,7 @@ class Selection(NamedTuple):
 
     Attributes:
         matching: only models whose name contains this text, in any case.
-        kind: only models with this verdict, or with this reason why there is none; "" for all.
+        kind: only models that count as this, see `kind_of`; "" for all.
         names: only these models; all if empty.
         sort: one of `SORTS`.
         offset: leave out this many models.
@@ -61,11 +61,18 @@ class JudgedModel(NamedTuple):
         deciding: name of the window that gives it.
         verdict: the verdict.
         because: why it is `insufficient_evidence`; None for any other.
+        worse_version: a version in use is worse than the one before.
     """
 
     deciding: str
     verdict: Verdict
     because: Because | None
+    worse_version: bool
+
+    @property
+    def kind(self) -> str:
+        """What it counts as, see `kind_of`."""
+        return kind_of(self.verdict, self.because, worse_version=self.worse_version)
 
 
 def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
@@ -75,7 +82,12 @@ def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
     for model in snapshot.models:
         deciding = deciding_window(model, windows)
         given = verdict_on(model, deciding)
-        found[model.name] = JudgedModel(deciding, given.verdict, model_because(model, given))
+        found[model.name] = JudgedModel(
+            deciding,
+            given.verdict,
+            model_because(model, given),
+            worse_version_in_use(model) is not None,
+        )
     return found
 
 
@@ -95,7 +107,7 @@ def selected(
         for model in snapshot.models
         if asked.matching.casefold() in model.name.casefold()
         and (not asked.names or model.name in asked.names)
-        and asked.kind in ("", judged[model.name].verdict, judged[model.name].because)
+        and asked.kind in ("", judged[model.name].kind)
     ]
     by_name = sorted(found, key=lambda model: model.name)
     order = asked.sort.removeprefix(DESCENDING)
@@ -115,8 +127,7 @@ def _urgency(model: ModelState, judged: JudgedModel) -> int:
     pages = model.watched.degradation_detected
     if not pages and model.watched.predictions.kind is not None:
         return _DEGENERATE
-    worse = worse_version_in_use(model) is not None
-    return urgency(judged.verdict, judged.because, pages=pages, worse_version=worse)
+    return urgency(judged.verdict, judged.because, pages=pages, worse_version=judged.worse_version)
 
 
 def _number(order: str, window: Window) -> Callable[[ModelState], float]:

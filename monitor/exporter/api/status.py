@@ -61,7 +61,7 @@ from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.source_answer import label_sources_answer
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-from monitor.report.verdict_words import BECAUSE, VERDICTS
+from monitor.report.verdict_words import BECAUSE, KINDS, VERDICTS
 from monitor.report.version_news_words import change_beginning, version_news
 from monitor.report.without_labels import (
     label_delay,
@@ -97,6 +97,7 @@ def status_answer(
     found = selected(snapshot, judged, asked, longest)
     tally = Counter(one.verdict for one in judged.values())
     open_ = Counter(one.because for one in judged.values())
+    kinds = Counter(one.kind for one in judged.values())
     return StatusAnswer(
         version=__version__,
         now=time_text(snapshot.now_ms),
@@ -108,6 +109,7 @@ def status_answer(
         paging=sum(model.watched.degradation_detected for model in snapshot.models),
         verdicts={verdict: tally[verdict] for verdict in VERDICTS if tally[verdict]},
         because={reason: open_[reason] for reason in BECAUSE if open_[reason]},
+        tally={kind: kinds[kind] for kind in KINDS if kinds[kind]},
         total=len(found),
         offset=asked.offset,
         models=tuple(

@@ -217,6 +217,8 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         paging: how many of all models page.
         verdicts: how many of all models have each verdict, the worst first.
         because: how many have no verdict for each reason.
+        tally: each model once: how many have each verdict, how many none for each reason, and
+            how many a worse version while all versions together show no fall: `version_worse`.
         total: how many models match.
         offset: how many of them are left out before the first.
         models: one page of them, the worst first.
@@ -232,6 +234,7 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
     paging: Count
     verdicts: dict[Verdict, Count]
     because: dict[Because, Count]
+    tally: dict[str, Count]
     total: Count
     offset: Count
     models: tuple[ModelStatus, ...]

@@ -20,6 +20,22 @@ _MINUTE, _HOUR = 60, 3_600
 _NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])")
 """The hyphen before a number that is no part of a date."""
 _SILENT, _PREDICTIONS = 6 * _HOUR, 50
+_LONGEST_VERSION, _START_OF_VERSION, _END_OF_VERSION = 28, 12, 14
+
+
+def version_name(name: str) -> h.Node:
+    """Return the name of a version; of a long one both ends, the whole as its title.
+
+    Args:
+        name: of the version.
+
+    >>> print(version_name("v7"), version_name("registry/scorer:2026-02-03-9d8c7b6a5f"))
+    v7 <span title="registry/scorer:2026-02-03-9d8c7b6a5f">registry/sco…-03-9d8c7b6a5f</span>
+    """
+    shown = one_line(name)
+    if len(shown) <= _LONGEST_VERSION:
+        return shown
+    return h.span(title=shown)[f"{shown[:_START_OF_VERSION]}…{shown[-_END_OF_VERSION:]}"]
 
 
 def ratio(value: float | None, digits: int = 3) -> str:

@@ -32,7 +32,7 @@ from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.sparkline import sparkline
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import (
-    BECAUSE,
+    KINDS,
     VERDICTS,
     BecauseWords,
     VerdictWords,
@@ -85,7 +85,7 @@ def _tally(status: StatusAnswer, query: PageQuery) -> h.Element:
             sign(words), f"{count(number)} {words.title}"
         ]
 
-    return h.p(".tally")[(link(*kind) for kind in _kinds(status))]
+    return h.p(".tally")[(link(kind, KINDS[kind], number) for kind, number in status.tally.items())]
 
 
 def _address(query: PageQuery, **other: str) -> str:
@@ -97,15 +97,6 @@ def _address(query: PageQuery, **other: str) -> str:
 
 def _order(query: PageQuery) -> str:
     return "" if query.sort == URGENCY else query.sort
-
-
-def _kinds(status: StatusAnswer) -> Iterator[tuple[str, VerdictWords | BecauseWords, int]]:
-    """Yield each verdict, its words and number of models; and each reason why one is missing."""
-    for verdict, number in status.verdicts.items():
-        if verdict is not Verdict.INSUFFICIENT_EVIDENCE:
-            yield verdict, VERDICTS[verdict], number
-    for because, number in status.because.items():
-        yield because, BECAUSE[because], number
 
 
 def _filter(query: PageQuery) -> h.Element:

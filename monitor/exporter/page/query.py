@@ -7,9 +7,10 @@ from typing import NamedTuple, Self
 from starlette.datastructures import QueryParams
 
 from monitor.errors import UsageError
-from monitor.exporter.api.handlers import KINDS, one_of, whole_number
+from monitor.exporter.api.handlers import one_of, whole_number
 from monitor.exporter.api.selection import SORTS, URGENCY
 from monitor.exporter.page.iso_curves import IsoCurves
+from monitor.report.verdict_words import KINDS
 
 _MOST_PAGES = 10**6
 _LEAST_BETA, _LEAST_RHO, _MOST = 0.01, -100.0, 100.0
@@ -21,7 +22,7 @@ class PageQuery(NamedTuple):
     Attributes:
         model: name of the model to show; None for the list of models.
         matching: only models whose name contains this text.
-        kind: only models with this verdict, or with this reason why there is none; "" for all.
+        kind: only models that count as this, see `kind_of`; "" for all.
         sort: order of the list.
         models_page: page of the list, from 0 on.
         before: the earlier period, as written; None for the reference.

@@ -6,7 +6,7 @@ import htpy as h
 
 from monitor.exporter.api.segments_answer import SegmentNow, SegmentsAnswer
 from monitor.exporter.page.formats import count, moment, ratio
-from monitor.report.printable import one_line
+from monitor.report.printable import segment_name
 from monitor.report.vocabulary import PAGE_METRICS
 
 _ROWS = 100
@@ -57,7 +57,7 @@ def _row(one: SegmentNow) -> h.Element:
         *(ratio(one.metrics.metric(row.name).estimate) for row in PAGE_METRICS),
     ]
     return h.tr[
-        h.th(scope="row")[one_line(f"{one.segment} = {one.value}")],
+        h.th(scope="row")[segment_name(one.segment, one.value, " = ")],
         (
             h.td(".number", {"data-title": title})[cell]
             for title, cell in zip(_titles(), cells, strict=True)

@@ -18,11 +18,17 @@ from monitor.exporter.page.formats import (
     period,
     points,
     ratio,
+    version_name,
 )
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
-from monitor.report.versions_answer import JointOutcomes, PairedCases, VersionsAnswer
+from monitor.report.versions_answer import (
+    JointOutcomes,
+    PairedCases,
+    VersionsAnswer,
+    not_compared_text,
+)
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
 from monitor.report.vocabulary import METRIC_WORDS
@@ -55,7 +61,7 @@ def versions_section(found: LiveVersionsAnswer) -> h.Element | None:
         h.h2(id="versions-title")["Versions"],
         comparison_parts(found.comparison)
         if found.comparison is not None
-        else h.p(".muted")[coded(f"Nothing is compared: {found.not_compared}.")],
+        else h.p(".muted")[coded(not_compared_text(found.not_compared or ""))],
         (h.p(".muted")[coded(limit)] for limit in found.limits),
         _table(found),
     ]
@@ -149,7 +155,7 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
 def _row(found: LiveVersionsAnswer, one: VersionNow, titles: list[str]) -> h.Element:
     if one.shadow and len(titles) > 1:
         return h.tr[
-            h.th(scope="row")[one_line(one.version)],
+            h.th(scope="row")[version_name(one.version)],
             h.td(".number", {"data-title": titles[0]})[moment(one.first_prediction)],
             h.td(".number", {"data-title": titles[1]})["shadow"],
             h.td(".number.wide-cell", {"data-title": "Cases"}, colspan=str(len(titles) - 2))[
@@ -163,7 +169,7 @@ def _row(found: LiveVersionsAnswer, one: VersionNow, titles: list[str]) -> h.Ele
         *(_number(None if one.metrics is None else one.metrics.metric(name)) for name in _SHOWN),
     ]
     return h.tr[
-        h.th(scope="row")[one_line(one.version)],
+        h.th(scope="row")[version_name(one.version)],
         (
             h.td(".number", {"data-title": title})[cell]
             for title, cell in zip(titles, cells, strict=False)

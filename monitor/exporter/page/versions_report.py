@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import htpy as h
 
-from monitor.exporter.page.formats import count, interval, ratio, signed
+from monitor.exporter.page.formats import count, interval, ratio, signed, version_name
 from monitor.exporter.page.html_report import report_file
 from monitor.exporter.page.version_section import comparison_parts
 from monitor.report.answer_parts import MetricInterval
@@ -38,7 +38,7 @@ def _sides(found: VersionsAnswer) -> h.Element:
             h.thead[
                 h.tr[
                     h.th(scope="col")[h.span(".unseen")["Metric"]],
-                    (h.th(".number", scope="col")[one_line(one.version)] for one in sides),
+                    (h.th(".number", scope="col")[version_name(one.version)] for one in sides),
                     h.th(".number", scope="col")["Difference"],
                 ]
             ],

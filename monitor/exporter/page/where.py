@@ -14,7 +14,7 @@ from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.segments_now import segments_now
 from monitor.report.answer_parts import OutcomeSums
 from monitor.report.diagnosis_answer import DiagnosisAnswer, SegmentEffect
-from monitor.report.printable import one_line
+from monitor.report.printable import segment_name
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CauseWords
 
 _EXPLAINED = (
@@ -97,7 +97,7 @@ def _ranked(segments: Sequence[SegmentEffect]) -> list[SegmentEffect]:
 
 
 def _name(part: SegmentEffect) -> str:
-    return one_line(f"{part.segment} = {part.value}")
+    return segment_name(part.segment, part.value, " = ")
 
 
 def _table(shown: Sequence[SegmentEffect]) -> h.Element:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import jsonschema
 import pytest
@@ -107,6 +108,23 @@ def test_a_reader_is_told_of_ids_that_several_versions_scored():
     with client_of(fed(events)) as client:
         found = got(client, "versions", versions="6,7")
     assert any("compare --feed" in limit for limit in found["limits"])
+
+
+def test_further_versions_in_use_are_named_with_their_command():
+    names = {"0": "5,b", "1": "6"}
+    events = [
+        e | {"version": names.get(e["id"][-1], e["version"])} if "version" in e else e
+        for e in stream(days=6)
+    ]
+    with client_of(fed(events)) as client:
+        found = got(client, "versions")
+        (limit,) = [one for one in found["limits"] if "further version" in one]
+        command = shlex.split(limit.split(": ", 1)[1].removesuffix("."))
+        asked = got(client, "versions", versions=command[-1])["comparison"]
+    assert limit.startswith("1 further version in use, not compared here: compare --url URL ")
+    assert {asked["a"]["version"], asked["b"]["version"]} == {"6", "5,b"}
+    with client_of(fed(stream(days=6))) as two:
+        assert not any("further version" in one for one in got(two, "versions")["limits"])
 
 
 def test_versions_with_a_comma_can_be_chosen():

@@ -281,6 +281,20 @@ CASES: Mapping[str, Case] = {
     "versions-open": Case(
         lambda: monitor_of(Stream("fraud", changes=41.0, versions=("v7", "v8-hotfix"), canary=0.2))
     ),
+    "versions-long": Case(
+        lambda: monitor_of(
+            Stream(
+                "fraud",
+                changes=33.0,
+                worse=True,
+                versions=(
+                    "registry.example.com/risk/fraud-scorer:2026-01-04-5f2c9e1b7a4d3c8e6f0a",
+                    "registry.example.com/risk/fraud-scorer:2026-02-03-9d8c7b6a5f4e3d2c1b0a",
+                ),
+                canary=0.25,
+            )
+        )
+    ),
     "shadow": Case(
         lambda: monitor_of(
             Stream("fraud", versions=("v7", "v8"), shadow="v8-shadow"),

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from exporter.page.pages import served
 from watch.shadowed import shadow_config, shadowed
-from watch.versioned import BEGAN, config_of, fed, stream
+from watch.versioned import BEGAN, CONFIG, config_of, fed, stream
 
 ALONE = "models: {m: {segments: [region], label_timeout: 3d}}"
 
@@ -47,6 +47,16 @@ def test_the_section_is_linked_to_and_the_deployment_is_marked(worse):
     assert "1970-01-04 05:00: version 7" in html.unescape(worse)
 
 
+def test_the_list_counts_a_model_by_what_its_row_says():
+    text = CONFIG.replace("1d}", "1d, reference: {first: 2d}}").replace("7d", "3d")
+    canary = fed(stream(recall=(0.9, 0.5), a_day=1_008, share=0.15), config_of(text))
+    page = page_of(canary, "/?verdict=version_worse")
+    tally = re.search(r'<p class="tally">.*?</p>', page, re.DOTALL)[0]
+    assert words(re.sub(r"<[^>]+>", " ", tally)) == "1 Version worse"
+    assert words(re.sub(r"<[^>]+>", " ", page)).count("Version worse") == 2
+    assert "No such model" in page_of(canary, "/?verdict=steady")
+
+
 def test_an_open_comparison_says_what_would_settle_it():
     text = words(section_of(page_of(fed(stream(days=7)))))
     assert text.startswith("Versions Not shown yet Whether version 7 is worse than 6 is not shown")
@@ -81,6 +91,14 @@ def test_names_of_versions_are_text_and_not_markup():
     page = page_of(fed(events))
     assert "<b onclick" not in page
     assert "&lt;b onclick=x&gt;7" in page
+
+
+def test_a_long_name_is_cut_in_the_table_with_the_whole_as_its_title():
+    long = "registry.example.com/risk/fraud-scorer:2026-02-03-9d8c7b6a5f4e3d2c1b0a"
+    events = [e | {"version": long} if e.get("version") == "7" else e for e in stream(days=6)]
+    section = re.search(r'<section id="versions".*?</section>', page_of(fed(events)), re.DOTALL)[0]
+    (cell,) = re.findall(rf'<th scope="row"><span title="{re.escape(long)}">(.*?)</span>', section)
+    assert cell == f"{long[:12]}…{long[-14:]}"
 
 
 def test_a_shadow_is_compared_on_the_cases_that_both_scored():
