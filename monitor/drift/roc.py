@@ -230,9 +230,12 @@ def _between_blocks(
 ) -> FloatArray:
     positive = whole.positive - reference.positive
     negative = whole.negative - reference.negative
+    without = ScoreHistogram(positive=positive, negative=negative, unlabelled=positive).counts
+    false = without.fp[:, ::-1] / np.maximum(without.fp[:, :1], 1.0)
+    recall = without.tp[:, ::-1] / np.maximum(without.tp[:, :1], 1.0)
     left_out = [
-        _Curve.of(ScoreHistogram(positive=p, negative=n, unlabelled=p)).deficit(now)
-        for p, n in zip(positive, negative, strict=True)
+        now.recall - np.interp(now.false_positive_rate, *curve)
+        for curve in zip(false, recall, strict=True)
     ]
     occupied = (reference.positive + reference.negative).sum(axis=-1) > 0
     return jackknife_variance(np.array(left_out), occupied)
