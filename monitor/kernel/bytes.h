@@ -112,7 +112,7 @@ static u64 xxh3(const u8 *at, size_t length, u64 seed)
 
 /* ---- UTF-8 ---- */
 
-static bool is_ascii(const u8 *at, const u8 *end)
+static inline bool is_ascii(const u8 *at, const u8 *end)
 {
     u64 bits = 0;
     for (; end - at >= 8; at += 8)
@@ -123,7 +123,7 @@ static bool is_ascii(const u8 *at, const u8 *end)
 }
 
 /* As Python's `bytes.decode`: no overlong form, no half of a surrogate pair. */
-static bool is_utf8(const u8 *at, const u8 *end)
+static inline bool is_utf8(const u8 *at, const u8 *end)
 {
     while (at < end) {
         u8 first = *at++;

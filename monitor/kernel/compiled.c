@@ -5,6 +5,7 @@ code does that its docstring names. Read that first.
 
     scan.c       NDJSON and rows to columns (with bytes.h, json.h, forms.h, values.h,
                  classes.h)
+    keys.c       keys of columns of ids
     index.c      the index of the join
     joining.c    predictions and labels on the memory of the join
     panes.c      counting into panes (with panes.h)
@@ -19,7 +20,7 @@ code does that its docstring names. Read that first.
 
 static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"count_lines", count_lines, METH_O, lines_doc},
-                                {"key_of", key_of, METH_VARARGS, key_doc},
+                                {"keys_of", keys_of, METH_VARARGS, keys_doc},
                                 {"find", find, METH_VARARGS, find_doc},
                                 {"enter", enter, METH_VARARGS, enter_doc},
                                 {"pack", pack, METH_VARARGS, pack_doc},

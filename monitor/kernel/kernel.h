@@ -47,12 +47,12 @@ const void *read_column(Buffers *buffers, PyObject *array, Py_ssize_t size, size
 
 /* ---- Functions of the module, in the order of compiled.c ---- */
 
-extern const char scan_doc[], lines_doc[], key_doc[], find_doc[], enter_doc[], pack_doc[],
+extern const char scan_doc[], lines_doc[], keys_doc[], find_doc[], enter_doc[], pack_doc[],
     meet_doc[], count_doc[], delays_doc[], scores_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
 PyObject *count_lines(PyObject *module, PyObject *block);
-PyObject *key_of(PyObject *module, PyObject *arguments);
+PyObject *keys_of(PyObject *module, PyObject *arguments); /* keys.c */
 PyObject *find(PyObject *module, PyObject *arguments); /* index.c */
 PyObject *enter(PyObject *module, PyObject *arguments);
 PyObject *pack(PyObject *module, PyObject *arguments); /* joining.c */

@@ -885,27 +885,3 @@ PyObject *count_lines(PyObject *Py_UNUSED(module), PyObject *block)
     PyBuffer_Release(&view);
     return PyLong_FromSsize_t(lines);
 }
-
-const char key_doc[] = PyDoc_STR(
-"key_of(name, seed, /)\n"
-"--\n\n"
-"Return the key of an id, as `monitor.events.keys.keys_of_bytes` does.\n\n"
-"Args:\n"
-"    name: 1 to 240 bytes.\n"
-"    seed: 64 bits.\n\n"
-"Raises:\n"
-"    ValueError: the id is shorter or longer.");
-
-PyObject *key_of(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    const char *id;
-    Py_ssize_t length;
-    unsigned long long seed;
-    if (!PyArg_ParseTuple(arguments, "y#K", &id, &length, &seed))
-        return NULL;
-    if (length < 1 || length > MAX_ID) {
-        PyErr_Format(PyExc_ValueError, "an id must have 1 to %d bytes, got %zd", MAX_ID, length);
-        return NULL;
-    }
-    return PyLong_FromUnsignedLongLong(xxh3((const u8 *)id, (size_t)length, seed));
-}

@@ -2,14 +2,16 @@
 
     python -m tests.benchmarks.frames [--rows N]
 
-CPU time of reading alone, and of reading and counting; all must count the same. Of single
-calls, the least of some rounds, beside a loop that does nothing else than adding.
+CPU time of reading alone, and of reading and counting, with the compiled kernel and without it;
+all must count the same. Of single calls, the least of some rounds, beside a loop that does
+nothing else than adding.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +23,8 @@ import numpy as np
 from monitor import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.files import read
+from monitor.kernel import kernel_in_use
+from monitor.kernel.choice import VARIABLE
 from monitor.python.tables import TableReader, mapping_of
 
 from .turns import cpu_seconds, machine, medians, table, wanted
@@ -109,6 +113,18 @@ def one_by_one(columns: dict[str, Any]) -> Monitor:
     return monitor
 
 
+def by_kernel(kernel: str, work: Callable[[], Any]) -> Any:
+    """Do some work with a kernel, `c` or `python`."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = kernel
+    try:
+        return work()
+    finally:
+        del os.environ[VARIABLE]
+        if before is not None:
+            os.environ[VARIABLE] = before
+
+
 def turns_of_a_loop(turns: int) -> int:
     """A loop of plain Python, to compare with: the sum of its turns."""
     total = 0
@@ -149,30 +165,37 @@ def report(rows: int, rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = lines(columns, Path(folder) / "events.ndjson")
         given = tables(columns)
-        alone: dict[str, Callable[[], object]] = {"NDJSON": partial(read_lines, path)}
-        alone |= {name: partial(read_table, found) for name, found in given.items()}
-        whole: dict[str, Callable[[], Monitor]] = {"NDJSON": partial(counted_lines, path)}
-        whole |= {name: partial(counted_table, found) for name, found in given.items()}
+        reads: dict[str, Callable[[], object]] = {"NDJSON": partial(read_lines, path)}
+        reads |= {name: partial(read_table, found) for name, found in given.items()}
+        counts: dict[str, Callable[[], Monitor]] = {"NDJSON": partial(counted_lines, path)}
+        counts |= {name: partial(counted_table, found) for name, found in given.items()}
+        kernels = ["c", "python"] if kernel_in_use() == "c" else ["python"]
+        alone, whole = (
+            {(name, k): partial(by_kernel, k, do) for k in kernels for name, do in works.items()}
+            for works in (reads, counts)
+        )
         calls = partial(one_by_one, columns)
         totals = {repr(count().snapshot().lifetime.counts) for count in (*whole.values(), calls)}
         if len(totals) != 1:
             raise SystemExit(f"the tables disagree: {totals}")
-        reading = medians(
-            {name: partial(cpu_seconds, work) for name, work in alone.items()}, rounds
+        reading, counting = (
+            medians({name: partial(cpu_seconds, work) for name, work in works.items()}, rounds)
+            for works in (alone, whole)
         )
-        counting = medians({name: partial(cpu_seconds, w) for name, w in whole.items()}, rounds)
         called = single_calls({name: values[:_CALLED] for name, values in columns.items()}, rounds)
-    print(f"\nFrames, rows a second of CPU time: {rows:,} rows with ids")
+    print(f"\nFrames, ns of CPU time a row and speed beside NDJSON: {rows:,} rows with ids")
     print(
         table(
-            ("", "read", "read and counted", "it / NDJSON, read", "it / NDJSON, counted"),
+            ("", "kernel", "read", "read and counted", "it / NDJSON, read", "it / NDJSON, counted"),
             [
                 (
-                    name, rows / reading[name], rows / counting[name],
-                    f"{reading['NDJSON'] / reading[name]:.1f}x",
-                    f"{counting['NDJSON'] / counting[name]:.1f}x",
+                    name, kernel,
+                    f"{1e9 * reading[name, kernel] / rows:.0f}",
+                    f"{1e9 * counting[name, kernel] / rows:.0f}",
+                    f"{reading['NDJSON', kernel] / reading[name, kernel]:.1f}x",
+                    f"{counting['NDJSON', kernel] / counting[name, kernel]:.1f}x",
                 )
-                for name in whole
+                for name, kernel in whole
             ],
         )
     )  # fmt: skip

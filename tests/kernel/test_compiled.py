@@ -41,21 +41,44 @@ def test_the_installed_kernel_is_that_of_this_source():
     assert COMPILED is not None, "a C file has changed: install this checkout again"
 
 
-@given(st.binary(min_size=1, max_size=240), st.integers(0, 2**64 - 1))
-def test_a_key_is_xxh3_of_the_id(name, seed):
-    assert COMPILED.key_of(name, seed) == xxhash.xxh3_64_intdigest(name, seed)
+def keys(names: list[bytes], seed: int, before: bytes = b"") -> tuple[list[int], list[int]]:
+    """Keys of ids that lie one after another, and the rows that are left."""
+    offsets = np.cumsum([len(before), *map(len, names)], dtype=np.int64)
+    written = np.full(len(names), 9, np.uint64)
+    left = COMPILED.keys_of(before + b"".join(names), offsets, seed, written)
+    return written.tolist(), left
+
+
+@given(st.lists(st.binary(max_size=240)), st.integers(0, 2**64 - 1), st.binary())
+def test_a_key_is_xxh3_of_the_id(names, seed, before):
+    expected = [xxhash.xxh3_64_intdigest(name, seed) if name else 0 for name in names]
+    assert keys(names, seed, before) == (expected, [])
 
 
 def test_a_key_is_xxh3_for_each_length():
-    for length in range(1, 241):
-        name = bytes(range(7, 7 + length)) if length < 249 else b""
-        assert COMPILED.key_of(name, 3) == xxhash.xxh3_64_intdigest(name, 3)
+    names = [bytes(range(7, 7 + length)) for length in range(1, 241)]
+    assert keys(names, 3) == ([xxhash.xxh3_64_intdigest(name, 3) for name in names], [])
 
 
-@pytest.mark.parametrize("name", [b"", b"a" * 241])
-def test_a_key_of_another_length_is_refused(name):
-    with pytest.raises(ValueError, match=f"must have 1 to 240 bytes, got {len(name)}"):
-        COMPILED.key_of(name, 0)
+def test_keys_of_long_ids_are_left_to_python():
+    found, left = keys([b"a", b"b" * 241, b"", b"c" * 240], 5)
+    assert left == [1]
+    assert found == [
+        xxhash.xxh3_64_intdigest(b"a", 5), 9, 0, xxhash.xxh3_64_intdigest(b"c" * 240, 5)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("offsets", [[0, 2, 1], [0, 4, 9], [-1, 2, 4], [0, -(2**63), 4]])
+def test_ids_outside_of_their_texts_are_refused(offsets):
+    with pytest.raises(ValueError, match=r"row \d lies outside of the texts"):
+        COMPILED.keys_of(b"abcd", np.array(offsets, np.int64), 0, np.zeros(2, np.uint64))
+
+
+def test_columns_of_keys_that_are_too_short_are_refused():
+    with pytest.raises(ValueError, match="must have 2 rows or more"):
+        COMPILED.keys_of(b"ab", np.array([0, 1, 2]), 0, np.zeros(1, np.uint64))
+    with pytest.raises(ValueError, match="must have a bound"):
+        COMPILED.keys_of(b"ab", np.zeros(0, np.int64), 0, np.zeros(1, np.uint64))
 
 
 def test_lines_are_counted_in_blocks_of_every_length():

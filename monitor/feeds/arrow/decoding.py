@@ -33,7 +33,8 @@ from monitor.events.columns import (
 from monitor.events.sourced_labels import have_sources, with_sources
 from monitor.feeds import table_fields
 from monitor.feeds.arrow.canonical import CanonicalBatches
-from monitor.feeds.arrow.reading import ArrowColumns, Ids, Texts, ids_of, is_plain
+from monitor.feeds.arrow.id_columns import IdColumns, Ids
+from monitor.feeds.arrow.reading import ArrowColumns, Texts, is_plain
 from monitor.feeds.arrow.rows import RowReader
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
@@ -69,6 +70,7 @@ class ArrowDecoder:
     ) -> None:
         self._settings = decoder.settings
         self._names = GroupNames(self._settings)
+        self._ids = IdColumns(self._settings.id_seed, decoder.compiled, self._settings.id_texts)
         sources = sources_of_table(name, schema.names, mapping, self._settings.segment_keys)
         self._canonical: CanonicalBatches | None = None
         self._segments = sources.segments
@@ -96,7 +98,7 @@ class ArrowDecoder:
         batch = table_batch if self._canonical is None else self._canonical.of(table_batch)
         if not is_plain(batch.schema, self._segments):
             return self._rows.decode(table_batch, np.arange(batch.num_rows), first_row)
-        ids = ids_of(batch, self._settings.id_seed, self._settings.id_texts)
+        ids = self._ids.of(batch)
         groups = GroupCodes(self._names)
         made: list[Made] = []
         fit = np.zeros(batch.num_rows, np.bool_)

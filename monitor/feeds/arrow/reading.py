@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -10,19 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.events.columns import BoolArray, FloatArray, Int64Array, KeyArray, Rows
-from monitor.events.keys import PUBLIC_SEED, keys_of_bytes
+from monitor.events.columns import BoolArray, FloatArray, Int64Array, Rows
 from monitor.feeds import table_fields
 from monitor.feeds.decode.field_columns import LEFT_OUT
-from monitor.feeds.decode.id_texts import IdTexts
 
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
 _MICROSECONDS = 1e6
-_CHUNK = 2_000
-"""Ids that are Python objects at a time. So few reuse the same memory, which halves the time
-of hashing."""
 
 
 class NumberColumn(NamedTuple):
@@ -59,22 +54,6 @@ class Texts(NamedTuple):
 
     codes: Int64Array
     values: list[str | None]
-
-
-class Ids(NamedTuple):
-    """A column of ids.
-
-    Attributes:
-        key: hash of each; meaningless for null.
-        size: bytes of each; -1 for null.
-    """
-
-    key: KeyArray
-    size: Int64Array
-
-    def of(self, rows: Rows) -> Ids:
-        """Return the ids of some rows."""
-        return Ids(self.key[rows], self.size[rows])
 
 
 def is_plain(schema: Any, segments: Mapping[str, str]) -> bool:
@@ -165,7 +144,7 @@ class ArrowColumns:
         if pa.types.is_null(column.type):
             return Texts(np.full(len(self), -1), [])
         if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
-            column = _decoded(column)
+            column = decoded(column)
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         distinct = column.dictionary
@@ -181,50 +160,28 @@ class ArrowColumns:
         """Return the rows' values without a copy, meaningless for null, and which are null."""
         buffers = [None, column.buffers()[1]]
         bare = pa.Array.from_buffers(column.type, len(column), buffers, offset=column.offset)
-        values, null = bare.to_numpy(), _null(column)
+        values, null = bare.to_numpy(), null_in(column)
         return values[self._rows], null[self._rows]
 
 
-def ids_of(batch: Any, seed: int = PUBLIC_SEED, texts: IdTexts | None = None) -> Ids:
-    """Hash the ids of a record batch of plain columns.
+def null_in(column: Any) -> BoolArray:
+    """Return which values of a column are null.
 
     Args:
-        batch: the record batch.
-        seed: of the keys.
-        texts: notes the texts of some ids; None to note none.
+        column: of a record batch.
     """
-    index = batch.schema.get_field_index("id")
-    if index < 0 or pa.types.is_null(batch.column(index).type):
-        return Ids(np.zeros(batch.num_rows, np.uint64), np.full(batch.num_rows, -1))
-    column = _decoded(batch.column(index))
-    if pa.types.is_integer(column.type):
-        column = column.cast(pa.string())
-    column = column.cast(pa.large_binary())
-    filled = column.fill_null(b"") if column.null_count else column
-    size = np.where(_null(column), -1, pc.binary_length(filled).to_numpy())
-    keys = []
-    for chunk in _chunks(filled):
-        keys.append(keys_of_bytes(chunk, seed))
-        if texts is not None:
-            texts.note(chunk, keys[-1])
-    return Ids(np.concatenate(keys), size)
-
-
-def _chunks(column: Any) -> Iterator[list[bytes]]:
-    """Yield the strings of a column in chunks; one empty chunk for an empty column."""
-    for start in range(0, max(len(column), 1), _CHUNK):
-        yield column.slice(start, _CHUNK).to_numpy(zero_copy_only=False).tolist()
-
-
-def _null(column: Any) -> BoolArray:
-    """Return which values are null."""
     if not column.null_count:
         return np.zeros(len(column), np.bool_)
     null: BoolArray = column.is_null().to_numpy(zero_copy_only=False)
     return null
 
 
-def _decoded(column: Any) -> Any:
+def decoded(column: Any) -> Any:
+    """Return a column with its values in place of their numbers in a dictionary.
+
+    Args:
+        column: of a record batch.
+    """
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 

@@ -23,6 +23,7 @@ from monitor.events.columns import (
     Labels,
     Outcomes,
     Predictions,
+    rows_where,
 )
 from monitor.events.sourced_labels import with_sources
 from monitor.feeds.decode.class_lists import actual, named_outcomes, predicted
@@ -303,9 +304,9 @@ def divided(decided: dict[str, Any], labels: Labels, has_id: BoolArray, fit: Boo
     if actual_class is not None:
         own = named_outcomes(own, actual_class)
     return Divided(
-        predictions=Predictions(key=labels.key, **columns).take(fit & has_id),
-        labels=labels.take(fit & has_id & labelled),
-        outcomes=own.take(fit & ~has_id),
+        predictions=Predictions(key=labels.key, **columns).take(rows_where(fit & has_id)),
+        labels=labels.take(rows_where(fit & has_id & labelled)),
+        outcomes=own.take(rows_where(fit & ~has_id)),
         fit=fit,
     )
 

@@ -66,6 +66,7 @@ class Decoder:
 
     Attributes:
         class_tally: the values of classes that came, as records with a mapping write them.
+        compiled: the module `monitor.kernel.compiled`; None where Python decodes.
 
     >>> decoder = Decoder(DecodeSettings())
     >>> batch = decoder.decode_lines(
@@ -84,9 +85,9 @@ class Decoder:
         *,
         kernel: Kernel | None = None,
     ) -> None:
-        compiled = compiled_module() if (kernel or kernel_in_use()) == "c" else None
-        scans = compiled is not None and settings.id_texts is None
-        self._scanner = Scanner(compiled, settings) if scans else None
+        self.compiled = compiled_module() if (kernel or kernel_in_use()) == "c" else None
+        scans = self.compiled is not None and settings.id_texts is None
+        self._scanner = Scanner(self.compiled, settings) if scans else None
         self.settings, self._faults = settings, RecordFaults(settings)
         self.class_tally = ClassTally() if class_tally is None else class_tally
         self._types = RecordTypes(settings.segment_keys, named=bool(settings.class_names))

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.events.columns import Group, Labels, Outcomes, Predictions
-from monitor.events.keys import keys_of
+from monitor.events.keys import PUBLIC_SEED, keys_of
 from monitor.feeds.arrow.decoding import ArrowDecoder
-from monitor.feeds.arrow.reading import ids_of
+from monitor.feeds.arrow.id_columns import IdColumns
 from monitor.feeds.arrow.rows import RowReader
+from monitor.kernel import compiled_module
 
 TEXTS = ("type", "id", "model", "version", "region", "channel")
 _lengths = st.integers(1, 40)
@@ -88,23 +89,40 @@ def test_events_of_a_type_are_in_the_order_of_their_rows(rows, ids, data):
     assert in_order(decoded(batch)) == in_order(by_lines([as_json(row) for row in rows]))
 
 
-@given(st.lists(st.none() | st.text(max_size=3), max_size=30), st.integers(0, 9), st.integers(0, 9))
+READERS = [IdColumns(PUBLIC_SEED, compiled, None) for compiled in (None, compiled_module())]
+READ = pytest.mark.parametrize("reader", READERS, ids=["python", "as installed"])
+LONG = st.integers(239, 258).map("i".__mul__)
+
+
+@given(
+    st.lists(st.none() | st.text(max_size=3) | LONG, max_size=30),
+    st.integers(0, 9),
+    st.integers(0, 9),
+)
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
-def test_keys_are_those_of_the_ids(kind, ids, before, after):
+@READ
+def test_keys_are_those_of_the_ids(reader, kind, ids, before, after):
     column = pa.array(["x"] * before + ids + [None] * after, kind)
-    key, size = ids_of(pa.record_batch({"id": column}).slice(before, len(ids)))
+    key, size = reader.of(pa.record_batch({"id": column}).slice(before, len(ids)))
     assert key.dtype == np.uint64
-    given_ids = [one for one in ids if one is not None]
-    assert key[size >= 0].tolist() == keys_of(given_ids).tolist()
+    assert key[size > 0].tolist() == keys_of([one for one in ids if one]).tolist()
     assert size.tolist() == [-1 if one is None else len(one.encode()) for one in ids]
 
 
 @pytest.mark.parametrize("rows", [1_999, 2_000, 2_001, 6_000])
-def test_keys_of_more_ids_than_are_hashed_at_a_time_are_those_of_the_ids(rows):
+@READ
+def test_keys_of_more_ids_than_are_hashed_at_a_time_are_those_of_the_ids(reader, rows):
     ids = [f"order-{i}" for i in range(rows + 7)]
-    key, size = ids_of(pa.record_batch({"id": pa.array(ids)}).slice(7))
+    key, size = reader.of(pa.record_batch({"id": pa.array(ids)}).slice(7))
     assert key.tolist() == keys_of(ids[7:]).tolist()
     assert size.tolist() == [len(one) for one in ids[7:]]
+
+
+@READ
+def test_no_id_has_a_byte(reader):
+    for ids in ([], [None, None], ["", None]):
+        _, size = reader.of(pa.record_batch({"id": pa.array(ids, pa.string())}))
+        assert size.tolist() == [-1 if one is None else 0 for one in ids]
 
 
 def hidden(values, shown, kind):
