@@ -12,6 +12,7 @@ from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch, Int64Array
@@ -38,12 +39,15 @@ class _Counted(NamedTuple):
         model: name of its model; "" where it has none.
         scores: its labelled scores.
         days: its counts by day; None where no time is known.
+        rows: of its table, those outside of its range too; none where no time is known, and
+            where the other side has the rows of the one table of both.
     """
 
     period: Period
     model: str
     scores: ScoreHistogram
     days: History | None
+    rows: Sequence[EventBatch] = ()
 
 
 def compare(
@@ -71,7 +75,9 @@ def compare(
         threshold: score from which a case is predicted positive, where there are scores alone.
         **columns: column of each field, see `Monitor.feed`: `prediction`, `label`, and
             optionally `score`, `ts` and `segment`. With `ts`, errors are taken between
-            hours or days, which scatter more than independent cases.
+            hours or days, which scatter more than independent cases. How much they do is
+            learned of all rows of `table`, or of both tables, as `precision-monitor diagnose`
+            learns it of a feed.
 
     Returns:
         The whole diagnosis.
@@ -91,7 +97,7 @@ def compare(
         raise ValueError("table: is for two ranges of time, such as '2013-07' and '2013-09'")
     else:
         sides = reading.side("before", before), reading.side("after", after)
-    return _report(*sides)
+    return _report(*sides, reading)
 
 
 class _Reading:
@@ -121,7 +127,7 @@ class _Reading:
         batches = self._cases.batches(name, given, timed=timed)
         if not timed:
             return self._counted(batches, TimeRange(0, DAY_MS), timed=False)
-        return self._counted(batches, span_of(batches), timed=True)
+        return self._counted(batches, span_of(batches), timed=True)._replace(rows=batches)
 
     def ranges(self, before: str, after: str, table: Any) -> tuple[_Counted, _Counted]:
         """Read both ranges of a table."""
@@ -140,7 +146,27 @@ class _Reading:
         first, second = (
             self._counted(some, one, timed=True) for some, one in zip(cases, asked, strict=True)
         )
-        return first, second
+        return first._replace(rows=batches), second
+
+    def learned(self, before: _Counted, after: _Counted) -> _Learned:
+        """Return what a monitor learns of the rows of both sides.
+
+        Args:
+            before: the one side.
+            after: the other one.
+
+        Returns:
+            Nothing unless `before` ends by the time `after` begins: a monitor takes rows in
+            the order of their time.
+        """
+        closes, opens = before.period.closes, after.period.opens
+        if closes is None or opens is None or closes > opens:
+            return _Learned(None, None)
+        monitor = Monitor(self._cases.config)
+        for batch in (*before.rows, *after.rows):
+            monitor.apply(batch)
+        model = next(one for one in monitor.snapshot().models if one.name == before.model)
+        return _Learned(model.watched.day_scatter, model.mature_until)
 
     def _counted(self, batches: Sequence[EventBatch], asked: TimeRange, *, timed: bool) -> _Counted:
         monitor = Monitor(self._cases.config)
@@ -164,14 +190,35 @@ class _Reading:
         return _Counted(period, model, total, by_day)
 
 
+class _Learned(NamedTuple):
+    """What a monitor learns of rows.
+
+    Attributes:
+        scatter: how days scatter; None where they make no reference.
+        mature_until: up to this moment, epoch milliseconds, outcomes are mature; None where
+            it is not known.
+    """
+
+    scatter: DayScatter | None
+    mature_until: int | None
+
+
 _NOTHING = ScoreHistogram.zeros()
 
 
-def _report(before: _Counted, after: _Counted) -> ComparisonReport:
+def _report(before: _Counted, after: _Counted, reading: _Reading) -> ComparisonReport:
     names = {side.model for side in (before, after) if side.model}
     if len(names) > 1:
         raise ValueError(f"model: one at a time is compared, got {', '.join(sorted(names))}")
-    found = diagnose(before.period, after.period, model=next(iter(names), "default"))
+    learned = reading.learned(before, after)
+    model = next(iter(names), "default")
+    found = diagnose(
+        before.period,
+        after.period,
+        model=model,
+        scatter=learned.scatter,
+        mature_until=learned.mature_until,
+    )
     ratio, objective = curve_aim(found, None)
     curve = curve_answer(after.scores, reference_ratio=ratio, objective=objective)
     return ComparisonReport(found, curve, _series(found, before.days, after.days))
