@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -167,13 +168,13 @@ class Stages:
             batch: as decoded, its rows in the order of their records.
 
         Returns:
-            Values of the `row` columns in rising order; every record where there are counts,
-            whose sources hold the time back.
+            Values of the `row` columns in rising order.
         """
-        rows = np.unique(np.concatenate([getattr(batch, name).row for name in KINDS]))
-        if len(batch.counts):
-            return [int(row) for row in rows]
         batch, model_of_group = self.received.foreseen(batch)
+        if len(batch.counts):
+            names = [batch.groups[group].model for group in batch.counts.group.tolist()]
+            reached = deepcopy(self.join.sources).with_reached(batch.counts, names)
+            batch = replace(batch, counts=reached)
         times = self.times.with_room(int(model_of_group.max(initial=-1)) + 1)
         seen = times.seeing(batch, model_of_group)
         order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]

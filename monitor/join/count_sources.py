@@ -3,9 +3,9 @@
 Where several sources count for one model, the slowest of them decides how far event time has
 come, so that no window ends, and no detector steps, before the counts of all of them are there.
 A source that has stopped must not hold the others up forever: it no longer decides once the
-others have moved on `STILL` times each, on average, since it last did. That depends on the
-sequence of records alone, and not on a clock. An absence of the receiver, in which nobody
-moves on, makes no source look stopped.
+others have moved on `STILL` times each, on average, since it last did; a batch moves on once,
+however many panes it passes. That depends on the sequence of records alone, and not on a
+clock. An absence of the receiver, in which nobody moves on, makes no source look stopped.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ class ModelProgress:
 
     Attributes:
         watermark_ms: epoch milliseconds.
-        moved: how often the watermarks of all sources had risen when its own last did.
+        moved: how often all sources had moved on when it last did.
         stands_still: True if it no longer decides, until it rises again.
+        batch_key: of the batch with which it last moved on; 0 without.
     """
 
     watermark_ms: int
     moved: int
     stands_still: bool = False
+    batch_key: int = 0
 
 
 @dataclass(slots=True)
@@ -101,32 +103,39 @@ class CountSources:
         if not len(reporting):
             return counts
         reached = counts.watermark.copy()
-        source, watermark = counts.source.tolist(), counts.watermark.tolist()
-        before, found = ("", "", NO_TIME), NO_TIME
+        columns = (
+            counts.source.tolist(),
+            models,
+            counts.watermark.tolist(),
+            counts.batch_key.tolist(),
+        )
+        before, found = ("", "", NO_TIME, 0), NO_TIME
         for row in reporting.tolist():
-            report = source[row], models[row], watermark[row]
+            report = tuple(column[row] for column in columns)
             if report != before:
                 before, found = report, self._reached(*report)
             reached[row] = found
         return replace(counts, reached=reached)
 
-    def _reached(self, name: str, model: str, watermark: int) -> int:
+    def _reached(self, name: str, model: str, watermark: int, batch_key: int) -> int:
         """Note how far a source has come with a model; return how far all have come with it.
 
         Args:
             name: of the source.
             model: its name.
             watermark: of the source, epoch milliseconds.
+            batch_key: of its batch; 0 without.
         """
         mine = self._source(name).progress
         known = [one.progress[model] for one in self._known.values() if model in one.progress]
         moves = max((one.moved for one in known), default=0)
         if model not in mine:
-            mine[model] = ModelProgress(watermark, moves + 1)
+            mine[model] = ModelProgress(watermark, moves + 1, batch_key=batch_key)
             known.append(mine[model])
         elif watermark > mine[model].watermark_ms:
-            mine[model].watermark_ms, mine[model].moved = watermark, moves + 1
-            mine[model].stands_still = False
+            mine[model].watermark_ms, mine[model].stands_still = watermark, False
+            if not batch_key or batch_key != mine[model].batch_key:
+                mine[model].moved, mine[model].batch_key = moves + 1, batch_key
         moves = max(one.moved for one in known)
         patience = STILL * (sum(not one.stands_still for one in known) - 1)
         for one in known:

@@ -1,4 +1,9 @@
-"""A batch of counts that is forwarded: sealed once, stored in checkpoints, sent as it is."""
+"""A batch of counts that is forwarded: sealed once, stored in checkpoints, sent as it is.
+
+The events of a model are in the order of their panes, and each says that event time has come as
+far as its own pane; the last one, how far the model has come. So the receiver, which may take a
+long batch in several requests, judges no pane before all of its changes are there.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +32,7 @@ class ForwardedBatch:
     def __init__(self, source: str, number: int, counts: PaneCounts) -> None:
         self.number = number
         self._counts = counts
+        self._last = {counts.groups[group][0]: row for row, group in enumerate(counts.group)}
         self._named = {"source": source, "batch": str(number)}
 
     def __len__(self) -> int:
@@ -61,10 +67,14 @@ class ForwardedBatch:
             event = counts_event(model, segment, (time, label_time), stratum, cells)
             event |= self._named
             if model in counts.watermarks:
-                event["watermark"] = seconds(counts.watermarks[model])
+                event["watermark"] = seconds(self._watermark(model, row))
             if counts.late and not row:
                 event["late"] = counts.late
             yield event
+
+    def _watermark(self, model: str, row: int) -> int:
+        reached = self._counts.watermarks[model]
+        return reached if row == self._last[model] else min(reached, int(self._counts.time[row]))
 
     def state(self) -> State:
         """Return the number and what the batch adds."""

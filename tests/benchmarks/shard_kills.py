@@ -53,7 +53,8 @@ FED = """\
     partitions: [%d]
     properties: {fetch.wait.max.ms: 20}
 """
-FORWARD = "forward: {to: '%s', every: 500ms, timeout: 5s}\n"
+FORWARD = "forward: {to: '%s', every: 2s, timeout: 5s}\n"
+"""A shard that starts for two minutes, sixty batches of others, still holds up the receiver."""
 WATCHED = ("reference", "detections", "evidence", "day_scatter", "trend", "missing_labels")
 _AT_START = 0.3
 _MOST_SECONDS = 1.0

@@ -1,7 +1,7 @@
 """Counts that monitors forward, against one monitor of all events."""
 
 import json
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -50,6 +50,12 @@ def receiving(config, lines):
     return monitor
 
 
+def in_requests(batch, size=700):
+    """The lines of a batch in several requests."""
+    lines = batch.splitlines(keepends=True)
+    return [b"".join(lines[start : start + size]) for start in range(0, len(lines), size)]
+
+
 def divided(events, shards):
     """Events by shard; each gets its share of the last ones, which end the time."""
     number = [int("".join(filter(str.isdecimal, e.get("id", "0")))) for e in events]
@@ -58,14 +64,18 @@ def divided(events, shards):
     ]
 
 
-def forwarded(config, events, *, shards=3, size=70):
-    """What shards send that take their events in turn; the shards."""
+def forwarded(config, events, *, shards=3, size=70, batches=None):
+    """What shards send that take their events in turn; the shards.
+
+    The last of so many batches has all that is left.
+    """
     made = [Shard(config, f"shard-{i}") for i in range(shards)]
     sent = []
     parts = divided(events, shards)
-    for start in range(0, max(map(len, parts)), size):
+    starts = [*range(0, max(map(len, parts)), size)][:batches]
+    for start, end in pairwise([*starts, len(events)]):
         for shard, part in zip(made, parts, strict=True):
-            shard.take(part[start : start + size])
+            shard.take(part[start:end])
             sent.append(shard.sent())
     return made, sent
 
@@ -115,7 +125,8 @@ def counted(snapshot):
 
 
 @pytest.mark.slow
-def test_verdicts_and_detections_are_those_of_one_monitor():
+@pytest.mark.parametrize("batches", [None, 2], ids=["some days each", "weeks in one"])
+def test_verdicts_and_detections_are_those_of_one_monitor(batches):
     config = Config(defaults={"label_timeout": "14d"}, windows=["1d", "7d"])
     events = [json.loads(line) for line in event_lines(cases(Story.RARER, 0))]
     events = [event for event in events if event["id"][-1] in "012"]
@@ -123,8 +134,8 @@ def test_verdicts_and_detections_are_those_of_one_monitor():
         event.pop("score", None)  # is not forwarded
     ends = {"type": "prediction", "ts": "2026-09-09T03:00:00Z", "prediction": 0}
     events += [ends | {"id": f"end-{i}"} for i in range(9)]
-    _, sent = forwarded(config, events, size=2000)
-    fed = receiving(config, sent).snapshot()
+    _, sent = forwarded(config, events, size=2000, batches=batches)
+    fed = receiving(config, chain.from_iterable(map(in_requests, sent))).snapshot()
     whole = receiving(config, [lines_of(events)]).snapshot()
     assert_same(fed, whole)
     mine, theirs = fed.models[0].watched, whole.models[0].watched

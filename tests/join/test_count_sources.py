@@ -10,10 +10,11 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join.count_sources import STILL, CountSources
 
 START = 20_000 * DAY
+MASK = (1 << 64) - 1
 
 
-def report(sources, *reports, model="m"):
-    """What all sources of a model have reached after each report."""
+def report(sources, *reports, model="m", batch=None):
+    """What all sources of a model have reached after each report, each a batch of its own."""
     names, watermarks = zip(*reports, strict=True)
     rows = len(reports)
     counts = CountDeltas(
@@ -21,7 +22,7 @@ def report(sources, *reports, model="m"):
         group=np.zeros(rows, np.int64),
         cells=np.zeros((rows, 4), np.int64),
         population=np.zeros((rows, 2), np.int64),
-        batch_key=np.arange(rows).astype(np.uint64),
+        batch_key=np.array([batch or hash(one) & MASK for one in reports], np.uint64),
         source=np.array(names, np.str_),
         watermark=np.array(watermarks, np.int64),
     )
@@ -58,6 +59,14 @@ def test_a_source_that_stands_still_is_left_out_until_it_moves_on():
     assert held[-1] == 100 + STILL + 1
     assert report(sources, ("gone", 50), ("a", 1000)) == [50, 50]
     assert report(sources, ("gone", 2000), ("b", 1500)) == [161, 1000]
+
+
+def test_a_batch_of_many_panes_leaves_nobody_out():
+    sources = CountSources()
+    report(sources, ("slow", 10), ("a", 20))
+    long = [("a", 100 + n) for n in range(3 * STILL)]
+    assert report(sources, *long, batch=7) == [10] * len(long)
+    assert report(sources, ("slow", 500)) == [100 + 3 * STILL - 1]
 
 
 def test_no_source_is_left_out_while_none_moves_on():
