@@ -96,7 +96,7 @@ def test_under_every_regime(labelling):
 @pytest.mark.slow
 @pytest.mark.parametrize("looked", [False, True])
 def test_on_real_flights_with_segments(looked):
-    batches = in_batches(flights(), 6_000, segments=("carrier", "origin"))
+    batches = in_batches(flights()[:60_000], 6_000, segments=("carrier", "origin"))
     config = Config(
         defaults={
             "segments": ["carrier", "origin"],

@@ -74,8 +74,8 @@ def test_another_threshold_is_no_trend_and_pages_in_no_week_after_it(recall):
     hourly[24 * START :, 1:] = recall, odds / (1 + odds)
     monitor, cells = Monitor(settings()), {(): stream(100, hourly)}
     feed(monitor, cells, 0, START)
-    for day in range(START, DAYS):
-        feed(monitor, cells, day, day + 1)
+    for day in range(START, DAYS, 7):
+        feed(monitor, cells, day, day + 7)
         assert watched(monitor).trend is None
         assert not watched(monitor).degradation_detected
 
