@@ -59,6 +59,7 @@ def test_a_class_is_learned_however_late_it_comes_first(
     assert load_config(output).models["mail"].classes == ("a", "b", "c", "rare")
 
 
+@pytest.mark.slow
 def test_more_classes_than_a_model_can_have_are_not_learned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
