@@ -8,7 +8,7 @@ from math import isfinite
 from shlex import quote
 
 from monitor.config.mapping import TimeUnit, text_of
-from monitor.feeds.decode.time_units import unit_that_fits
+from monitor.feeds.decode.time_units import unit_to_give
 
 Values = Sequence[str | float]
 """Distinct values of a field that do not fit, the most frequent first."""
@@ -122,11 +122,10 @@ def unit_hint(field: str, values: Values, unit: TimeUnit) -> str:
         values: of it, in seconds as the given unit has them.
         unit: as given.
     """
-    units, fits = list(TimeUnit), unit_that_fits(float(values[0])) if values else None
-    place = units.index(unit) + (units.index(fits) if fits else len(units))
-    if place >= len(units):
+    fits = unit_to_give(float(values[0]), unit) if values else None
+    if fits is None:
         return f"check which column holds the time: --field {field}=COLUMN"
-    return f"give the unit of times: --unit {units[place]}"
+    return f"give the unit of times: --unit {fits}"
 
 
 def name_hint(field: str, values: Values) -> str:
