@@ -12,7 +12,7 @@ from monitor.cli.learned_classes import class_names
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
-from monitor.cli.usable import rejected_text
+from monitor.cli.usable import mostly_rejected, rejected_text
 from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
 from monitor.config.classes import MOST_CLASSES
@@ -80,8 +80,8 @@ def _surveyed(
         surveyor, feed = _read(looked, mapping, _with_classes(config, names))
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot, feed.faults):
-        if sum(snapshot.rejected.values()) == snapshot.records:
-            raise FeedError(f"{looked.name}: {text}")
+        if mostly_rejected(snapshot):
+            raise FeedError(f"{looked.name}: nothing is written, since {text}")
         tell(text)
     models = surveyor.models()
     if not models:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from math import isfinite
+from math import isfinite, nan
 from shlex import quote
 
 from monitor.config.mapping import TimeUnit, text_of
-from monitor.feeds.decode.time_units import unit_that_fits
+from monitor.feeds.decode.time_units import unit_to_give
 
 Values = Sequence[str | float]
 """Distinct values of a field that do not fit, the most frequent first."""
@@ -45,6 +45,8 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
     if absent and not classes:
         seem = "seems" if len(absent) == 1 else "seem"
         return f"{_listed(absent)} {seem} to stand for no class: {missing}"
+    if look_like_scores(classes):
+        return _column_of_classes(field)
     if not allowed.startswith(_TWO_CLASSES):
         more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
         return (
@@ -65,6 +67,30 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
 def stands_for_no_class(text: str) -> bool:
     """Return whether programs write this text where there is no value."""
     return text.lower() in _NO_CLASS
+
+
+def look_like_scores(values: Values) -> bool:
+    """Return whether there are values, all of them numbers between 0 and 1 that are neither.
+
+    Args:
+        values: of a prediction or a label.
+
+    >>> look_like_scores([0.873, "0.12"]), look_like_scores(["0.5", "fraud"]), look_like_scores([])
+    (True, False, False)
+    """
+    return bool(values) and all(0 < _number(value) < 1 for value in values)
+
+
+def _column_of_classes(field: str) -> str:
+    """Return what to write where a column has scores in place of classes."""
+    seem = f"{field}s between 0 and 1 seem to be scores"
+    if field != "prediction":
+        return f"{seem}: name the column that holds classes: --field {field}=COLUMN"
+    return (
+        f"{seem}: name their column --field score=COLUMN, and give the model a threshold in a "
+        "configuration, `threshold: 0.5`, which precision-monitor init FILE --field score=COLUMN "
+        "writes"
+    )
 
 
 def score_hint(field: str, values: Values) -> str:
@@ -122,11 +148,10 @@ def unit_hint(field: str, values: Values, unit: TimeUnit) -> str:
         values: of it, in seconds as the given unit has them.
         unit: as given.
     """
-    units, fits = list(TimeUnit), unit_that_fits(float(values[0])) if values else None
-    place = units.index(unit) + (units.index(fits) if fits else len(units))
-    if place >= len(units):
+    fits = unit_to_give(float(values[0]), unit) if values else None
+    if fits is None:
         return f"check which column holds the time: --field {field}=COLUMN"
-    return f"give the unit of times: --unit {units[place]}"
+    return f"give the unit of times: --unit {fits}"
 
 
 def name_hint(field: str, values: Values) -> str:
@@ -147,6 +172,14 @@ def name_hint(field: str, values: Values) -> str:
 def _listed(values: Sequence[object]) -> str:
     shown = ", ".join(map(repr, values[:_SHOWN]))
     return f"{shown}, …" if len(values) > _SHOWN else shown
+
+
+def _number(value: str | float) -> float:
+    """Return the number that a value is or writes; NaN for none."""
+    try:
+        return float(value)
+    except ValueError:
+        return nan
 
 
 def _has_decimal_comma(value: object) -> bool:

@@ -31,6 +31,15 @@ def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
     return f"{total:,} of {records} {were} rejected: {reasons}; {advice}"
 
 
+def mostly_rejected(snapshot: Snapshot) -> bool:
+    """Return whether more than half of all records were rejected.
+
+    Args:
+        snapshot: after all records.
+    """
+    return sum(snapshot.rejected.values()) * 2 > snapshot.records
+
+
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     """Print a last line where most records were rejected, or none came; return the exit code.
 
@@ -45,7 +54,7 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
         tell(f"error: {NO_RECORDS}")
         return UNREADABLE
     total = sum(snapshot.rejected.values())
-    if total * 2 > snapshot.records:
+    if mostly_rejected(snapshot):
         word = "error" if total == snapshot.records else "warning"
         tell(f"{word}: {rejected_text(snapshot, faults)}")
     return UNREADABLE if total == snapshot.records else 0

@@ -10,6 +10,7 @@ from threading import RLock
 from typing import Any, Self
 
 from monitor.config import Config, load_config
+from monitor.config.mapping import TimeUnit
 from monitor.config.quantities import count_of
 from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
@@ -18,6 +19,7 @@ from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
+from monitor.feeds.decode.time_units import unit_to_give
 from monitor.feeds.table_fields import TIMES
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
@@ -122,7 +124,8 @@ class EmbeddedMonitor(Monitor):
         with self._lock:
             self.flush()
             predictions, labels = self._stages.repeated
-            reader = TableReader(table, mapping_of(columns, values, time), self._decoder)
+            mapping = mapping_of(columns, values, time)
+            reader = TableReader(table, mapping, self._decoder)
             for batch in reader.batches():
                 self.apply(batch)
                 rows += batch.records
@@ -138,7 +141,9 @@ class EmbeddedMonitor(Monitor):
             note=reader.note,
         )
         if rows and rejected.total() == rows:
-            raise ValueError(f"table: every row was rejected{_hint(first[0])}\n{found!r}")
+            raise ValueError(
+                f"table: every row was rejected{_hint(first[0], mapping.time.unit)}\n{found!r}"
+            )
         return found
 
     def compare(
@@ -258,13 +263,25 @@ class EmbeddedMonitor(Monitor):
         return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
 
 
-def _hint(rejection: Rejection) -> str:
-    """Return what to write so that a row like this one is read; "" where that is not certain."""
+def _hint(rejection: Rejection, unit: TimeUnit) -> str:
+    """Return what to write so that a row like this one is read; "" where that is not certain.
+
+    Args:
+        rejection: of the row.
+        unit: of times that are numbers, as they were read.
+    """
     if rejection.reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
-        return "; give the unit of times, time={'unit': 'ms'}"
+        fits = unit_to_give(_number(rejection.detail), unit)
+        return "" if fits is None else f"; give the unit of times, time={{'unit': '{fits}'}}"
     field = rejection.detail.partition(":")[0]
     if rejection.reason is RejectReason.MISSING_FIELD and field == "prediction":
         return f"; {_DECISION}"
     if rejection.reason is RejectReason.BAD_VALUE and field in _HINTS:
         return f"; {_HINTS[field]}"
     return ""
+
+
+def _number(detail: str) -> float:
+    """Return the number that the detail of a rejected time names."""
+    shown = detail.partition(", got ")[2].partition(", which")[0]
+    return float(shown.strip('"'))

@@ -117,6 +117,23 @@ HINTS = {
         (),
         f"{POSITIVE}, and which of none: --missing label=NA; records have 'fraud', 'legit'",
     ),
+    "scores as predictions": (
+        table("ts,y_pred,y_true", lambda row: f"{SECOND + row},0.{row + 1},{row % 2}"),
+        (),
+        (
+            "predictions between 0 and 1 seem to be scores: name their column --field score=COLUMN,"
+            " and give the model a threshold in a configuration, `threshold: 0.5`, which "
+            "precision-monitor init FILE --field score=COLUMN writes"
+        ),
+    ),
+    "scores as labels": (
+        of_labels("0.3", "NA", "0.125", "0.8"),
+        (),
+        (
+            "labels between 0 and 1 seem to be scores: name the column that holds classes: "
+            "--field label=COLUMN"
+        ),
+    ),
     "two classes": (of_labels("fraud", "legit"), (), f"{POSITIVE}; records have 'fraud', 'legit'"),
     "three values": (
         of_labels("fraud", "legit", "open"),
@@ -177,6 +194,30 @@ def test_what_the_hint_names_makes_the_records_usable(capsys, tmp_path, case):
     path.write_text(text)
     done = ran(capsys, "replay", path, *hint.partition(": ")[2].split())
     assert (done.code, done.err) == (0, "")
+
+
+def test_init_reads_a_column_of_scores_as_the_hint_names_it(capsys, tmp_path):
+    path, output = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text(HINTS["scores as predictions"][0])
+    refused = ran(capsys, "init", path, "-o", output)
+    assert (refused.code, output.exists()) == (3, False)
+    assert refused.err.splitlines()[-1].endswith(HINTS["scores as predictions"][2])
+    options = ("--field", "score=y_pred", "--field", "label=y_true")
+    assert ran(capsys, "init", path, "-o", output, *options).code == 0
+    done = ran(capsys, "replay", path, "-c", output)
+    assert (done.code, "6 events read, 0 rejected" in done.out + done.err) == (0, True)
+
+
+@pytest.mark.parametrize(("negatives", "code"), [(3, 0), (4, 3)])
+def test_init_writes_nothing_where_most_records_were_rejected(capsys, tmp_path, negatives, code):
+    """What is left shows other labels than there are: none is negative of -1 and 1."""
+    path, output = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text(
+        table("ts,prediction,label", lambda row: f"{SECOND + row},1,{-1 if row < negatives else 1}")
+    )
+    done = ran(capsys, "init", path, "-o", output)
+    assert (done.code, output.exists()) == (code, not code)
+    assert f"{negatives} of 6 records were rejected: {negatives} bad_value; {POSITIVE}" in done.err
 
 
 def test_a_diagnosis_and_init_give_the_same_hint(capsys, tmp_path):

@@ -217,6 +217,8 @@ def test_what_cannot_be_read_is_a_value_error_with_the_name_of_the_field(table, 
     [
         ("ts", "2026-03-01 12:00:00", {"time": {"zone": "Europe/Berlin"}}),
         ("ts", 1_772_323_200_000, {"time": {"unit": "ms"}}),
+        ("ts", 1_772_323_200_000_000, {"time": {"unit": "us"}}),
+        ("ts", 1_772_323_200_000_000_000, {"time": {"unit": "ns"}}),
         ("label", "VALUE", {"values": {"label": {"positive": ["VALUE"]}}}),
         ("prediction", "VALUE", {"values": {"prediction": {"positive": ["VALUE"]}}}),
     ],
@@ -227,6 +229,12 @@ def test_where_every_row_is_rejected_the_message_says_what_to_write(column, valu
     with pytest.raises(ValueError, match=re.escape(f"{keyword}={written!r}\n1 row read")):
         Monitor().feed(table)
     assert Monitor().feed(table, **hint).rejected == {}
+
+
+def test_the_unit_to_write_is_counted_from_the_one_that_was_given():
+    table = {"ts": [1_772_323_200_000_000], "prediction": [1], "label": [1]}
+    with pytest.raises(ValueError, match=r"time=\{'unit': 'us'\}"):
+        Monitor().feed(table, time={"unit": "ms"})
 
 
 def test_a_field_that_is_like_none_is_answered_with_the_list():

@@ -1,16 +1,20 @@
-"""Records without a type, or with names that are integers, as every format may write them."""
+"""Records as every format may write them.
+
+These lack a type, or have names that are integers, or classes 0.0 and 1.0.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from monitor.config.mapping import NAMES
-from monitor.feeds.scalars import plain_name, plain_segment
-from monitor.feeds.table_fields import type_of_rows
+from monitor.feeds.scalars import plain_class, plain_name, plain_segment
+from monitor.feeds.table_fields import CLASSES, type_of_rows
 
 
 def completed(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with the type that its fields imply, and with its names as text.
+    """Return a record with the type that its fields imply, its names as text, and whole classes.
 
     Args:
         fields: of the record as it came; null is the same as a missing field.
@@ -20,10 +24,35 @@ def completed(fields: dict[str, Any]) -> dict[str, Any]:
     >>> completed({"type": "prediction", "version": 7, "segment": {"shop": 3}})
     {'type': 'prediction', 'version': '7', 'segment': {'shop': '3'}}
     """
-    changed = fields | {name: plain_name(fields[name]) for name in NAMES if name in fields}
+    changed = with_whole_classes(fields)
+    changed |= {name: plain_name(fields[name]) for name in NAMES if name in fields}
     if "segment" in fields:
         changed["segment"] = plain_segment(fields["segment"])
     if fields.get("type") is None:
         given = {name for name, value in fields.items() if value is not None or name == "label"}
         changed["type"] = type_of_rows(given)
     return changed
+
+
+def with_whole_classes(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with 0 and 1 in place of predictions and labels 0.0 and 1.0.
+
+    Args:
+        fields: of the record.
+
+    >>> with_whole_classes({"label": 1.0, "score": 1.0})
+    {'label': 1, 'score': 1.0}
+    """
+    return {**fields, **{name: plain_class(fields[name]) for name in CLASSES if name in fields}}
+
+
+def is_same(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two records are equal, and 1 is not 1.0 in their classes.
+
+    Args:
+        record: one of them.
+        other: what `completed` made of it.
+    """
+    return record == other and all(
+        type(record.get(name)) is type(other.get(name)) for name in CLASSES
+    )

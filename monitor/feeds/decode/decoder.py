@@ -14,7 +14,7 @@ from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode.assemble import Assembler
-from monitor.feeds.decode.completed import completed
+from monitor.feeds.decode.completed import completed, is_same, with_whole_classes
 from monitor.feeds.decode.groups import GroupNames
 from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, parse
@@ -236,10 +236,10 @@ class Decoder:
         return _Decoded(records, positions, undecodable)
 
     def _completed(self, line: bytes) -> Record | None:
-        """Decode a line that lacks its type or has an integer as a name; None if it is unfit."""
+        """Decode a line that msgspec takes only once it is completed; None if it is unfit."""
         try:
             written = msgspec.json.decode(line)
-            if not isinstance(written, dict) or (fields := completed(written)) == written:
+            if not isinstance(written, dict) or is_same(written, fields := completed(written)):
                 return None
             record: Record = msgspec.convert(fields, self._type_of(fields))
         except _UNDECODABLE:
@@ -251,11 +251,21 @@ class Decoder:
         positions, undecodable = [], []
         for position, row in enumerate(rows):
             try:
-                records.append(msgspec.convert(row, self._type_of(row)))
+                records.append(self._record(row))
                 positions.append(position)
             except msgspec.ValidationError:
                 undecodable.append(position)
         return _Decoded(records, positions, undecodable)
+
+    def _record(self, row: Fields | Fault) -> Record:
+        type_of_row = self._type_of(row)
+        try:
+            record: Record = msgspec.convert(row, type_of_row)
+        except msgspec.ValidationError:
+            if isinstance(row, Fault):
+                raise
+            record = msgspec.convert(with_whole_classes(row), type_of_row)
+        return record
 
     def _type_of(self, row: Fields | Fault) -> Any:
         """Return the type that a row names: converting to a union takes three times as long."""
@@ -301,7 +311,9 @@ class Decoder:
         return Fault(RejectReason.BAD_VALUE, "record: cannot be used")
 
     def _fields_fault(self, row: Fields | Fault, latest_ms: int | None) -> Fault:
-        fault = row if isinstance(row, Fault) else self._faults.first(row, latest_ms)
+        if isinstance(row, Fault):
+            return row
+        fault = self._faults.first(with_whole_classes(row), latest_ms)
         return fault or Fault(RejectReason.BAD_VALUE, "record: cannot be used")
 
 

@@ -30,3 +30,21 @@ def unit_that_fits(number: float) -> TimeUnit | None:
         return None
     fits = (unit for unit in NAMES if _YEAR_1990 <= number / unit.per_second < _YEAR_2100)
     return next(fits, None)
+
+
+def unit_to_give(number: float, given: TimeUnit) -> TimeUnit | None:
+    """Return the unit in which times are, where they were read in another one.
+
+    Args:
+        number: a time, in seconds as the unit that was given has it.
+        given: that unit.
+
+    Returns:
+        The unit; None where no unit fits.
+
+    >>> unit_to_give(1_780_000_000_000, TimeUnit.MILLISECONDS).value
+    'us'
+    """
+    units, fits = list(TimeUnit), unit_that_fits(number)
+    place = units.index(given) + (units.index(fits) if fits else len(units))
+    return units[place] if place < len(units) else None

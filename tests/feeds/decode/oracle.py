@@ -142,7 +142,7 @@ def _value_faults(name, value):
         found = [_text_faults(v, "bad_value", "\0") for v in chosen if v is not None]
         return set().union(*found)
     if name in ("prediction", "label", "audit"):
-        fits = type(value) in (int, bool) and value in (0, 1)
+        fits = type(value) in (int, bool, Decimal) and value in (0, 1)
     elif name in _COUNTS:
         fits = type(value) is int and abs(value) <= 2**31
     elif name == "late":

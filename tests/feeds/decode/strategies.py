@@ -24,7 +24,7 @@ times = st.one_of(
     st.builds(_rfc3339, _SECONDS, st.integers(0, 999_999), _ZONES),
 )
 ids = st.one_of(st.integers(0, 9).map(str), st.text(min_size=1, max_size=8))
-classes = st.sampled_from([0, 1, True, False])
+classes = st.sampled_from([0, 1, True, False, 0.0, 1.0])
 scores = st.one_of(st.sampled_from([0, 1, 0.5, 0.25]), st.floats(0, 1, allow_subnormal=False))
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 groups = {

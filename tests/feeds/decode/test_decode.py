@@ -2,6 +2,7 @@ import json
 from operator import mul
 
 import numpy as np
+import pandas as pd
 import pytest
 from feeds.decode.oracle import KEYS, SEGMENTS, THRESHOLDS, decode, key, rows_of
 from feeds.decode.strategies import good, streams
@@ -14,6 +15,7 @@ from monitor.events.batches import concatenate
 from monitor.events.columns import KINDS, RETRACTED, Group
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
+from monitor.kernel import compiled_module
 
 MODELS = {name: ModelFields(THRESHOLDS[name], SEGMENTS[name]) for name in THRESHOLDS}
 SETTINGS = DecodeSettings(models=MODELS)
@@ -308,3 +310,24 @@ def test_the_labels_of_counts_may_be_ahead_of_the_clock():
         line.replace(b'"ts": 100', b'"ts": 900'), source="t", latest_ms=200_000
     )
     assert [one.reason for one in late.rejected] == ["timestamp_out_of_range"]
+
+
+@pytest.mark.parametrize("kernel", ["c", "python"])
+@pytest.mark.parametrize("classes", [[], ["0", "1", "2"]])
+def test_classes_that_pandas_writes_as_floats_are_read(kernel, classes):
+    """`DataFrame.to_json` writes a column with missing values so."""
+    if kernel == "c" and compiled_module() is None:
+        pytest.skip("no compiled kernel is installed")
+    settings = DecodeSettings.from_config(Config(models={"m": {"classes": classes}}))
+    decoder = Decoder(settings, kernel=kernel)
+    table = {"ts": [0, 1, 2, 3], "prediction": [1.0, 0, None, 1], "label": [0, 1.0, 1, None]}
+    frame = pd.DataFrame(table | {"id": list("abcd")}).drop(index=2)
+    written = frame.to_json(orient="records", lines=True)
+    assert '"prediction":1.0,"label":0.0' in written
+    found = decoder.decode_lines(written.encode(), source="t")
+    whole = written.replace(".0", "").encode()
+    assert not found.rejected
+    assert rows_of(found) == rows_of(decoder.decode_lines(whole, source="t"))
+    rows = [{"type": "outcome", **json.loads(line)} for line in written.splitlines()]
+    again = decoder.decode_fields(rows, position=str, record=lambda _: b"")
+    assert rows_of(again) == rows_of(found)

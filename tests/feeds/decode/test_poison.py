@@ -78,7 +78,8 @@ REASONS = {
     RejectReason.BAD_VALUE: [
         label(label=7),
         label(label=-1),
-        label(label=1.0),
+        label(label=0.5),
+        label(label=2.0),
         label(label="1"),
         label(label=[]),
         label(id=""),
