@@ -1,6 +1,7 @@
 """Two versions of a model compared over the same stretch of recorded events.
 
-versions   those asked for; else the one that began last, and the one that predicted most since
+versions   those asked for; else the one that began last with enough outcomes, and the one that
+           predicted most since
 stretch    the time in which both predicted, up to where outcomes are mature; of it the
            last days, where so many are asked for
 """
@@ -8,6 +9,7 @@ stretch    the time in which both predicted, up to where outcomes are mature; of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -57,7 +59,9 @@ def compare_recorded(
     """
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
-    a, b = chosen_versions(events.versions, versions, _OPTION, events.made_since)
+    rarer = partial(events.rarer_outcomes, mature_until=mature_until)
+    a, b = chosen_versions(events.versions, versions, _OPTION, events.made_since, rarer)
+    newest = events.versions[-1]
     common = common_stretch((a, b), mature_until, _OPTION)
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)
@@ -72,6 +76,7 @@ def compare_recorded(
         predictions=(int(made[0]), int(made[1])),
         segments=tuple(settings.segments),
         anytime=last is None,
+        too_new=newest if versions is None and newest is not b else None,
         comparison=compare_two(
             cells[..., :_OUTCOMES].astype(np.float64),
             positive.astype(np.float64),

@@ -11,6 +11,7 @@ from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
+from monitor.drift.version_verdict import FEWEST_CASES
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MISSING_VALUE, MOST_VERSION_NAMES, OTHER_VALUE
 
@@ -74,6 +75,8 @@ class VersionsCompared:
         comparison: of their outcomes.
         anytime: True where the stretch has its beginning fixed, so that the verdict holds at
             every look; False where it moves along and the verdict holds for one look.
+        too_new: the version that began last, where it has too few mature outcomes to be compared
+            and two others are compared instead; else None.
     """
 
     model: str
@@ -83,6 +86,7 @@ class VersionsCompared:
     segments: tuple[str, ...]
     comparison: VersionComparison
     anytime: bool = True
+    too_new: VersionTraffic | None = None
 
     @property
     def days_to_settle(self) -> float:
@@ -125,6 +129,7 @@ def chosen_versions(
     asked: tuple[str, str] | None,
     option: str,
     made_since: Callable[[str, int], int],
+    rarer_outcomes: Callable[[str], int],
 ) -> tuple[VersionTraffic, VersionTraffic]:
     """Return A, the version to compare with, and B, the one to judge.
 
@@ -132,10 +137,14 @@ def chosen_versions(
         there: the versions, in the order of their first predictions.
         asked: names of A and of B; None for the version that began last as B, and as A the one
             that predicted most since then, so that a canary that was rolled back before is passed
-            by. Where none did, A is the one before.
+            by. Where none did, A is the one before. A version that began last with fewer than 10
+            mature positives or negatives gives way to the latest that has as many, where that
+            one and its A still predict beside it: a stray prediction hides no canary.
         option: what they are asked for by, for the error.
         made_since: returns how many predictions a version made from a moment on, epoch
             milliseconds.
+        rarer_outcomes: returns how many mature outcomes a version has of the class that it has
+            fewer of.
 
     Raises:
         UsageError: a version is unknown, or there are fewer than two.
@@ -147,9 +156,14 @@ def chosen_versions(
                 f"{option}: a comparison needs two versions, and there is {_only(there)}; "
                 "predictions name theirs in the field version"
             )
-        *others, judged = there
-        beside = {one.name: made_since(one.name, judged.first) for one in others}
-        return max(reversed(others), key=lambda one: beside[one.name]), judged
+        newest = there[-1]
+        for end in range(len(there), 1, -1):
+            pair = _with_the_one_beside(there[:end], made_since)
+            if rarer_outcomes(pair[1].name) >= FEWEST_CASES and (
+                pair[1] is newest or min(one.last for one in pair) >= newest.first
+            ):
+                return pair
+        return _with_the_one_beside(there, made_since)
     for name in asked:
         if name not in by_name:
             if OTHER_VALUE in by_name:
@@ -158,6 +172,15 @@ def chosen_versions(
             known = f"did you mean {near[0]!r}? Known are" if near else "known are"
             raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
     return by_name[asked[0]], by_name[asked[1]]
+
+
+def _with_the_one_beside(
+    there: Sequence[VersionTraffic], made_since: Callable[[str, int], int]
+) -> tuple[VersionTraffic, VersionTraffic]:
+    """Return the version that predicted most since the last one began, and the last one."""
+    *others, judged = there
+    beside = {one.name: made_since(one.name, judged.first) for one in others}
+    return max(reversed(others), key=lambda one: beside[one.name]), judged
 
 
 def common_stretch(

@@ -35,6 +35,7 @@ from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
 from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
+from monitor.report.versions_words import too_new
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow
@@ -196,13 +197,15 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
             "The mix is equal by day alone, and a version that gets harder cases looks worse: "
             "configure segments beside the version."
         )
+    if compared.too_new is not None:
+        yield too_new(compared.too_new)
 
 
 def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
     """Yield the further versions in use, with the commands that compare them with A."""
     names = [one.name for one in compared.versions]
-    since = (model.now_ms or 0) - DAY_MS
     last = model.version_last_ms.items()
+    since = max(model.version_last_ms.values(), default=0) - DAY_MS
     others = [name for name, at in last if at > since and name not in names]
     if others:
         asked = [versions_text_of(names[0], name) for name in others[-_MOST_OTHERS:]]

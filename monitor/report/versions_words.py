@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.config.quantities import count_of, format_duration
+from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
 from monitor.drift.version_verdict import FEWEST_CASES, NotShown, VersionVerdict
-from monitor.drift.versions_compared import VersionsCompared
+from monitor.drift.versions_compared import VersionsCompared, VersionTraffic
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import METRIC_WORDS
@@ -51,6 +51,14 @@ def compared_at(found: VersionsCompared) -> str:
     if found.comparison.by_pairs:
         return "on the same cases"
     return "at equal class ratio and mix" if found.segments else "at equal class ratio"
+
+
+def too_new(version: VersionTraffic) -> str:
+    """Return that the version that began last has too few outcomes, in a sentence."""
+    return (
+        f"New: version {one_line(version.name)} began {format_time(version.first)} and is not "
+        f"compared yet: it has fewer than {FEWEST_CASES:.0f} mature positives or negatives."
+    )
 
 
 def worse_version(found: VersionsCompared) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from monitor.events.columns import OTHER_VALUE, VERSION_KEY, Int64Array
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS
-from monitor.join.deltas import PREDICTED_POSITIVE, known, unlabelled_as_negative
+from monitor.join.deltas import PREDICTED_POSITIVE, known, rarer_class, unlabelled_as_negative
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_pairs import HeldPairs, Stratum
 from monitor.windows.pair_counts import PairCounts
@@ -123,17 +124,27 @@ class LiveVersions:
         held = _Held(self._catalogue, number, self._counts.held(number), pairs)
         there = held.traffic(times, hour or 0)
         cases = {name: pairs.mature_hours(name, hour or 0)[1] for name in pairs.names}
-        since = held.made_since
-        asked = None if versions is None else chosen_versions(there, versions, _OPTION, since)
+        since, rarer = held.made_since, partial(held.rarer_outcomes, until=hour or 0)
+        asked = None
+        if versions is not None:
+            asked = chosen_versions(there, versions, _OPTION, since, rarer)
+        newest = None
         try:
             check_labelling(model, self._catalogue.settings[number])
             deciding = self._without_shadows(model, there)
-            a, b = asked or chosen_versions(deciding, None, _OPTION, since)
+            if asked is None:
+                whole = [_whole(one, times) for one in deciding]
+                names = [one.name for one in chosen_versions(whole, None, _OPTION, since, rarer)]
+                a, b = (one for name in names for one in deciding if one.name == name)
+                newest = deciding[-1] if deciding[-1] is not b else None
+            else:
+                a, b = asked
             common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
             return VersionsNow(None, why, shadow_cases=cases)
         found = self._compared(number, held, (a, b), common, last)
+        found = replace(found, too_new=newest)
         on_version = self._catalogue.settings[number].reference.on_version
         return VersionsNow(found, shadow_cases=cases, ignored=on_version is OnVersion.KEEP)
 
@@ -226,6 +237,8 @@ class _Held:
         self._strata = np.array([self._places[one] for one in strata], dtype=np.int64)
         self._hours = hours
         self._pairs = pairs
+        labelling = catalogue.settings[model].labelling
+        self._silent = labelling is Labelling.NEGATIVES_BY_TIMEOUT
         self.joint = pairs.joint
 
     def traffic(self, times: Mapping[str, VersionTimes], until: int) -> list[VersionTraffic]:
@@ -265,15 +278,31 @@ class _Held:
         rows = rows[self._hours.hour[rows] >= moment // HOUR_MS]
         return int(self._hours.cells[rows, PREDICTED_POSITIVE:].sum())
 
-    def cells(self, names: tuple[str, str], within: VersionStretch) -> Int64Array:
-        """Return the counts of two versions, (2, days, strata, 6).
+    def rarer_outcomes(self, name: str, until: int) -> int:
+        """Return how many held outcomes a version has of the class that it has fewer of.
+
+        Args:
+            name: of the version.
+            until: of predictions before this moment, epoch milliseconds.
+        """
+        hours = np.append(
+            self._hours.hour[self._rows_of(name)], self._pairs.mature_hours(name, until)[0]
+        )
+        opens = int(hours.min(initial=until // HOUR_MS)) * HOUR_MS
+        if opens >= until:
+            return 0
+        cells = self.cells((name,), VersionStretch(opens, until)).sum(axis=(0, 1, 2))
+        return rarer_class(unlabelled_as_negative(cells) if self._silent else cells)
+
+    def cells(self, names: Sequence[str], within: VersionStretch) -> Int64Array:
+        """Return the counts of versions, (versions, days, strata, 6).
 
         Args:
             names: of the versions.
             within: whole hours.
         """
         first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
-        size = (2, end - first, len(self._places), CELLS)
+        size = (len(names), end - first, len(self._places), CELLS)
         cells = np.zeros(size, dtype=np.int64)
         hour = self._hours.hour
         inside = (hour * HOUR_MS >= within.opens) & (hour * HOUR_MS < within.closes)
