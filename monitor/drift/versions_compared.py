@@ -62,6 +62,18 @@ class VersionStretch(NamedTuple):
     closes: int
 
 
+class EndedVersion(NamedTuple):
+    """A version that no longer predicts.
+
+    Attributes:
+        version: which.
+        over_time: how it is compared with the one that follows it; "" where none follows.
+    """
+
+    version: VersionTraffic
+    over_time: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionsCompared:
     """Version B compared with version A over the same stretch.
@@ -77,6 +89,8 @@ class VersionsCompared:
             every look; False where it moves along and the verdict holds for one look.
         too_new: the version that began last, where it has too few mature outcomes to be compared
             and two others are compared instead; else None.
+        ended: the one of the two that no longer predicts, and how they are compared over time;
+            None where both still do.
     """
 
     model: str
@@ -87,12 +101,13 @@ class VersionsCompared:
     comparison: VersionComparison
     anytime: bool = True
     too_new: VersionTraffic | None = None
+    ended: EndedVersion | None = None
 
     @property
     def days_to_settle(self) -> float:
-        """Days until the verdict settles at the present rate; NaN where no rate is known."""
+        """Days until the verdict settles at the present rate; NaN where there is no such rate."""
         a_day = self.comparison.outcomes * DAY_MS / (self.within.closes - self.within.opens)
-        known = a_day and not self.is_moment
+        known = a_day and not self.is_moment and self.ended is None
         return self.comparison.outcomes_to_settle / a_day if known else float("nan")
 
     @property
@@ -184,7 +199,10 @@ def _with_the_one_beside(
 
 
 def common_stretch(
-    versions: tuple[VersionTraffic, VersionTraffic], mature_until: int | None, option: str
+    versions: tuple[VersionTraffic, VersionTraffic],
+    mature_until: int | None,
+    option: str,
+    diagnose: str,
 ) -> VersionStretch:
     """Return the mature time in which both versions predicted.
 
@@ -193,6 +211,7 @@ def common_stretch(
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             none are.
         option: what the versions are asked for by, for the error.
+        diagnose: command that compares two stretches of time, without these.
 
     Raises:
         NotComparedError: the two never predicted in the same mature time.
@@ -201,7 +220,7 @@ def common_stretch(
     opens, closes = max(a.first, b.first), min(a.last, b.last) + 1
     if opens >= closes:
         ended, began = sorted(versions, key=lambda one: one.first)
-        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _over_time(ended, began)
+        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _over_time(ended, began, diagnose)
         raise NotComparedError(
             f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
             f"{ended.name!r} ended {format_time(ended.ended)}, {began.name!r} began "
@@ -219,14 +238,33 @@ def common_stretch(
     return VersionStretch(opens, min(closes, mature_until))
 
 
-def _over_time(ended: VersionTraffic, began: VersionTraffic) -> str:
-    """Return how to compare versions of which one ended before the other began."""
+def ended_version(
+    versions: tuple[VersionTraffic, VersionTraffic], latest: int, diagnose: str
+) -> EndedVersion | None:
+    """Return which of two versions made no prediction in the last day, the first to end.
+
+    Args:
+        versions: A and B.
+        latest: time of the model's latest prediction, epoch milliseconds.
+        diagnose: command that compares two stretches of time, without these.
+    """
+    ended, other = sorted(versions, key=lambda one: one.last)
+    if ended.last > latest - DAY_MS:
+        return None
+    follows = ended.first <= other.first and ended.last < other.last
+    return EndedVersion(ended, _over_time(ended, other, diagnose) if follows else "")
+
+
+def _over_time(ended: VersionTraffic, began: VersionTraffic, diagnose: str) -> str:
+    """Return how to compare versions of which one ended before, or soon after, the other began."""
     before = (ended.first // HOUR_MS * HOUR_MS, began.first // HOUR_MS * HOUR_MS)
-    after = (-(-began.first // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)
+    alone = max(began.first, ended.ended)
+    after = (-(-alone // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)
     if before[0] >= before[1] or after[0] >= after[1]:
-        return "compare two stretches of time with diagnose --before and --after"
+        return f"compare two stretches of time: `{diagnose} --before A..B --after C..D`"
     ranges = ("..".join(map(format_time, ends)) for ends in (before, after))
-    return "compare them over time: diagnose --before {} --after {}".format(*ranges)
+    options = "--before {} --after {}".format(*ranges)
+    return f"compare them over time: `{diagnose} {options}`"
 
 
 def _only(there: Sequence[VersionTraffic]) -> str:

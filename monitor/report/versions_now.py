@@ -35,7 +35,7 @@ from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
 from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
-from monitor.report.versions_words import too_new
+from monitor.report.versions_words import over_time, too_new
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow
@@ -43,6 +43,8 @@ from monitor.watch.live_versions import NOT_KEPT
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
 _LONGEST_NAME = 18
+_UNBROKEN = {"\n", "`"}
+"""Characters of texts with lines of their own, or with a command to copy."""
 _MOST_OTHERS = 3
 """Further versions in use that are named."""
 
@@ -150,7 +152,7 @@ def _text(
     if compared is not None:
         parts = [versions_text(compared)]
     parts += limits
-    shown = ["\n".join(wrap(part, COLUMNS)) if "\n" not in part else part for part in parts]
+    shown = ["\n".join(wrap(part, COLUMNS)) if not _UNBROKEN & {*part} else part for part in parts]
     return "\n\n".join([*shown, *(["\n".join(_table(answer))] if answer.versions else [])])
 
 
@@ -197,6 +199,8 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
             "The mix is equal by day alone, and a version that gets harder cases looks worse: "
             "configure segments beside the version."
         )
+    if compared.ended is not None and compared.ended.over_time:
+        yield over_time(compared.ended)
     if compared.too_new is not None:
         yield too_new(compared.too_new)
 

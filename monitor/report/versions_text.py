@@ -15,7 +15,7 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
-from monitor.report.versions_words import compared_at, too_new, versions_headline
+from monitor.report.versions_words import compared_at, over_time, too_new, versions_headline
 from monitor.report.vocabulary import METRIC_WORDS
 
 COLUMNS = 100
@@ -140,6 +140,8 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
     sequence = compared.found
     if math.isfinite(sequence.change):
         yield from wrap(_sequence(found), COLUMNS)
+    if found.ended is not None and found.ended.over_time:
+        yield over_time(found.ended)
     if found.too_new is not None:
         yield from wrap(too_new(found.too_new), COLUMNS)
 

@@ -10,7 +10,7 @@ from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
 from monitor.drift.version_verdict import FEWEST_CASES, NotShown, VersionVerdict
-from monitor.drift.versions_compared import VersionsCompared, VersionTraffic
+from monitor.drift.versions_compared import EndedVersion, VersionsCompared, VersionTraffic
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import METRIC_WORDS
@@ -61,6 +61,16 @@ def too_new(version: VersionTraffic) -> str:
     )
 
 
+def ended_text(ended: EndedVersion) -> str:
+    """Return when a version ended, without a full stop."""
+    return f"version {one_line(ended.version.name)} ended {format_time(ended.version.ended)}"
+
+
+def over_time(ended: EndedVersion) -> str:
+    """Return how versions are compared of which one ended, a command within it unbroken."""
+    return f"V{ended_text(ended)[1:]}: {one_line(ended.over_time)}."
+
+
 def worse_version(found: VersionsCompared) -> str:
     """Return that B is worse, without a full stop."""
     a, b = (one_line(one.name) for one in found.versions)
@@ -80,6 +90,9 @@ def to_settle(found: VersionsCompared) -> str:
     number is then that of these.
     """
     more, compared = found.comparison.outcomes_to_settle, found.comparison.decided_by
+    if found.ended is not None:
+        lacks = "" if compared.found.is_projected else f"{_few(found)}, and "
+        return lacks + ended_text(found.ended)
     if compared.found.because is NotShown.MISSING_CLASS:
         return f"more outcomes are needed: {_missing(found)} to compare yet"
     if not math.isfinite(more):
@@ -166,7 +179,8 @@ def _few(found: VersionsCompared) -> str:
 def _lacking(found: VersionsCompared) -> str:
     """Return what there is not: outcomes, or predictions of a version that paused meanwhile."""
     if 0 not in found.predictions:
-        return f"{_missing(found)} to compare yet"
+        ended = "yet" if found.ended is None else f"and {ended_text(found.ended)}"
+        return f"{_missing(found)} to compare {ended}"
     absent = found.predictions.index(0)
     name, other = (one_line(found.versions[place].name) for place in (absent, 1 - absent))
     return (

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from shlex import quote
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from monitor.drift.versions_compared import (
     check_labelling,
     chosen_versions,
     common_stretch,
+    ended_version,
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
@@ -50,7 +52,7 @@ _OPTION = "versions"
 class _Latest:
     """The last answer about a model, and what it was made from."""
 
-    made_from: tuple[int, int, int | None, int]
+    made_from: tuple[int, int, int | None, int, int]
     answer: VersionsNow
 
 
@@ -89,7 +91,8 @@ class LiveVersions:
             closes = hour * HOUR_MS
             editions = self._counts.edition(model, closes), self._pairs.edition(model, closes)
         name = self._catalogue.models[model]
-        made_from = (*editions, hour, len(self._times(name)))
+        times = self._times(name)
+        made_from = (*editions, hour, len(times), _latest_hour(times))
         latest = self._latest.get(model)
         if latest is None or latest.made_from != made_from:
             latest = self._latest[model] = _Latest(made_from, self.compare(name, mature_until))
@@ -139,12 +142,16 @@ class LiveVersions:
                 newest = deciding[-1] if deciding[-1] is not b else None
             else:
                 a, b = asked
-            common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
+            pair = _whole(a, times), _whole(b, times)
+            diagnose = f"precision-monitor diagnose --url URL --model {quote(model)}"
+            common = common_stretch(pair, hour, _OPTION, diagnose)
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
             return VersionsNow(None, why, shadow_cases=cases)
         found = self._compared(number, held, (a, b), common, last)
-        found = replace(found, too_new=newest)
+        latest = max(_latest_hour(times), *(one.last for one in pair))
+        ended = ended_version(pair, latest, diagnose)
+        found = replace(found, too_new=newest, ended=ended)
         on_version = self._catalogue.settings[number].reference.on_version
         return VersionsNow(found, shadow_cases=cases, ignored=on_version is OnVersion.KEEP)
 
@@ -211,6 +218,11 @@ class LiveVersions:
             ),
             anytime=within.opens == opens,
         )
+
+
+def _latest_hour(times: Mapping[str, VersionTimes]) -> int:
+    """Return the beginning of the hour of the latest prediction; 0 where no time is known."""
+    return max((one.last for one in times.values()), default=0) // HOUR_MS * HOUR_MS
 
 
 def _whole(version: VersionTraffic, times: Mapping[str, VersionTimes]) -> VersionTraffic:

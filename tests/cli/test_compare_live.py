@@ -65,7 +65,10 @@ def test_while_there_is_nothing_to_compare_the_verdict_is_not_shown(capsys):
     assert done.out.startswith("Nothing is compared: '6' and '7' never predicted")
     text = " ".join(done.out.split())
     assert "9Z" not in text
-    assert "diagnose --before 1970-01-01T00:00:00Z..1970-01-04T05:00:00Z --after" in text
+    start = (
+        f"`precision-monitor diagnose --url {server.url} --model m --before 1970-01-01T00:00:00Z"
+    )
+    assert f"{start}..1970-01-04T05:00:00Z --after" in text
 
 
 @pytest.mark.parametrize("option", ["--feed", "--config", "--segments"])
