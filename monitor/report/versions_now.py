@@ -43,6 +43,7 @@ from monitor.watch.live_versions import NOT_KEPT
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
 _LONGEST_NAME = 18
+_CONFIGURED = "configure segments beside the version"
 _UNBROKEN = {"\n", "`"}
 """Characters of texts with lines of their own, or with a command to copy."""
 _MOST_OTHERS = 3
@@ -150,7 +151,7 @@ def _text(
     """Return the comparison as `compare` prints it, then the versions in the window."""
     parts = [not_compared_text(answer.not_compared or "")]
     if compared is not None:
-        parts = [versions_text(compared)]
+        parts = [versions_text(compared, _CONFIGURED)]
     parts += limits
     shown = ["\n".join(wrap(part, COLUMNS)) if not _UNBROKEN & {*part} else part for part in parts]
     return "\n\n".join([*shown, *(["\n".join(_table(answer))] if answer.versions else [])])
@@ -197,7 +198,7 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
     if not (compared.segments or compared.comparison.by_pairs):
         yield (
             "The mix is equal by day alone, and a version that gets harder cases looks worse: "
-            "configure segments beside the version."
+            f"{_CONFIGURED}."
         )
     if compared.ended is not None and compared.ended.over_time:
         yield over_time(compared.ended)
