@@ -15,13 +15,19 @@ if [ $# -ne 3 ]; then
   exit 2
 fi
 model=$1 stable=$2 canary=$3
-comma() { printf '%s' "$1" | sed 's/,/\\,/g'; } # of a name, as --versions takes it
+comma() { printf '%s' "$1" | sed 's/[,\\]/\\&/g'; } # of a name, as --versions takes it
 compare() {
   ${PRECISION_MONITOR:-precision-monitor} compare --url "${MONITOR_URL:-http://127.0.0.1:9108}" \
     --model "$model" --versions "$(comma "$stable"),$(comma "$canary")" "$@"
 }
 
 looks=${LOOKS:-4320} error=
+case $looks in
+  *[!0-9]* | 0*)
+    echo "gate.sh: LOOKS: must be an integer from 1 on, got '$looks'" >&2
+    exit 2
+    ;;
+esac
 while [ "$looks" -gt 0 ]; do
   looks=$((looks - 1))
   said=$(compare --fail-on worse 2>&1)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from shlex import join, quote
 
-from monitor.cli.mapped_files import RecordedFeed, mapping_of
+from monitor.cli.mapped_files import MAPPING_OPTIONS, RecordedFeed, mapping_of
 from monitor.cli.output import show
 from monitor.cli.recorded_input import (
     check_segments,
@@ -65,9 +66,11 @@ def run(args: Namespace) -> int:
             mature_until=recorded.mature_until(model),
             versions=versions,
             last=last,
+            diagnose=_diagnose(args, model),
         )
     except NotComparedError as error:
-        text = not_compared_text(str(error).removeprefix("--versions: "))
+        why = str(error).removeprefix("--versions: ").removeprefix(f"{model}: ")
+        text = not_compared_text(why)
         answer = VersionsNotCompared(model=model, headline=text)
         show(json_text(answer, indent=2) if args.json else text)
     else:
@@ -83,11 +86,22 @@ def _ask(args: Namespace) -> int:
     remote = remote_of(args)
     query = {"model": args.model, "versions": args.versions, "last": args.last}
     found = remote.answer("versions", query, LiveVersionsAnswer)
-    show(json_text(found, indent=2) if args.json else remote.text("versions", query).rstrip())
+    text = json_text(found, indent=2) if args.json else remote.text("versions", query).rstrip()
+    show(text.replace(" --url URL ", f" --url {quote(remote.url)} "))
     verdict = VersionVerdict.NOT_SHOWN
     if found.comparison is not None:
         verdict = found.comparison.verdict
     return _finding(verdict, args)
+
+
+def _diagnose(args: Namespace, model: str) -> str:
+    """Return the command that compares two stretches of the same events, without these."""
+    words = ["precision-monitor", "diagnose", *args.files, *args.feed, "--model", model]
+    for option in ("config", "segments", *MAPPING_OPTIONS):
+        given = getattr(args, option) or []
+        for value in [given] if isinstance(given, str) else given:
+            words += [f"--{option}", value]
+    return join(words)
 
 
 def _finding(verdict: VersionVerdict, args: Namespace) -> int:

@@ -10,6 +10,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
+from monitor.feeds.decode.settings import NAME_LIMIT
 from monitor.feeds.mapping.guessing import ASKED
 
 _SHOWN = 3
@@ -68,6 +69,8 @@ def _bad_value(rejected: RejectedRecords) -> str:
     values = rejected.values(RejectReason.BAD_VALUE, field)
     if field in table_fields.CLASSES:
         return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field))
+    if rejected.allowed(RejectReason.BAD_VALUE, field) == NAME_LIMIT:
+        return f"shorten {field}, as by a hash, to {NAME_LIMIT}"
     return _BY_VALUE.get(field, name_hint)(field, values)
 
 

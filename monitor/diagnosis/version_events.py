@@ -31,7 +31,7 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.join import CELLS, Deltas, Join, Over
-from monitor.join.deltas import known, unlabelled_as_negative
+from monitor.join.deltas import known, rarer_class, unlabelled_as_negative
 
 _STRATUM = "stratum"
 _GROUPED = ("predictions", "outcomes", "counts")
@@ -86,15 +86,29 @@ class VersionEvents:
             made += int(many[columns.time >= moment].sum())
         return made
 
-    def cells(self, names: tuple[str, str], within: TimeRange) -> Int64Array:
-        """Return the outcomes of two versions.
+    def rarer_outcomes(self, name: str, mature_until: int | None) -> int:
+        """Return how many mature outcomes a version has of the class that it has fewer of.
+
+        Args:
+            name: of the version.
+            mature_until: moment up to which outcomes are mature, epoch milliseconds; None
+                where none are.
+        """
+        (first,) = (one.first for one in self.versions if one.name == name)
+        if mature_until is None or mature_until <= first:
+            return 0
+        cells = self.cells((name,), TimeRange(first, mature_until)).sum(axis=(0, 1, 2))
+        return rarer_class(cells)
+
+    def cells(self, names: Sequence[str], within: TimeRange) -> Int64Array:
+        """Return the outcomes of versions.
 
         Args:
             names: of the versions.
             within: of the times of the predictions.
 
         Returns:
-            (2, days, strata, 6): the versions in order, days of UTC, combinations of segment
+            (versions, days, strata, 6): the versions in order, days of UTC, combinations of segment
             values, and the cells of `monitor.join.deltas`. Where silence is a negative, a
             prediction without a label is one.
         """

@@ -1,6 +1,7 @@
 """Two versions of a model compared over the same stretch of recorded events.
 
-versions   those asked for; else the one that began last, and the one that predicted most since
+versions   those asked for; else the one that began last with enough outcomes, and the one that
+           predicted most since
 stretch    the time in which both predicted, up to where outcomes are mature; of it the
            last days, where so many are asked for
 """
@@ -8,6 +9,7 @@ stretch    the time in which both predicted, up to where outcomes are mature; of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from monitor.drift.versions_compared import (
     check_labelling,
     chosen_versions,
     common_stretch,
+    ended_version,
 )
 from monitor.events.columns import EventBatch
 from monitor.join.deltas import PREDICTED_POSITIVE
@@ -37,6 +40,7 @@ def compare_recorded(
     mature_until: int | None,
     versions: tuple[str, str] | None = None,
     last: int | None = None,
+    diagnose: str = "diagnose",
 ) -> VersionsCompared:
     """Compare two versions of a model.
 
@@ -49,6 +53,7 @@ def compare_recorded(
         versions: names of A, to compare with, and of B, to judge; None as in `chosen_versions`.
         last: compare this length of time at the end of the stretch, milliseconds; None for
             all of it.
+        diagnose: command that compares two stretches of time of the same events, without these.
 
     Raises:
         UsageError: a version is unknown, there are fewer than two, or labels do not allow a
@@ -57,8 +62,11 @@ def compare_recorded(
     """
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
-    a, b = chosen_versions(events.versions, versions, _OPTION, events.made_since)
-    common = common_stretch((a, b), mature_until, _OPTION)
+    option = model if versions is None else _OPTION
+    rarer = partial(events.rarer_outcomes, mature_until=mature_until)
+    a, b = chosen_versions(events.versions, versions, option, events.made_since, rarer)
+    newest = events.versions[-1]
+    common = common_stretch((a, b), mature_until, option, diagnose)
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)
     names = (a.name, b.name)
@@ -72,6 +80,8 @@ def compare_recorded(
         predictions=(int(made[0]), int(made[1])),
         segments=tuple(settings.segments),
         anytime=last is None,
+        too_new=newest if versions is None and newest is not b else None,
+        ended=ended_version((a, b), max(one.last for one in events.versions), diagnose),
         comparison=compare_two(
             cells[..., :_OUTCOMES].astype(np.float64),
             positive.astype(np.float64),

@@ -11,6 +11,7 @@ from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
+from monitor.drift.version_verdict import FEWEST_CASES
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MISSING_VALUE, MOST_VERSION_NAMES, OTHER_VALUE
 
@@ -61,6 +62,18 @@ class VersionStretch(NamedTuple):
     closes: int
 
 
+class EndedVersion(NamedTuple):
+    """A version that no longer predicts.
+
+    Attributes:
+        version: which.
+        over_time: how it is compared with the one that follows it; "" where none follows.
+    """
+
+    version: VersionTraffic
+    over_time: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionsCompared:
     """Version B compared with version A over the same stretch.
@@ -74,6 +87,10 @@ class VersionsCompared:
         comparison: of their outcomes.
         anytime: True where the stretch has its beginning fixed, so that the verdict holds at
             every look; False where it moves along and the verdict holds for one look.
+        too_new: the version that began last, where it has too few mature outcomes to be compared
+            and two others are compared instead; else None.
+        ended: the one of the two that no longer predicts, and how they are compared over time;
+            None where both still do.
     """
 
     model: str
@@ -83,12 +100,14 @@ class VersionsCompared:
     segments: tuple[str, ...]
     comparison: VersionComparison
     anytime: bool = True
+    too_new: VersionTraffic | None = None
+    ended: EndedVersion | None = None
 
     @property
     def days_to_settle(self) -> float:
-        """Days until the verdict settles at the present rate; NaN where no rate is known."""
+        """Days until the verdict settles at the present rate; NaN where there is no such rate."""
         a_day = self.comparison.outcomes * DAY_MS / (self.within.closes - self.within.opens)
-        known = a_day and not self.is_moment
+        known = a_day and not self.is_moment and self.ended is None
         return self.comparison.outcomes_to_settle / a_day if known else float("nan")
 
     @property
@@ -125,6 +144,7 @@ def chosen_versions(
     asked: tuple[str, str] | None,
     option: str,
     made_since: Callable[[str, int], int],
+    rarer_outcomes: Callable[[str], int],
 ) -> tuple[VersionTraffic, VersionTraffic]:
     """Return A, the version to compare with, and B, the one to judge.
 
@@ -132,10 +152,14 @@ def chosen_versions(
         there: the versions, in the order of their first predictions.
         asked: names of A and of B; None for the version that began last as B, and as A the one
             that predicted most since then, so that a canary that was rolled back before is passed
-            by. Where none did, A is the one before.
+            by. Where none did, A is the one before. A version that began last with fewer than 10
+            mature positives or negatives gives way to the latest that has as many, where that
+            one and its A still predict beside it: a stray prediction hides no canary.
         option: what they are asked for by, for the error.
         made_since: returns how many predictions a version made from a moment on, epoch
             milliseconds.
+        rarer_outcomes: returns how many mature outcomes a version has of the class that it has
+            fewer of.
 
     Raises:
         UsageError: a version is unknown, or there are fewer than two.
@@ -147,9 +171,14 @@ def chosen_versions(
                 f"{option}: a comparison needs two versions, and there is {_only(there)}; "
                 "predictions name theirs in the field version"
             )
-        *others, judged = there
-        beside = {one.name: made_since(one.name, judged.first) for one in others}
-        return max(reversed(others), key=lambda one: beside[one.name]), judged
+        newest = there[-1]
+        for end in range(len(there), 1, -1):
+            pair = _with_the_one_beside(there[:end], made_since)
+            if rarer_outcomes(pair[1].name) >= FEWEST_CASES and (
+                pair[1] is newest or min(one.last for one in pair) >= newest.first
+            ):
+                return pair
+        return _with_the_one_beside(there, made_since)
     for name in asked:
         if name not in by_name:
             if OTHER_VALUE in by_name:
@@ -160,8 +189,20 @@ def chosen_versions(
     return by_name[asked[0]], by_name[asked[1]]
 
 
+def _with_the_one_beside(
+    there: Sequence[VersionTraffic], made_since: Callable[[str, int], int]
+) -> tuple[VersionTraffic, VersionTraffic]:
+    """Return the version that predicted most since the last one began, and the last one."""
+    *others, judged = there
+    beside = {one.name: made_since(one.name, judged.first) for one in others}
+    return max(reversed(others), key=lambda one: beside[one.name]), judged
+
+
 def common_stretch(
-    versions: tuple[VersionTraffic, VersionTraffic], mature_until: int | None, option: str
+    versions: tuple[VersionTraffic, VersionTraffic],
+    mature_until: int | None,
+    option: str,
+    diagnose: str,
 ) -> VersionStretch:
     """Return the mature time in which both versions predicted.
 
@@ -170,6 +211,7 @@ def common_stretch(
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             none are.
         option: what the versions are asked for by, for the error.
+        diagnose: command that compares two stretches of time, without these.
 
     Raises:
         NotComparedError: the two never predicted in the same mature time.
@@ -178,7 +220,7 @@ def common_stretch(
     opens, closes = max(a.first, b.first), min(a.last, b.last) + 1
     if opens >= closes:
         ended, began = sorted(versions, key=lambda one: one.first)
-        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _over_time(ended, began)
+        advice = _OTHERS if OTHER_VALUE in (a.name, b.name) else _over_time(ended, began, diagnose)
         raise NotComparedError(
             f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
             f"{ended.name!r} ended {format_time(ended.ended)}, {began.name!r} began "
@@ -196,14 +238,33 @@ def common_stretch(
     return VersionStretch(opens, min(closes, mature_until))
 
 
-def _over_time(ended: VersionTraffic, began: VersionTraffic) -> str:
-    """Return how to compare versions of which one ended before the other began."""
+def ended_version(
+    versions: tuple[VersionTraffic, VersionTraffic], latest: int, diagnose: str
+) -> EndedVersion | None:
+    """Return which of two versions made no prediction in the last day, the first to end.
+
+    Args:
+        versions: A and B.
+        latest: time of the model's latest prediction, epoch milliseconds.
+        diagnose: command that compares two stretches of time, without these.
+    """
+    ended, other = sorted(versions, key=lambda one: one.last)
+    if ended.last > latest - DAY_MS:
+        return None
+    follows = ended.first <= other.first and ended.last < other.last
+    return EndedVersion(ended, _over_time(ended, other, diagnose) if follows else "")
+
+
+def _over_time(ended: VersionTraffic, began: VersionTraffic, diagnose: str) -> str:
+    """Return how to compare versions of which one ended before, or soon after, the other began."""
     before = (ended.first // HOUR_MS * HOUR_MS, began.first // HOUR_MS * HOUR_MS)
-    after = (-(-began.first // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)
+    alone = max(began.first, ended.ended)
+    after = (-(-alone // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)
     if before[0] >= before[1] or after[0] >= after[1]:
-        return "compare two stretches of time with diagnose --before and --after"
+        return f"compare two stretches of time: `{diagnose} --before A..B --after C..D`"
     ranges = ("..".join(map(format_time, ends)) for ends in (before, after))
-    return "compare them over time: diagnose --before {} --after {}".format(*ranges)
+    options = "--before {} --after {}".format(*ranges)
+    return f"compare them over time: `{diagnose} {options}`"
 
 
 def _only(there: Sequence[VersionTraffic]) -> str:

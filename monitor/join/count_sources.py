@@ -103,15 +103,11 @@ class CountSources:
         if not len(reporting):
             return counts
         reached = counts.watermark.copy()
-        columns = (
-            counts.source.tolist(),
-            models,
-            counts.watermark.tolist(),
-            counts.batch_key.tolist(),
-        )
+        source, watermark = counts.source.tolist(), counts.watermark.tolist()
+        key = counts.batch_key.tolist()
         before, found = ("", "", NO_TIME, 0), NO_TIME
         for row in reporting.tolist():
-            report = tuple(column[row] for column in columns)
+            report = source[row], models[row], watermark[row], key[row]
             if report != before:
                 before, found = report, self._reached(*report)
             reached[row] = found

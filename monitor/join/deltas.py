@@ -75,6 +75,19 @@ def known(cells: Int64Array) -> Int64Array:
     return cells
 
 
+def rarer_class(cells: Int64Array) -> int:
+    """Return how many outcomes there are of the class with fewer of them.
+
+    Args:
+        cells: (6,), tp, fp, fn, tn, predicted positive, predicted negative.
+
+    >>> rarer_class(np.array([3, 1, 2, 9, 10, 90]))
+    5
+    """
+    positive = int(cells[Outcome.TP] + cells[Outcome.FN])
+    return min(positive, int(cells[Outcome.FP] + cells[Outcome.TN]))
+
+
 def unlabelled_as_negative(cells: Int64Array) -> Int64Array:
     """Return counts in which a missing label is a negative, once the label timeout has passed.
 

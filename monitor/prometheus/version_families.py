@@ -124,7 +124,7 @@ def _worse() -> Family:
         name="classifier_version_worse",
         kind="gauge",
         meaning="1 while the version that began last is certainly worse than the one beside it, "
-        "decides, and predicted within a day of event time; 0 otherwise.",
+        "decides, and predicted within a day of the latest prediction; 0 otherwise.",
         labels=("model", "version", "against"),
         lines=lambda shape: [line(**labels) for labels in _compared(shape)],
         values=lambda snapshot: np.array(

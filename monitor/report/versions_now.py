@@ -35,6 +35,7 @@ from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
 from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
+from monitor.report.versions_words import over_time, too_new
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow
@@ -42,6 +43,9 @@ from monitor.watch.live_versions import NOT_KEPT
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
 _LONGEST_NAME = 18
+_CONFIGURED = "configure segments beside the version"
+_UNBROKEN = {"\n", "`"}
+"""Characters of texts with lines of their own, or with a command to copy."""
 _MOST_OTHERS = 3
 """Further versions in use that are named."""
 
@@ -147,9 +151,9 @@ def _text(
     """Return the comparison as `compare` prints it, then the versions in the window."""
     parts = [not_compared_text(answer.not_compared or "")]
     if compared is not None:
-        parts = [versions_text(compared)]
+        parts = [versions_text(compared, _CONFIGURED)]
     parts += limits
-    shown = ["\n".join(wrap(part, COLUMNS)) if "\n" not in part else part for part in parts]
+    shown = ["\n".join(wrap(part, COLUMNS)) if not _UNBROKEN & {*part} else part for part in parts]
     return "\n\n".join([*shown, *(["\n".join(_table(answer))] if answer.versions else [])])
 
 
@@ -194,15 +198,19 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
     if not (compared.segments or compared.comparison.by_pairs):
         yield (
             "The mix is equal by day alone, and a version that gets harder cases looks worse: "
-            "configure segments beside the version."
+            f"{_CONFIGURED}."
         )
+    if compared.ended is not None and compared.ended.over_time:
+        yield over_time(compared.ended)
+    if compared.too_new is not None:
+        yield too_new(compared.too_new)
 
 
 def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
     """Yield the further versions in use, with the commands that compare them with A."""
     names = [one.name for one in compared.versions]
-    since = (model.now_ms or 0) - DAY_MS
     last = model.version_last_ms.items()
+    since = max(model.version_last_ms.values(), default=0) - DAY_MS
     others = [name for name, at in last if at > since and name not in names]
     if others:
         asked = [versions_text_of(names[0], name) for name in others[-_MOST_OTHERS:]]

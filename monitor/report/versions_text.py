@@ -15,7 +15,7 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
-from monitor.report.versions_words import compared_at, versions_headline
+from monitor.report.versions_words import compared_at, over_time, too_new, versions_headline
 from monitor.report.vocabulary import METRIC_WORDS
 
 COLUMNS = 100
@@ -29,14 +29,23 @@ _SMALLEST_P = 1e-300
 _SHOWN = 0.005
 
 
-def versions_text(found: VersionsCompared) -> str:
-    """Return the verdict, then what it rests on and what is not known."""
+RECORDED = "compare by segments (--segments)"
+"""How segments are taken into account in a comparison of recorded events."""
+
+
+def versions_text(found: VersionsCompared, by_segments: str = RECORDED) -> str:
+    """Return the verdict, then what it rests on and what is not known.
+
+    Args:
+        found: the comparison.
+        by_segments: how segments are taken into account, where none are.
+    """
     sections = (
         iter(wrap(versions_headline(found), COLUMNS)),
         _sides(found),
         _parts(found),
         _pairs(found),
-        _limits(found),
+        _limits(found, by_segments),
     )
     return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)
 
@@ -129,17 +138,21 @@ def p_value_text(value: float) -> str:
     return f"{value:.3f}" if value >= _SHOWN else f"{value:.1g}"
 
 
-def _limits(found: VersionsCompared) -> Iterator[str]:
+def _limits(found: VersionsCompared, by_segments: str) -> Iterator[str]:
     comparison = found.comparison
     compared = comparison.decided_by
     within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
     if not found.is_moment:
         yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
     if not comparison.by_pairs:
-        yield from wrap(_strata(found), COLUMNS)
+        yield from wrap(_strata(found, by_segments), COLUMNS)
     sequence = compared.found
     if math.isfinite(sequence.change):
         yield from wrap(_sequence(found), COLUMNS)
+    if found.ended is not None and found.ended.over_time:
+        yield over_time(found.ended)
+    if found.too_new is not None:
+        yield from wrap(too_new(found.too_new), COLUMNS)
 
 
 def _sequence(found: VersionsCompared) -> str:
@@ -158,7 +171,7 @@ def _sequence(found: VersionsCompared) -> str:
     return text
 
 
-def _strata(found: VersionsCompared) -> str:
+def _strata(found: VersionsCompared, by_segments: str) -> str:
     keys = ", ".join(map(one_line, found.segments))
     by = [*([keys] if keys else []), *([] if found.is_moment else ["day"])]
     if not by:
@@ -171,7 +184,7 @@ def _strata(found: VersionsCompared) -> str:
         if share >= _SHOWN
     ]
     rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
-    harder = " A version that gets harder cases looks worse: compare by segments (--segments)."
+    harder = f" A version that gets harder cases looks worse: {by_segments}."
     hint = "" if keys else harder
     return f"The mix is equal by {compared}{rest}.{hint}"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.config.quantities import count_of, format_duration
+from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
 from monitor.drift.version_verdict import FEWEST_CASES, NotShown, VersionVerdict
-from monitor.drift.versions_compared import VersionsCompared
+from monitor.drift.versions_compared import EndedVersion, VersionsCompared, VersionTraffic
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import METRIC_WORDS
@@ -53,6 +53,24 @@ def compared_at(found: VersionsCompared) -> str:
     return "at equal class ratio and mix" if found.segments else "at equal class ratio"
 
 
+def too_new(version: VersionTraffic) -> str:
+    """Return that the version that began last has too few outcomes, in a sentence."""
+    return (
+        f"New: version {one_line(version.name)} began {format_time(version.first)} and is not "
+        f"compared yet: it has fewer than {FEWEST_CASES:.0f} mature positives or negatives."
+    )
+
+
+def ended_text(ended: EndedVersion) -> str:
+    """Return when a version ended, without a full stop."""
+    return f"version {one_line(ended.version.name)} ended {format_time(ended.version.ended)}"
+
+
+def over_time(ended: EndedVersion) -> str:
+    """Return how versions are compared of which one ended, a command within it unbroken."""
+    return f"V{ended_text(ended)[1:]}: {one_line(ended.over_time)}."
+
+
 def worse_version(found: VersionsCompared) -> str:
     """Return that B is worse, without a full stop."""
     a, b = (one_line(one.name) for one in found.versions)
@@ -72,6 +90,9 @@ def to_settle(found: VersionsCompared) -> str:
     number is then that of these.
     """
     more, compared = found.comparison.outcomes_to_settle, found.comparison.decided_by
+    if found.ended is not None:
+        lacks = "" if compared.found.is_projected else f"{_few(found)}, and "
+        return lacks + ended_text(found.ended)
     if compared.found.because is NotShown.MISSING_CLASS:
         return f"more outcomes are needed: {_missing(found)} to compare yet"
     if not math.isfinite(more):
@@ -158,7 +179,8 @@ def _few(found: VersionsCompared) -> str:
 def _lacking(found: VersionsCompared) -> str:
     """Return what there is not: outcomes, or predictions of a version that paused meanwhile."""
     if 0 not in found.predictions:
-        return f"{_missing(found)} to compare yet"
+        ended = "yet" if found.ended is None else f"and {ended_text(found.ended)}"
+        return f"{_missing(found)} to compare {ended}"
     absent = found.predictions.index(0)
     name, other = (one_line(found.versions[place].name) for place in (absent, 1 - absent))
     return (

@@ -11,8 +11,9 @@ from monitor.snapshot import ModelState
 def worse_version_in_use(model: ModelState) -> VersionsCompared | None:
     """Return the comparison that proves the version that began last worse, while it is in use.
 
-    A shadow version decides nothing; a version without a prediction for a day of event time is
-    rolled back; and under `on_version: keep` versions are ignored.
+    A shadow version decides nothing; a version without a prediction in the day before the model's
+    last one is rolled back, however late labels come; and under `on_version: keep` versions are
+    ignored.
 
     Args:
         model: with its versions.
@@ -21,9 +22,10 @@ def worse_version_in_use(model: ModelState) -> VersionsCompared | None:
         None where there is no such version.
     """
     now = model.versions_now
-    if now is None or now.ignored or now.compared is None or model.now_ms is None:
+    if now is None or now.ignored or now.compared is None:
         return None
     compared = now.compared
     worse = compared.comparison.decided_by.found.verdict is VersionVerdict.WORSE
     last = model.version_last_ms.get(compared.versions[1].name)
-    return compared if worse and last is not None and last > model.now_ms - DAY_MS else None
+    latest = max(model.version_last_ms.values(), default=0)
+    return compared if worse and last is not None and last > latest - DAY_MS else None

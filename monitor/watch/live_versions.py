@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from shlex import quote
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from monitor.drift.versions_compared import (
     check_labelling,
     chosen_versions,
     common_stretch,
+    ended_version,
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
@@ -30,7 +33,7 @@ from monitor.events.columns import OTHER_VALUE, VERSION_KEY, Int64Array
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS
-from monitor.join.deltas import PREDICTED_POSITIVE, known, unlabelled_as_negative
+from monitor.join.deltas import PREDICTED_POSITIVE, known, rarer_class, unlabelled_as_negative
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_pairs import HeldPairs, Stratum
 from monitor.windows.pair_counts import PairCounts
@@ -49,7 +52,7 @@ _OPTION = "versions"
 class _Latest:
     """The last answer about a model, and what it was made from."""
 
-    made_from: tuple[int, int, int | None, int]
+    made_from: tuple[int, int, int | None, int, int]
     answer: VersionsNow
 
 
@@ -88,7 +91,8 @@ class LiveVersions:
             closes = hour * HOUR_MS
             editions = self._counts.edition(model, closes), self._pairs.edition(model, closes)
         name = self._catalogue.models[model]
-        made_from = (*editions, hour, len(self._times(name)))
+        times = self._times(name)
+        made_from = (*editions, hour, len(times), _latest_hour(times))
         latest = self._latest.get(model)
         if latest is None or latest.made_from != made_from:
             latest = self._latest[model] = _Latest(made_from, self.compare(name, mature_until))
@@ -123,17 +127,31 @@ class LiveVersions:
         held = _Held(self._catalogue, number, self._counts.held(number), pairs)
         there = held.traffic(times, hour or 0)
         cases = {name: pairs.mature_hours(name, hour or 0)[1] for name in pairs.names}
-        since = held.made_since
-        asked = None if versions is None else chosen_versions(there, versions, _OPTION, since)
+        since, rarer = held.made_since, partial(held.rarer_outcomes, until=hour or 0)
+        asked = None
+        if versions is not None:
+            asked = chosen_versions(there, versions, _OPTION, since, rarer)
+        newest = None
         try:
             check_labelling(model, self._catalogue.settings[number])
             deciding = self._without_shadows(model, there)
-            a, b = asked or chosen_versions(deciding, None, _OPTION, since)
-            common = common_stretch((_whole(a, times), _whole(b, times)), hour, _OPTION)
+            if asked is None:
+                whole = [_whole(one, times) for one in deciding]
+                names = [one.name for one in chosen_versions(whole, None, _OPTION, since, rarer)]
+                a, b = (one for name in names for one in deciding if one.name == name)
+                newest = deciding[-1] if deciding[-1] is not b else None
+            else:
+                a, b = asked
+            pair = _whole(a, times), _whole(b, times)
+            diagnose = f"precision-monitor diagnose --url URL --model {quote(model)}"
+            common = common_stretch(pair, hour, _OPTION, diagnose)
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
             return VersionsNow(None, why, shadow_cases=cases)
         found = self._compared(number, held, (a, b), common, last)
+        latest = max(_latest_hour(times), *(one.last for one in pair))
+        ended = ended_version(pair, latest, diagnose)
+        found = replace(found, too_new=newest, ended=ended)
         on_version = self._catalogue.settings[number].reference.on_version
         return VersionsNow(found, shadow_cases=cases, ignored=on_version is OnVersion.KEEP)
 
@@ -202,6 +220,11 @@ class LiveVersions:
         )
 
 
+def _latest_hour(times: Mapping[str, VersionTimes]) -> int:
+    """Return the beginning of the hour of the latest prediction; 0 where no time is known."""
+    return max((one.last for one in times.values()), default=0) // HOUR_MS * HOUR_MS
+
+
 def _whole(version: VersionTraffic, times: Mapping[str, VersionTimes]) -> VersionTraffic:
     """Return a version with its last prediction, mature or not."""
     known = times.get(version.name)
@@ -226,6 +249,8 @@ class _Held:
         self._strata = np.array([self._places[one] for one in strata], dtype=np.int64)
         self._hours = hours
         self._pairs = pairs
+        labelling = catalogue.settings[model].labelling
+        self._silent = labelling is Labelling.NEGATIVES_BY_TIMEOUT
         self.joint = pairs.joint
 
     def traffic(self, times: Mapping[str, VersionTimes], until: int) -> list[VersionTraffic]:
@@ -265,15 +290,31 @@ class _Held:
         rows = rows[self._hours.hour[rows] >= moment // HOUR_MS]
         return int(self._hours.cells[rows, PREDICTED_POSITIVE:].sum())
 
-    def cells(self, names: tuple[str, str], within: VersionStretch) -> Int64Array:
-        """Return the counts of two versions, (2, days, strata, 6).
+    def rarer_outcomes(self, name: str, until: int) -> int:
+        """Return how many held outcomes a version has of the class that it has fewer of.
+
+        Args:
+            name: of the version.
+            until: of predictions before this moment, epoch milliseconds.
+        """
+        hours = np.append(
+            self._hours.hour[self._rows_of(name)], self._pairs.mature_hours(name, until)[0]
+        )
+        opens = int(hours.min(initial=until // HOUR_MS)) * HOUR_MS
+        if opens >= until:
+            return 0
+        cells = self.cells((name,), VersionStretch(opens, until)).sum(axis=(0, 1, 2))
+        return rarer_class(unlabelled_as_negative(cells) if self._silent else cells)
+
+    def cells(self, names: Sequence[str], within: VersionStretch) -> Int64Array:
+        """Return the counts of versions, (versions, days, strata, 6).
 
         Args:
             names: of the versions.
             within: whole hours.
         """
         first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
-        size = (2, end - first, len(self._places), CELLS)
+        size = (len(names), end - first, len(self._places), CELLS)
         cells = np.zeros(size, dtype=np.int64)
         hour = self._hours.hour
         inside = (hour * HOUR_MS >= within.opens) & (hour * HOUR_MS < within.closes)

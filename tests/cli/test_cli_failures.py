@@ -93,6 +93,10 @@ BY_FIELD = {
     "weight": ({"sampling_probability": 7}, "write the probability with which the case was drawn"),
     "counts": ({"type": "counts", "tp": "x"}, "write counts as integers"),
     "scored": ({"prediction": None, "score": 0.5}, "or give the model a threshold"),
+    "long version": (
+        {"version": "ü" * 129},
+        "shorten version, as by a hash, to at most 256 bytes of UTF-8 without NUL",
+    ),
     "long id": ({"id": "x" * 300}, "shorten id, as by a hash, to at most 256 bytes"),
     "label_ts of 9999": (
         {"label_ts": 1e11},

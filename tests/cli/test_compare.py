@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shlex
 
 import pytest
 from cli.commands import ran
@@ -198,10 +199,34 @@ def test_versions_that_never_met_are_not_shown_as_live(capsys, three, failing, c
     assert (done.code, done.err) == (code, "")
     start = "Nothing is compared: '5' and '6' never predicted at the same time: '5' ended "
     assert done.out.startswith(start)
-    command = re.search(r"diagnose (--before \S+ --after \S+)\.$", done.out)[1]
-    assert ran(capsys, "diagnose", three, *command.split()).code == 0
+    command = re.search(r"`precision-monitor (diagnose .*)`\.$", done.out)[1]
+    assert ran(capsys, *shlex.split(command)).code == 0
     found = compared(capsys, three, "--versions", "5,6")
     assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
+
+
+def test_of_a_version_that_ended_no_rate_is_given_but_how_to_compare_over_time(capsys, tmp_path):
+    """Version 7 replaces version 6 after an hour of both."""
+    events = [*counted("6", day=10, days=10), *counted("7", day=20, days=10)]
+    both = {"tp": 1, "fp": 1, "fn": 0, "tn": 4}
+    events.append(counted("7", day=19)[0] | both | {"ts": 19 * DAY - 60})
+    config = tmp_path / "a b.yaml"
+    config.write_text("models: {default: {segments: [version]}}\n")
+    feed = written(tmp_path / "a.ndjson", *sorted(events, key=lambda event: event["ts"]))
+    found = ran(capsys, "compare", feed, "-c", config, "--constant", "type=counts")
+    text = " ".join(found.out.split())
+    assert "positives that it needs, and version 6 ended 1970-01-20T00:00:00Z." in text
+    assert "present rate" not in text
+    assert compared(capsys, feed)["days_to_settle"] is None
+    command = re.search(r"Version 6 ended \S+: compare .*`precision-monitor (.*)`", text)[1]
+    assert ran(capsys, *shlex.split(command)).code == 0
+
+
+@pytest.mark.parametrize("asked", [(), ("--versions", "6,7")])
+def test_an_error_names_the_option_only_where_it_is_given(capsys, tmp_path, asked):
+    feed = written(tmp_path / "a.ndjson", *counted("6", days=3))
+    done = ran(capsys, "compare", feed, *asked)
+    assert (done.code, "--versions" in done.err) == (2, bool(asked))
 
 
 def test_versions_with_a_comma_can_be_chosen(capsys, tmp_path):

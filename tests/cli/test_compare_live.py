@@ -4,7 +4,7 @@ import json
 
 import pytest
 from cli.commands import ran
-from watch.versioned import BEGAN, fed, stream
+from watch.versioned import BEGAN, config_of, fed, stream
 
 from monitor.exporter.app import create_app
 from monitor.web.server import BackgroundServer
@@ -65,7 +65,21 @@ def test_while_there_is_nothing_to_compare_the_verdict_is_not_shown(capsys):
     assert done.out.startswith("Nothing is compared: '6' and '7' never predicted")
     text = " ".join(done.out.split())
     assert "9Z" not in text
-    assert "diagnose --before 1970-01-01T00:00:00Z..1970-01-04T05:00:00Z --after" in text
+    start = (
+        f"`precision-monitor diagnose --url {server.url} --model m --before 1970-01-01T00:00:00Z"
+    )
+    assert f"{start}..1970-01-04T05:00:00Z --after" in text
+
+
+def test_segments_are_advised_where_they_can_be_given(capsys):
+    monitor = fed(stream(), config_of("models: {m: {segments: [version], label_timeout: 3d}}"))
+    state = monitor.snapshot()
+    app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor))
+    with BackgroundServer(app) as server:
+        done = ran(capsys, "compare", "--url", server.url)
+    text = " ".join(done.out.split())
+    assert "looks worse: configure segments beside the version." in text
+    assert "--segments" not in text
 
 
 @pytest.mark.parametrize("option", ["--feed", "--config", "--segments"])

@@ -17,6 +17,7 @@ import yaml
 from deploy.expressions import DEPLOY, exported, series_in
 from watch.versioned import BEGAN, fed, stream
 
+from monitor.config.versions_asked import parse_versions
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.exporter.app import create_app
 from monitor.web.server import BackgroundServer
@@ -204,6 +205,23 @@ def test_the_script_says_how_to_call_it(words):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("usage: gate.sh MODEL STABLE CANARY")
+
+
+@pytest.mark.parametrize("looks", ["0", "abc", "-1", "1.5"])
+def test_the_script_refuses_a_number_of_looks_that_is_none(looks):
+    complaint = f"gate.sh: LOOKS: must be an integer from 1 on, got '{looks}'\n"
+    assert run_gate("http://127.0.0.1:9", looks) == (2, "", complaint)
+
+
+@pytest.mark.parametrize("names", [("a,1", "a,2"), (r"a\1", r"b\,2"), ("\\", "\\\\")])
+def test_the_script_passes_names_on_as_versions_takes_them(names, tmp_path):
+    command = tmp_path / "command"
+    command.write_text(f'#!/bin/sh\nprintf "%s" "$7" > {tmp_path}/asked\nexit 1\n')
+    command.chmod(0o755)
+    environment = {**os.environ, "PRECISION_MONITOR": str(command)}
+    words = [str(ROLLOUTS / "gate.sh"), "m", *names]
+    assert subprocess.run(words, env=environment, check=False).returncode == 1
+    assert parse_versions("--versions", (tmp_path / "asked").read_text()) == names
 
 
 def running(**made):

@@ -9,7 +9,7 @@ from monitor.errors import UsageError
 def refused(names, asked):
     there = [VersionTraffic(name, 10 * i, i, i + 1) for i, name in enumerate(names, 1)]
     with pytest.raises(UsageError) as raised:
-        chosen_versions(there, asked, "--versions", lambda *_: 0)
+        chosen_versions(there, asked, "--versions", lambda *_: 0, lambda _: 0)
     return str(raised.value)
 
 
@@ -38,6 +38,28 @@ def test_predictions_without_a_version_are_listed_as_such():
 def test_the_latest_is_compared_with_the_one_that_predicted_most_since(since, beside):
     there = [VersionTraffic(name, 100, i, 9) for i, name in enumerate(["6", "7", "8"])]
     found = chosen_versions(
-        there, None, "--versions", lambda name, first: since.get(name, 0) + first
+        there, None, "--versions", lambda name, first: since.get(name, 0) + first, lambda _: 10
     )
     assert [one.name for one in found] == [beside, "8"]
+
+
+@pytest.mark.parametrize(
+    ("rarer", "last", "pair"),
+    [
+        ({"7": 10, "8": 9}, 9, ("6", "7")),
+        ({"7": 10, "8": 10}, 9, ("6", "8")),
+        ({"7": 9, "8": 9}, 9, ("6", "8")),
+        ({"7": 10, "8": 9}, 1, ("6", "8")),
+    ],
+)
+def test_a_newest_version_of_few_outcomes_gives_way_to_one_in_use_that_has_enough(
+    rarer, last, pair
+):
+    there = [
+        VersionTraffic("6", 100, 0, 9),
+        VersionTraffic("7", 50, 1, last),
+        VersionTraffic("8", 20, 2, 9),
+    ]
+    since = {"6": 80, "7": 40, "8": 20}
+    found = chosen_versions(there, None, "--versions", lambda name, _: since[name], rarer.get)
+    assert tuple(one.name for one in found) == pair

@@ -11,6 +11,8 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events import catalogue
 from monitor.events.columns import OTHER_VALUE
+from monitor.report.versions_text import versions_text
+from monitor.report.worse_version import worse_version_in_use
 from monitor.windows import version_counts
 
 SILENT = """
@@ -104,6 +106,39 @@ def test_a_canary_is_compared_with_the_version_beside_it_and_not_with_one_rolled
     for found in (model.versions_now.compared, recorded(events, config_of(), model.mature_until)):
         assert [one.name for one in found.versions] == ["6", "7"]
         assert found.within.opens // 3_600_000 == 7 * 24
+
+
+def test_a_stray_prediction_of_another_version_hides_no_canary_that_is_worse():
+    events = stream(recall=(0.9, 0.5), a_day=1_008)
+    at = 6 * DAY
+    stray = [
+        {"type": "prediction", "id": "x", "ts": at, "prediction": 1, "version": "dev", "model": "m"}
+        | {"segment": {"region": "a"}},
+        {"type": "label", "id": "x", "ts": at + HOUR, "label": 0},
+    ]
+    events = sorted([*events, *stray], key=lambda event: event["ts"])
+    model = model_of(fed(events))
+    until = model.mature_until // 3_600_000 * 3_600_000
+    live, other = model.versions_now.compared, recorded(events, config_of(), until)
+    same(live, other)
+    for found in (live, other):
+        assert [one.name for one in found.versions] == ["6", "7"]
+        assert found.comparison.decided_by.found.verdict == "worse"
+        assert found.too_new.name == "dev"
+        assert "New: version dev began 1970-01-07" in " ".join(versions_text(found).split())
+    assert worse_version_in_use(model) is live
+    asked = recorded(events, config_of(), until, versions=("6", "dev"))
+    assert (asked.versions[1].name, asked.too_new) == ("dev", None)
+
+
+def test_a_version_is_in_use_by_the_predictions_however_late_the_labels_come():
+    events = stream(recall=(0.9, 0.5), a_day=1_008)
+    late = {"type": "label", "id": "i9000", "ts": 12.5 * DAY, "label": 1}
+    assert worse_version_in_use(model_of(fed([*events, late]))) is not None
+    rolled_back = [
+        e | {"version": "6"} if e["ts"] > 8 * DAY and "version" in e else e for e in events
+    ]
+    assert worse_version_in_use(model_of(fed(rolled_back))) is None
 
 
 def test_either_version_may_be_the_one_that_is_judged():

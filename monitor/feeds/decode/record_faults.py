@@ -22,7 +22,7 @@ from monitor.feeds.decode.field_columns import millisecond
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.reasons import Fault, Fields, shown
 from monitor.feeds.decode.records import MAX_COUNT, Time
-from monitor.feeds.decode.settings import DecodeSettings
+from monitor.feeds.decode.settings import NAME_LIMIT, DecodeSettings
 from monitor.feeds.decode.time_units import NAMES, unit_that_fits
 from monitor.feeds.scalars import is_nothing
 
@@ -297,7 +297,7 @@ def _name(name: str, value: object) -> Fault | None:
         return _bad(name, allowed, value, hint if isinstance(value, float) else "")
     if name_fits(value):
         return None
-    return _bad(name, "must be at most 256 bytes of UTF-8 without NUL", value)
+    return _bad(name, f"must be {NAME_LIMIT}", value)
 
 
 def _seconds(value: object) -> float | None:

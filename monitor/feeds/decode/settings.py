@@ -13,6 +13,8 @@ MAX_RECORD_BYTES = 64 * 1024
 """Bytes; a longer record is `too_large`."""
 MAX_NAME_BYTES = 256
 """Bytes of UTF-8; a longer name of a model, a version or a segment value is `bad_value`."""
+NAME_LIMIT = f"at most {MAX_NAME_BYTES} bytes of UTF-8 without NUL"
+"""What a model, a version, a segment value or a source has to be, in words."""
 DEFAULT_MODEL = "default"
 """Name of the model of an event that names none, if no model is configured."""
 
