@@ -149,7 +149,7 @@ def _near(
         data: the first lines; a column that occurs in them is there.
         mapping: as given; None without one.
     """
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for field, column in ({} if mapping is None else mapping.fields).items():
         if isinstance(column, str) and f'"{column.rpartition(".")[2]}"'.encode() not in data:
             near = get_close_matches(column, list(names_of(record)), n=1)
