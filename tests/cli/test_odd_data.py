@@ -220,6 +220,20 @@ def test_init_writes_nothing_where_most_records_were_rejected(capsys, tmp_path, 
     assert f"{negatives} of 6 records were rejected: {negatives} bad_value; {POSITIVE}" in done.err
 
 
+def test_a_name_that_no_line_of_json_has_is_answered_with_the_one_that_is_like_it(capsys, tmp_path):
+    path = tmp_path / "a.ndjson"
+    row = '{{"timestamp": {}, "user_id": {}, "decision": 1, "fraud": 1}}\n'
+    path.write_text("".join(row.format(SECOND + number, number) for number in range(ROWS)))
+    options = ("--field", "prediction=decision", "--field", "id=user_id", "--field")
+    done = ran(capsys, "replay", path, *options, "label=frau")
+    first, last = done.err.splitlines()[0], done.err.splitlines()[-1]
+    assert "no record of the first has 'frau'; " in first
+    assert first.endswith("write --field label=fraud")
+    assert last.endswith("write --field label=fraud")
+    assert "ts=COLUMN" not in done.err
+    assert ran(capsys, "replay", path, *options, "label=fraud").code == 0
+
+
 def test_a_diagnosis_and_init_give_the_same_hint(capsys, tmp_path):
     text, _, hint = HINTS["microseconds"]
     path = tmp_path / "a.csv"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -127,11 +128,33 @@ def mapping_for_lines(
         return mapping
     if not isinstance(record, dict) or "scores" in record:
         return mapping
+    if near := _near(record, data, mapping):
+        lack = ", ".join(f"no record of the first has {c!r}" for c, _ in near.values())
+        say(f"{name}: {lack}; {ASKED}{_options({f: column for f, (_, column) in near.items()})}")
+        return mapping
     try:
         return mapping_for_file(name, list(names_of(record)), mapping, say)
     except FeedError as error:
         say(f"{error}")
         return mapping
+
+
+def _near(
+    record: dict[str, Any], data: bytes, mapping: MappedRecords | None
+) -> dict[str, tuple[str, str]]:
+    """Return named columns that no record has, and the most similar one there is, by field.
+
+    Args:
+        record: the first one.
+        data: the first lines; a column that occurs in them is there.
+        mapping: as given; None without one.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for field, column in ({} if mapping is None else mapping.fields).items():
+        if isinstance(column, str) and f'"{column.rpartition(".")[2]}"'.encode() not in data:
+            near = get_close_matches(column, list(names_of(record)), n=1)
+            found |= {field: (column, near[0])} if near else {}
+    return found
 
 
 def names_of(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
