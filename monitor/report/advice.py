@@ -14,9 +14,9 @@ from monitor.report.answer_parts import defined
 from monitor.report.findings import unlabelled
 from monitor.report.label_quality_words import audit_advice
 from monitor.report.missing_class import missing_class
-from monitor.report.printable import segment_name
 from monitor.report.recalibration_answer import score_corrections, threshold_answer
 from monitor.report.recalibration_words import correction_advice, threshold_advice
+from monitor.report.segment_names import segment_name
 from monitor.report.verdict_words import VERDICTS
 
 _UNLIKE_COVERAGE = 0.05

@@ -17,8 +17,9 @@ from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
-from monitor.report.printable import one_line, segment_name
+from monitor.report.printable import one_line
 from monitor.report.score_text import correction_lines, score_lines
+from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.version_news_words import news_sentences

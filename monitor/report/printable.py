@@ -3,8 +3,6 @@ r"""Text that is safe to show: nothing in it moves a cursor or forges a line.
 Names of models and segments come from events, whose senders may put anything into them.
 """
 
-from monitor.events.columns import MISSING_VALUE
-
 _LAYOUT = "\n\t"
 
 
@@ -26,20 +24,6 @@ def one_line(text: str) -> str:
     a\nb
     """
     return "".join(c if c.isprintable() else _spelled(c) for c in text)
-
-
-def segment_name(key: str | None, value: str | None, equals: str = "=") -> str:
-    """Return a segment value with its key, in one line.
-
-    Args:
-        key: of the segment.
-        value: of it; `__missing__` for predictions without the key.
-        equals: what stands between the two.
-
-    >>> segment_name("region", "eu"), segment_name("version", "__missing__")
-    ('region=eu', 'without version')
-    """
-    return one_line(f"without {key}" if value == MISSING_VALUE else f"{key}{equals}{value}")
 
 
 def _spelled(character: str) -> str:

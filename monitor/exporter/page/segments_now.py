@@ -6,7 +6,7 @@ import htpy as h
 
 from monitor.exporter.api.segments_answer import SegmentNow, SegmentsAnswer
 from monitor.exporter.page.formats import count, moment, ratio
-from monitor.report.printable import segment_name
+from monitor.report.segment_names import segment_name
 from monitor.report.vocabulary import PAGE_METRICS
 
 _ROWS = 100

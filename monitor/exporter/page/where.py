@@ -14,7 +14,7 @@ from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.segments_now import segments_now
 from monitor.report.answer_parts import OutcomeSums
 from monitor.report.diagnosis_answer import DiagnosisAnswer, SegmentEffect
-from monitor.report.printable import segment_name
+from monitor.report.segment_names import segment_name
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CauseWords
 
 _EXPLAINED = (
