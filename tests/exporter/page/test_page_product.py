@@ -208,4 +208,4 @@ def test_pictures_are_drawn_of_the_same_page_each_time():
         with pictures.served(pictures.CASES["first-day"]) as url:
             texts.append(httpx.get(url).text)
     assert texts[0] == texts[1]
-    assert len(pictures.CASES) == 19
+    assert len(pictures.CASES) == 20
