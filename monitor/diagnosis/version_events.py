@@ -1,4 +1,4 @@
-"""Events of one model by version, and their outcomes by day and stratum.
+"""Events of one model by version, and their outcomes by hour and stratum.
 
 Two versions may score the same ids, as champion and challenger do: one label then serves
 both. So each version has a join of its own, in which a second prediction of an id is no
@@ -13,10 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.rates_of_two import Joint
+from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes, VersionRows
 from monitor.drift.versions_compared import VersionTraffic
 from monitor.events.batches import concatenate, with_groups_in_use
 from monitor.events.catalogue import MAX_GROUPS, Catalogue
@@ -97,10 +98,10 @@ class VersionEvents:
         (first,) = (one.first for one in self.versions if one.name == name)
         if mature_until is None or mature_until <= first:
             return 0
-        cells = self.cells((name,), TimeRange(first, mature_until)).sum(axis=(0, 1, 2))
-        return rarer_class(cells)
+        outcomes = self.outcomes((name,), TimeRange(first, mature_until))
+        return rarer_class(outcomes.cells.sum(axis=(0, 1)))
 
-    def cells(self, names: Sequence[str], within: TimeRange) -> Int64Array:
+    def outcomes(self, names: Sequence[str], within: TimeRange) -> VersionOutcomes:
         """Return the outcomes of versions.
 
         Args:
@@ -108,12 +109,13 @@ class VersionEvents:
             within: of the times of the predictions.
 
         Returns:
-            (versions, days, strata, 6): the versions in order, days of UTC, combinations of segment
-            values, and the cells of `monitor.join.deltas`. Where silence is a negative, a
-            prediction without a label is one.
+            The versions in order, with the six cells of `monitor.join.deltas`. Where silence is a
+            negative, a prediction without a label is one.
         """
         strata = sorted({group.values for group in self._batch.groups})
-        return np.stack([self._counted(self._of(name), strata, within) for name in names])
+        counted = [self._counted(self._of(name), strata, within) for name in names]
+        found = VersionOutcomes.of_rows(counted)
+        return replace(found, cells=self._with_silence(found.cells))
 
     def pairs(self, names: tuple[str, str], within: TimeRange) -> tuple[Int64Array, Int64Array]:
         """Return the outcomes of ids that both versions scored, by which flagged them.
@@ -137,7 +139,11 @@ class VersionEvents:
             labels=self._batch.labels,
             groups=tuple(Group(self._model, "", values) for values in strata),
         )
-        cells = self._counted(batch, strata, within)
+        counted = self._counted(batch, strata, within)
+        first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
+        cells = np.zeros((end - first, len(strata), CELLS), dtype=np.int64)
+        np.add.at(cells, (counted.hour // HOURS_A_DAY - first, counted.segment), counted.cells)
+        cells = self._with_silence(cells)
         return cells[..., [0, 2]].sum(axis=-1), cells[..., [1, 3]].sum(axis=-1)
 
     def _of(self, name: str) -> EventBatch:
@@ -146,8 +152,8 @@ class VersionEvents:
 
     def _counted(
         self, batch: EventBatch, strata: Sequence[tuple[str, ...]], within: TimeRange
-    ) -> Int64Array:
-        """Outcomes by day of UTC and stratum, (days, strata, 6)."""
+    ) -> VersionRows:
+        """Outcomes by hour and stratum, six cells each."""
         place = {values: number for number, values in enumerate(strata)}
         stratum = np.array([place[group.values] for group in batch.groups], dtype=np.int64)
         catalogue = Catalogue(_config_of(self._model, self._settings))
@@ -161,13 +167,15 @@ class VersionEvents:
             for some in [getattr(batch, kind)]
             if len(some)
         }
-        first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
-        cells = np.zeros((end - first, len(strata), CELLS), dtype=np.int64)
-        for deltas in _joined(replace(batch, **columns), catalogue):
-            inside = (deltas.time >= within.opens) & (deltas.time < within.closes)
-            some = deltas.take(inside)
-            day = some.time // DAY_MS - first
-            np.add.at(cells, (day, stratum_of[some.group], some.cell), some.count)
+        found = Deltas.concatenate(_joined(replace(batch, **columns), catalogue))
+        found = found.take((found.time >= within.opens) & (found.time < within.closes))
+        where = np.stack([found.time // HOUR_MS, stratum_of[found.group]])
+        places, row = np.unique(where, axis=1, return_inverse=True)
+        cells = np.zeros((places.shape[1], CELLS), dtype=np.int64)
+        np.add.at(cells, (row.ravel(), found.cell), found.count)
+        return VersionRows(places[0], places[1], cells)
+
+    def _with_silence(self, cells: Int64Array) -> Int64Array:
         silent = self._settings.labelling is Labelling.NEGATIVES_BY_TIMEOUT
         return unlabelled_as_negative(known(cells)) if silent else known(cells)
 

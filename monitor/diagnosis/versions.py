@@ -28,7 +28,6 @@ from monitor.drift.versions_compared import (
 from monitor.events.columns import EventBatch
 from monitor.join.deltas import PREDICTED_POSITIVE
 
-_OUTCOMES = 4
 _OPTION = "--versions"
 
 
@@ -70,9 +69,9 @@ def compare_recorded(
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)
     names = (a.name, b.name)
-    cells = events.cells(names, within)
+    outcomes = events.outcomes(names, within)
     positive, negative = events.pairs(names, within)
-    made = cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2, 3))
+    made = outcomes.cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2))
     return VersionsCompared(
         model=model,
         versions=(a, b),
@@ -82,9 +81,5 @@ def compare_recorded(
         anytime=last is None,
         too_new=newest if versions is None and newest is not b else None,
         ended=ended_version((a, b), max(one.last for one in events.versions), diagnose),
-        comparison=compare_two(
-            cells[..., :_OUTCOMES].astype(np.float64),
-            positive.astype(np.float64),
-            negative.astype(np.float64),
-        ),
+        comparison=compare_two(outcomes, positive.astype(np.float64), negative.astype(np.float64)),
     )

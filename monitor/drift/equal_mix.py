@@ -1,22 +1,30 @@
 """Rates of two versions at the same mix of cases.
 
-Two versions rarely get the same traffic: a canary may get one region, or most of its cases on
-a Monday. A rate is therefore compared within strata, each a combination of segment values in
-a block of days, and averaged with the same weights for both versions. A stratum with n cases
-of one version and m of the other has the weight nm/(n + m), under which the difference of the
-rates scatters least (Mantel and Haenszel 1959). Where both versions have the same share of
-each stratum, that is the mix of all cases.
+Two versions rarely get the same traffic: a canary may get one region, the nights, or most of its
+cases on a Monday. A rate is therefore compared within strata, each a combination of segment
+values in a block of hours of the day in a block of days, and averaged with the same weights for
+both versions. A stratum with n cases of one version and m of the other has the weight nm/(n + m),
+under which the difference of the rates scatters least (Mantel and Haenszel 1959). Where both
+versions have the same share of each stratum, that is the mix of all cases.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
+from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes
+from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import FloatArray, ratio
 
 _MOST_LEFT_OUT = 0.1
+_CASES_A_STRATUM = 10
+"""On average; a stratum of k cases loses the information of one: its own rate is not known."""
+_HOURS = (1, 2, 3, 6)
+"""Lengths of the blocks of hours of the day."""
 _SMOOTHING = 0.5
 
 
@@ -33,7 +41,8 @@ class EqualMixRate:
         days: days that have cases of both versions.
         left_out: share of all cases in strata that lack one version, in [0, 1]; NaN where
             there is no case.
-        block_days: length of the blocks of days that are strata.
+        block_days: length of the blocks of days.
+        block_hours: length of the blocks of hours of the day; 24 where hours are no strata.
     """
 
     rate: FloatArray
@@ -43,6 +52,7 @@ class EqualMixRate:
     days: int
     left_out: float
     block_days: int
+    block_hours: int
 
     @property
     def smoothed(self) -> FloatArray:
@@ -58,57 +68,108 @@ class EqualMixRate:
             return np.asarray(self.within * rate * (1 - rate) / self.cases)
 
 
-def equal_mix_rate(hits: FloatArray, cases: FloatArray) -> EqualMixRate:
+def equal_mix_rate(hits: FloatArray, cases: FloatArray, rows: VersionOutcomes) -> EqualMixRate:
     """Return a rate of two versions at the same mix of cases.
 
-    The blocks of days are single days where at most a tenth of the cases then lies in strata
-    that lack one version; else 2, 4, 8, … days, at most all.
+    The strata are as fine as cases allow: ten on average in a stratum, and at most a tenth more
+    of them in strata that lack one version than with the widest blocks. Blocks of hours have 1, 2,
+    3 or 6, which divide nights from days; blocks of days have 1, 2, 4, 8, … or all. Where no six
+    hours of the day have cases of both versions, as where versions take turns by half days, hours
+    are no strata.
 
     Args:
-        hits: (2, days, segments), one row for each version.
+        hits: (2, rows), a row for each version.
         cases: the same shape, at least the hits.
+        rows: hour and segment of each row.
 
-    >>> hits, cases = np.array([[[90, 10]], [[9, 10]]]), np.array([[[100, 20]], [[10, 20]]])
-    >>> equal_mix_rate(hits, cases).rate.round(3).tolist(), (hits.sum(2) / cases.sum(2)).ravel()
+    >>> hits, cases = np.array([[90, 10], [9, 10]]), np.array([[100, 20], [10, 20]])
+    >>> rows = VersionOutcomes(np.array([0, 0]), np.array([0, 1]), cases)
+    >>> equal_mix_rate(hits, cases, rows).rate.round(3).tolist(), hits.sum(1) / cases.sum(1)
     ([0.69, 0.69], array([0.83333333, 0.63333333]))
     """
     hits, cases = np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)
-    days = hits.shape[1]
-    width = _block_days(cases)
-    starts = np.arange(0, max(days, 1), width)
-    block_hits, block_cases = (np.add.reduceat(one, starts, axis=1) for one in (hits, cases))
-    weight = np.nan_to_num(ratio(block_cases.prod(axis=0), block_cases.sum(axis=0)))
+    strata = _finest(cases, rows)
+    hits_in, cases_in = strata.sums(hits), strata.sums(cases)
+    weight = np.nan_to_num(ratio(cases_in.prod(axis=0), cases_in.sum(axis=0)))
     if weight.any():
         weight = weight / weight.sum()
-    share = np.nan_to_num(ratio(weight, block_cases))  # of one case, (2, blocks, segments)
-    rate = (share * block_hits).sum(axis=(1, 2)) if weight.any() else np.full(2, np.nan)
-    by_day = np.repeat(share, width, axis=1)[:, :days]
-    of_segment = ratio((share * block_hits).sum(axis=1), weight.sum(axis=0))[:, None]
-    squared = (weight * share).sum(axis=1)
+    share = np.nan_to_num(ratio(weight, cases_in))  # of one case, (2, strata)
+    rate = (share * hits_in).sum(axis=1) if weight.any() else np.full(2, np.nan)
+    by_row = share[:, strata.of_row]
+    in_segments = _Sums(rows.segment)
+    weight_of_row = by_row * cases
+    weights = in_segments.sums(weight_of_row)
+    of_segment = np.nan_to_num(ratio(in_segments.sums(by_row * hits), weights))
+    squared = in_segments.sums(by_row * weight_of_row)
+    in_days = _Sums(np.unique(rows.day, return_inverse=True)[1])
     return EqualMixRate(
         rate=rate,
         cases=np.nan_to_num(ratio(1.0, squared.sum(axis=1))),
-        within=_within(hits.sum(axis=1), cases.sum(axis=1), squared),
-        influence=(by_day * (hits - np.nan_to_num(of_segment) * cases)).sum(axis=2),
-        days=int((cases.sum(axis=2) > 0).all(axis=0).sum()),
-        left_out=_left_out(block_cases),
-        block_days=width,
+        within=_within(in_segments.sums(hits), in_segments.sums(cases), squared),
+        influence=in_days.sums(by_row * (hits - of_segment[:, rows.segment] * cases)),
+        days=int((in_days.sums(cases) > 0).all(axis=0).sum()),
+        left_out=strata.left_out(cases),
+        block_days=strata.days,
+        block_hours=strata.hours,
     )
 
 
-def _block_days(cases: FloatArray) -> int:
-    days, width = cases.shape[1], 1
-    while width < days:
-        merged = np.add.reduceat(cases, np.arange(0, days, width), axis=1)
-        if _left_out(merged) <= _MOST_LEFT_OUT:
-            return width
-        width *= 2
-    return max(width, 1)
+class _Sums:
+    """Sums of rows by a number that each row has, from 0."""
+
+    def __init__(self, of_row: Int64Array) -> None:
+        self.of_row = of_row
+        self._count = int(of_row.max(initial=-1)) + 1
+
+    def sums(self, of_rows: FloatArray) -> FloatArray:
+        """Return the sums of (versions, rows) as (versions, numbers)."""
+        return np.array([np.bincount(self.of_row, one, self._count) for one in of_rows])
 
 
-def _left_out(cases: FloatArray) -> float:
-    in_both = np.asarray((cases > 0).all(axis=0))
-    return float(1 - ratio(cases[:, in_both].sum(), cases.sum()))
+class _Strata(_Sums):
+    """Rows by segment, block of days and block of hours of the day."""
+
+    def __init__(self, rows: VersionOutcomes, days: int, hours: int) -> None:
+        self.days, self.hours = days, hours
+        block = (rows.day - rows.day.min(initial=rows.day.max(initial=0))) // days
+        block = block * HOURS_A_DAY + rows.hour % HOURS_A_DAY // hours
+        number = block * (int(rows.segment.max(initial=0)) + 1) + rows.segment
+        super().__init__(np.unique(number, return_inverse=True)[1])
+
+    def left_out(self, cases: FloatArray) -> float:
+        """Return the share of the cases that lie in strata which lack a version."""
+        inside = self.sums(cases)
+        return float(1 - ratio(inside[:, (inside > 0).all(axis=0)].sum(), inside.sum()))
+
+    def cases_a_stratum(self, cases: FloatArray) -> float:
+        """Return the average number of cases of the strata that have any."""
+        inside = self.sums(cases).sum(axis=0)
+        return float(ratio(inside.sum(), np.count_nonzero(inside)))
+
+
+def _finest(cases: FloatArray, rows: VersionOutcomes) -> _Strata:
+    """Return the shortest blocks that leave out little and have cases enough."""
+    lengths = list(_lengths(int(np.ptp(rows.day)) + 1 if len(rows.day) else 1))
+    widest = _Strata(rows, lengths[-1], _HOURS[-1])
+    candidates = [(days, hours) for hours in _HOURS for days in lengths]
+    if widest.left_out(cases) == 1:
+        widest = _Strata(rows, lengths[-1], HOURS_A_DAY)
+        candidates = [(days, HOURS_A_DAY) for days in lengths]
+    most = widest.left_out(cases) + _MOST_LEFT_OUT
+    hours_needed = _CASES_A_STRATUM / _Strata(rows, 1, 1).cases_a_stratum(cases)  # at least
+    for days, hours in sorted(candidates, key=lambda one: (one[0] * one[1], one[0])):
+        if days * hours < hours_needed:
+            continue
+        strata = _Strata(rows, days, hours)
+        if strata.cases_a_stratum(cases) >= _CASES_A_STRATUM and strata.left_out(cases) <= most:
+            return strata
+    return widest
+
+
+def _lengths(days: int) -> Iterator[int]:
+    """1, 2, 4, … and the first that is all days."""
+    yield from takewhile(lambda length: length < days, (1 << n for n in range(64)))
+    yield 1 << (days - 1).bit_length()
 
 
 def _within(hits: FloatArray, cases: FloatArray, squared: FloatArray) -> FloatArray:

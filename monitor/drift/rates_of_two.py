@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from monitor.counts import ConfusionCounts
 from monitor.drift.equal_mix import equal_mix_rate
+from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes
 from monitor.metrics.ratio import FloatArray, ratio
 
 FEWEST_DAYS = 10
@@ -58,6 +58,7 @@ class RatesOfTwo:
         days: days that have cases of both versions.
         left_out: share of the positives, and of the negatives, that could not be compared
             since their stratum lacks one version, (2,); NaN without cases.
+        by_hour: True where hours of the day are strata.
     """
 
     rates: FloatArray
@@ -67,18 +68,18 @@ class RatesOfTwo:
     influence: FloatArray
     days: int
     left_out: FloatArray
+    by_hour: bool
 
     @classmethod
-    def at_equal_mix(cls, cells: FloatArray) -> Self:
+    def at_equal_mix(cls, outcomes: VersionOutcomes) -> Self:
         """Return the rates of two versions at the same mix of strata.
 
         Args:
-            cells: outcomes, (2, days, segments, 4), the versions along the first axis, the
-                cells of `Outcome` along the last.
+            outcomes: of A and of B.
         """
-        counts = ConfusionCounts.from_cells(np.asarray(cells, dtype=np.float64))
-        recall = equal_mix_rate(counts.tp, counts.actual_positive)
-        false = equal_mix_rate(counts.fp, counts.actual_negative)
+        counts = outcomes.counts
+        recall = equal_mix_rate(counts.tp, counts.actual_positive, outcomes)
+        false = equal_mix_rate(counts.fp, counts.actual_negative, outcomes)
         with np.errstate(invalid="ignore"):
             variance = np.concatenate([recall.variance, false.variance])
         return cls(
@@ -89,6 +90,7 @@ class RatesOfTwo:
             influence=np.concatenate([recall.influence, false.influence]),
             days=min(recall.days, false.days),
             left_out=np.array([recall.left_out, false.left_out]),
+            by_hour=max(recall.block_hours, false.block_hours) < HOURS_A_DAY,
         )
 
     @classmethod
@@ -112,6 +114,7 @@ class RatesOfTwo:
             influence=np.concatenate([one.influence for one in found]),
             days=int(occupied.sum()),
             left_out=np.zeros(2),
+            by_hour=False,
         )
 
     @property

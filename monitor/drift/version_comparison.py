@@ -23,6 +23,7 @@ from scipy.special import bdtr, expit
 from monitor import metrics
 from monitor.counts import ConfusionCounts
 from monitor.drift.rates_of_two import Joint, RatesOfTwo
+from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.drift.version_verdict import SequentialVerdict, sequential_verdict
 from monitor.metrics.ratio import FloatArray, ratio
 
@@ -141,13 +142,14 @@ class VersionComparison:
 
 
 def compare_two(
-    cells: FloatArray, positive: FloatArray | None = None, negative: FloatArray | None = None
+    outcomes: VersionOutcomes,
+    positive: FloatArray | None = None,
+    negative: FloatArray | None = None,
 ) -> VersionComparison:
     """Compare two versions over the same stretch of time.
 
     Args:
-        cells: outcomes, (2, days, segments, 4): A and B along the first axis, successive
-            days, combinations of segment values, and the cells of `Outcome`.
+        outcomes: of A and of B.
         positive: actual positives that both versions scored, by day, (days, 4), see `Joint`;
             None without any.
         negative: actual negatives that both scored, likewise.
@@ -156,17 +158,16 @@ def compare_two(
         Mantel and Haenszel 1959 (weights of strata); Kitagawa 1955 (standardisation); Zou
         and Donner 2008 (intervals of differences); McNemar 1947.
 
-    >>> cells = np.array([[80, 45, 20, 855], [55, 45, 45, 855]])[:, None, None] * 10
-    >>> found = compare_two(cells)
+    >>> hour = segment = np.array([0])
+    >>> cells = np.array([[80, 45, 20, 855], [55, 45, 45, 855]])[:, None] * 10
+    >>> found = compare_two(VersionOutcomes(hour, segment, cells))
     >>> str(found.strata.found.verdict), round(found.strata.differences["recall"].estimate, 2)
     ('worse', -0.25)
     """
-    cells = np.asarray(cells, dtype=np.float64)
-    counts = tuple(ConfusionCounts.from_cells(one) for one in cells.sum(axis=(1, 2)))
-    before, after = counts
+    before, after = outcomes.totals
     both = before + after
     class_ratio = float(ratio(both.actual_positive, both.actual_negative))
-    strata = _compared(RatesOfTwo.at_equal_mix(cells), (before, after), class_ratio)
+    strata = _compared(RatesOfTwo.at_equal_mix(outcomes), (before, after), class_ratio)
     pairs = None
     paired = 0.0
     if positive is not None and negative is not None and positive.sum() + negative.sum():

@@ -98,7 +98,7 @@ class PrecisionParts(Struct, frozen=True, kw_only=True):
     Attributes:
         model: recall and false positives at the same mix.
         prevalence: the class ratio.
-        mix: the mix of segments and days.
+        mix: the mix of segments, days and hours.
     """
 
     model: PrecisionPart

@@ -197,8 +197,8 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
         )
     if not (compared.segments or compared.comparison.by_pairs):
         yield (
-            "The mix is equal by day alone, and a version that gets harder cases looks worse: "
-            f"{_CONFIGURED}."
+            "The mix is equal by day and hour alone, and a version that gets harder cases looks "
+            f"worse: {_CONFIGURED}."
         )
     if compared.ended is not None and compared.ended.over_time:
         yield over_time(compared.ended)

@@ -173,11 +173,13 @@ def _sequence(found: VersionsCompared) -> str:
 
 def _strata(found: VersionsCompared, by_segments: str) -> str:
     keys = ", ".join(map(one_line, found.segments))
-    by = [*([keys] if keys else []), *([] if found.is_moment else ["day"])]
+    rates = found.comparison.strata.rates
+    times = [] if found.is_moment else ["day", *(["hour"] if rates.by_hour else [])]
+    by = [*([keys] if keys else []), *times]
     if not by:
-        return "The mix is as it was: neither segments nor days are known."
-    compared = " and ".join(by)
-    left = found.comparison.strata.rates.left_out
+        return "The mix is as it was: neither segments nor times are known."
+    compared = " and ".join([", ".join(by[:-1]), by[-1]]) if by[1:] else by[0]
+    left = rates.left_out
     shares = [
         f"{100 * share:.0f} % of the {word}"
         for share, word in zip(left.tolist(), _CLASSES, strict=True)

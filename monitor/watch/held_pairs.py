@@ -9,6 +9,7 @@ import numpy as np
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.counts import Outcome
 from monitor.drift.rates_of_two import Joint
+from monitor.drift.version_outcomes import VersionRows
 from monitor.drift.versions_compared import VersionStretch
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import VERSION_KEY, BoolArray, Int64Array
@@ -67,20 +68,19 @@ class HeldPairs:
         rows = self._of_shadow(name) & (made > 0) & (self._hour * HOUR_MS < until)
         return self._hour[rows], int(made[rows].sum())
 
-    def cells(self, name: str, places: Mapping[Stratum, int], within: VersionStretch) -> Int64Array:
-        """Return the outcomes of a shadow version, (days, strata, 6).
+    def counted(
+        self, name: str, places: Mapping[Stratum, int], within: VersionStretch
+    ) -> VersionRows:
+        """Return the outcomes of a shadow version, six cells each.
 
         Args:
             name: of the version.
-            places: of the strata.
+            places: numbers of the strata.
             within: whole hours.
         """
         rows = np.flatnonzero(self._of_shadow(name) & self._inside(within))
-        first, end = _days(within)
-        cells = np.zeros((end - first, len(places), CELLS), dtype=np.int64)
         stratum = np.array([places[self._strata[row]] for row in rows.tolist()], dtype=np.int64)
-        np.add.at(cells, (self._day(rows) - first, stratum), _cells_of_shadow(self._cells[rows]))
-        return cells
+        return VersionRows(self._hour[rows], stratum, _cells_of_shadow(self._cells[rows]))
 
     def joint(
         self, names: tuple[str, str], within: VersionStretch, *, silent: bool

@@ -14,10 +14,10 @@ from shlex import quote
 
 import numpy as np
 
-from monitor.clock import DAY_MS, HOUR_MS
+from monitor.clock import HOUR_MS
 from monitor.config import Labelling, OnVersion
-from monitor.counts import Outcome
 from monitor.drift.version_comparison import compare_two
+from monitor.drift.version_outcomes import VersionOutcomes, VersionRows
 from monitor.drift.versions_compared import (
     VersionsCompared,
     VersionStretch,
@@ -32,7 +32,6 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import OTHER_VALUE, VERSION_KEY, Int64Array
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
-from monitor.join import CELLS
 from monitor.join.deltas import PREDICTED_POSITIVE, known, rarer_class, unlabelled_as_negative
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_pairs import HeldPairs, Stratum
@@ -199,12 +198,11 @@ class LiveVersions:
         if last is not None:
             earliest = max(earliest, closes - last // HOUR_MS * HOUR_MS)
         within = VersionStretch(min(earliest, closes - HOUR_MS), closes)
-        cells = held.cells((versions[0].name, versions[1].name), within)
+        names = versions[0].name, versions[1].name
+        outcomes = held.outcomes(names, within)
         silent = setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT
-        if silent:
-            cells = unlabelled_as_negative(cells)
-        positive, negative = held.joint((versions[0].name, versions[1].name), within, silent=silent)
-        made = cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2, 3))
+        positive, negative = held.joint(names, within, silent=silent)
+        made = outcomes.cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2))
         return VersionsCompared(
             model=self._catalogue.models[model],
             versions=versions,
@@ -212,9 +210,7 @@ class LiveVersions:
             predictions=(int(made[0]), int(made[1])),
             segments=tuple(key for key in setting.segments if key != VERSION_KEY),
             comparison=compare_two(
-                cells[..., : len(Outcome)].astype(np.float64),
-                positive.astype(np.float64),
-                negative.astype(np.float64),
+                outcomes, positive.astype(np.float64), negative.astype(np.float64)
             ),
             anytime=within.opens == opens,
         )
@@ -303,29 +299,27 @@ class _Held:
         opens = int(hours.min(initial=until // HOUR_MS)) * HOUR_MS
         if opens >= until:
             return 0
-        cells = self.cells((name,), VersionStretch(opens, until)).sum(axis=(0, 1, 2))
-        return rarer_class(unlabelled_as_negative(cells) if self._silent else cells)
+        outcomes = self.outcomes((name,), VersionStretch(opens, until))
+        return rarer_class(outcomes.cells.sum(axis=(0, 1)))
 
-    def cells(self, names: Sequence[str], within: VersionStretch) -> Int64Array:
-        """Return the counts of versions, (versions, days, strata, 6).
+    def outcomes(self, names: Sequence[str], within: VersionStretch) -> VersionOutcomes:
+        """Return the outcomes of versions, with the six cells of `monitor.join.deltas`.
 
         Args:
             names: of the versions.
             within: whole hours.
         """
-        first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
-        size = (len(names), end - first, len(self._places), CELLS)
-        cells = np.zeros(size, dtype=np.int64)
-        hour = self._hours.hour
-        inside = (hour * HOUR_MS >= within.opens) & (hour * HOUR_MS < within.closes)
-        for version, name in enumerate(names):
-            rows = self._rows_of(name)
-            rows = rows[inside[rows]]
-            day = hour[rows] * HOUR_MS // DAY_MS - first
-            stratum = self._strata[self._group[rows]]
-            np.add.at(cells[version], (day, stratum), self._hours.cells[rows])
-            cells[version] += self._pairs.cells(name, self._places, within)
-        return known(cells)
+        found = VersionOutcomes.of_rows([self._counted(name, within) for name in names])
+        cells = known(found.cells)
+        return replace(found, cells=unlabelled_as_negative(cells) if self._silent else cells)
+
+    def _counted(self, name: str, within: VersionStretch) -> VersionRows:
+        rows, hour = self._rows_of(name), self._hours.hour
+        time = hour[rows] * HOUR_MS
+        rows = rows[(time >= within.opens) & (time < within.closes)]
+        decided = hour[rows], self._strata[self._group[rows]], self._hours.cells[rows]
+        pairs = self._pairs.counted(name, self._places, within)
+        return VersionRows(*map(np.concatenate, zip(decided, pairs, strict=True)))
 
     def _rows_of(self, name: str) -> Int64Array:
         mine = np.array([version == name for version in self._versions], dtype=np.bool_)

@@ -13,23 +13,26 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
+from monitor.counts import Outcome
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.drift.rates_of_two import RatesOfTwo
+from monitor.drift.version_outcomes import VersionOutcomes, VersionRows
 from monitor.drift.version_verdict import VersionVerdict, sequential_verdict
 from monitor.engine import Monitor
-from monitor.events.columns import EventBatch, Int64Array
+from monitor.events.columns import EventBatch
 from monitor.join.unlabelled import OUTCOME
 from monitor.report.versions_words import versions_headline
 
 VERSIONS = ("6", "7")
-SEGMENTS = ("part_of_day", "version")
+PART = "part_of_day"
 FROM, DAYS = 1_372_636_800_000, 92
 """1 July 2013, epoch milliseconds; three months."""
 MATURITY_MS = DAY_MS // 2
@@ -47,25 +50,34 @@ class Canary(NamedTuple):
         name: what is true of it.
         missing: share of the true positives that it does not flag.
         other_traffic: True where it gets few mornings, whose flights are rarely late.
+        named: False where the part of the day is no segment, so that the hours alone show it.
     """
 
     name: str
     missing: float = 0.0
     other_traffic: bool = False
+    named: bool = True
 
 
 CANARIES = (
     Canary("as good"),
     Canary("as good, other traffic", other_traffic=True),
+    Canary("as good, other hours", other_traffic=True, named=False),
     Canary("worse", missing=0.3),
     Canary("worse, other traffic", missing=0.3, other_traffic=True),
+    Canary("worse, other hours", missing=0.3, other_traffic=True, named=False),
 )
 
 
-def config() -> Config:
-    """Return the configuration: that of the flights, with the version as a segment."""
+def config(*, named: bool = True) -> Config:
+    """Return the configuration: that of the flights, with the version as a segment.
+
+    Args:
+        named: True where the part of the day is one, too.
+    """
     settings = flights_config()
-    model = settings.models[MODEL].model_copy(update={"segments": SEGMENTS})
+    segments = (PART, "version") if named else ("version",)
+    model = settings.models[MODEL].model_copy(update={"segments": segments})
     return settings.model_copy(update={"models": {MODEL: model}})
 
 
@@ -99,10 +111,11 @@ def with_canary(batch: EventBatch, canary: Canary, draw: int) -> EventBatch:
     new = rng.random(len(made)) < share
     positive = np.isin(made.key, batch.labels.key[batch.labels.value == 1])
     missed = new & positive & (rng.random(len(made)) < canary.missing)
+    parts = [group.values[:1] if canary.named else () for group in groups]
     by_version = tuple(
-        group._replace(version=version, values=(group.values[0], version))
+        group._replace(version=version, values=(*part, version))
         for version in VERSIONS
-        for group in groups
+        for group, part in zip(groups, parts, strict=True)
     )
     predictions = replace(
         made,
@@ -112,35 +125,52 @@ def with_canary(batch: EventBatch, canary: Canary, draw: int) -> EventBatch:
     return replace(batch, predictions=predictions, groups=by_version)
 
 
-def cells_of(batch: EventBatch) -> Int64Array:
-    """Return the outcomes of both versions, (2, days, parts of the day, 4)."""
+def outcomes_of(batch: EventBatch) -> VersionOutcomes:
+    """Return the outcomes of both versions by hour and part of the day."""
     made = batch.predictions
     order = np.argsort(batch.labels.key)
     place = np.searchsorted(batch.labels.key[order], made.key)
     label = batch.labels.value[order][place]
-    parts = sorted({group.values[0] for group in batch.groups})
-    stratum = np.array([parts.index(group.values[0]) for group in batch.groups])[made.group]
-    version = np.array([VERSIONS.index(group.version) for group in batch.groups])[made.group]
-    cells = np.zeros((len(VERSIONS), DAYS, len(parts), 4), dtype=np.int64)
-    day = (made.time - FROM) // DAY_MS
-    outcome = OUTCOME[label, made.predicted_positive.astype(np.int64)]
-    np.add.at(cells, (version, day, stratum, outcome), 1)
-    return cells
+    values = sorted({group.values[:-1] for group in batch.groups})
+    segment = np.array([values.index(group.values[:-1]) for group in batch.groups])[made.group]
+    version = np.array([group.version for group in batch.groups])[made.group]
+    cells = np.zeros((len(made), len(Outcome)), dtype=np.int64)
+    cells[np.arange(len(made)), OUTCOME[label, made.predicted_positive.astype(np.int64)]] = 1
+    rows = [np.flatnonzero(version == one) for one in VERSIONS]
+    hour = made.time // HOUR_MS
+    return VersionOutcomes.of_rows(VersionRows(hour[r], segment[r], cells[r]) for r in rows)
 
 
-def verdicts(cells: Int64Array) -> list[VersionVerdict]:
+def verdicts(outcomes: VersionOutcomes) -> list[VersionVerdict]:
     """Return the verdict after each day.
 
     Args:
-        cells: of `cells_of`.
+        outcomes: of `outcomes_of`.
     """
-    looks = (RatesOfTwo.at_equal_mix(cells[:, : day + 1]) for day in range(DAYS))
-    return [sequential_verdict(rates).verdict for rates in looks]
+    return [sequential_verdict(RatesOfTwo.at_equal_mix(one)).verdict for one in looks(outcomes)]
 
 
-def words(batch: EventBatch) -> str:
-    """Return what a running monitor says at the end."""
-    monitor = Monitor(config())
+def looks(outcomes: VersionOutcomes) -> Iterator[VersionOutcomes]:
+    """Yield what is known after each day.
+
+    Args:
+        outcomes: of `outcomes_of`.
+    """
+    for day in range(FROM // DAY_MS, FROM // DAY_MS + DAYS):
+        known = outcomes.day <= day
+        yield VersionOutcomes(
+            outcomes.hour[known], outcomes.segment[known], outcomes.cells[:, known]
+        )
+
+
+def words(batch: EventBatch, *, named: bool) -> str:
+    """Return what a running monitor says at the end.
+
+    Args:
+        batch: of `with_canary`.
+        named: as the canary has it.
+    """
+    monitor = Monitor(config(named=named))
     monitor.apply(batch)
     found = monitor.versions.compare(MODEL, monitor.times[MODEL] - MATURITY_MS, VERSIONS).compared
     if found is None:
@@ -159,14 +189,14 @@ def report(draws: int) -> None:
     batch = summer(config())
     print(f"{'version 7 is':<24}{'worse at a look':>16}{'better at a look':>18}  at the end")
     for canary in CANARIES:
-        found = [verdicts(cells_of(with_canary(batch, canary, draw))) for draw in range(draws)]
+        found = [verdicts(outcomes_of(with_canary(batch, canary, draw))) for draw in range(draws)]
         ever = [
-            sum(verdict in looks for looks in found) / draws
+            sum(verdict in one for one in found) / draws
             for verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
         ]
-        ends = Counter(str(looks[-1]) for looks in found)
+        ends = Counter(str(one[-1]) for one in found)
         print(f"{canary.name:<24}{100 * ever[0]:>14.1f} %{100 * ever[1]:>16.1f} %  {dict(ends)}")
-        print(f"    {words(with_canary(batch, canary, 0))}", flush=True)
+        print(f"    {words(with_canary(batch, canary, 0), named=canary.named)}", flush=True)
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 from monitor.drift.rates_of_two import Change, RatesOfTwo
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.version_verdict import VersionVerdict, sequential_verdict
+from tests.daily import daily
 
 DAYS, A_DAY, EVERY = 14, 700, 20
 HALF = 0.5
@@ -116,7 +117,7 @@ def wrong(world: World, draws: int, bad: VersionVerdict) -> tuple[float, float]:
         rng = np.random.default_rng(draw)
         sequence, repeated = False, False
         for _, cells in looks(world, rng):
-            rates = RatesOfTwo.at_equal_mix(cells)
+            rates = RatesOfTwo.at_equal_mix(daily(cells))
             if not rates.is_known:
                 continue
             change, error = rates.changes()
@@ -195,7 +196,7 @@ def _print_decided(
 
 def _halves(world: World, rng: np.random.Generator) -> Iterator[tuple[int, RatesOfTwo]]:
     for seen, cells in looks(world, rng):
-        yield seen, RatesOfTwo.at_equal_mix(cells)
+        yield seen, RatesOfTwo.at_equal_mix(daily(cells))
 
 
 def _shadow(rng: np.random.Generator) -> Iterator[tuple[int, RatesOfTwo]]:
@@ -226,7 +227,7 @@ def coverage(draws: int) -> None:
         hits = np.zeros(3)
         for draw in range(draws):
             *_, (_, cells) = looks(world, np.random.default_rng(draw))
-            found = compare_two(cells).strata
+            found = compare_two(daily(cells)).strata
             truths = _true_differences(world, cells)
             ranges = [found.differences[n] for n in ("recall", "false_positive_rate", "precision")]
             hits += [r.lower <= t <= r.upper for r, t in zip(ranges, truths, strict=True)]
@@ -239,7 +240,8 @@ def _true_differences(world: World, cells: NDArray[np.int64]) -> list[float]:
     positive, negative = cells[..., [0, 2]].sum(-1), cells[..., [1, 3]].sum(-1)
     recall, false = (np.array(one)[:, None] for one in (world.recall, world.false))
     expected = [positive * recall, negative * false, positive * (1 - recall)]
-    found = compare_two(np.stack([*expected, negative * (1 - false)], axis=-1)).strata.differences
+    expected_cells = np.stack([*expected, negative * (1 - false)], axis=-1)
+    found = compare_two(daily(expected_cells)).strata.differences
     return [found[name].estimate for name in ("recall", "false_positive_rate", "precision")]
 
 

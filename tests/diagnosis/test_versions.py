@@ -18,6 +18,7 @@ from monitor.errors import UsageError
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 DAY = 86_400
+HOUR = 3_600
 CELLS = ("tp", "fp", "fn", "tn")
 CONFIG = "models: {m: {segments: [region, channel], label_timeout: 3d}, other: {}}"
 MODEL = parse_config(CONFIG, "monitor.yaml")
@@ -79,16 +80,19 @@ def test_cells_equal_a_recount_of_each_version_by_itself(seed):
     events = made(seed)
     opens, closes = 10 * DAY + 1_000, 14 * DAY + 500
     within = TimeRange(opens * 1000, closes * 1000)
-    found = VersionEvents(batches(events), "m", MODEL.model("m")).cells(("6", "7"), within)
+    found = VersionEvents(batches(events), "m", MODEL.model("m")).outcomes(("6", "7"), within)
     strata = sorted({(a, b) for a in "ab" for b in "xy"})
     for index, name in enumerate(("6", "7")):
         counted = Recount(of_version(events, name), 3 * DAY)
         expected = Counter()
         for event, cell in counted.outcomes(since=opens, before=closes):
-            day = int(event["ts"] // DAY) - 10
             stratum = strata.index(tuple(event["segment"].values()))
-            expected[day, stratum, CELLS.index(cell)] += 1
-        got = {place: n for place, n in np.ndenumerate(found[index][..., :4]) if n}
+            expected[event["ts"] // HOUR, stratum, CELLS.index(cell)] += 1
+        got = {
+            (found.hour[row], found.segment[row], cell): n
+            for (row, cell), n in np.ndenumerate(found.cells[index, :, :4])
+            if n
+        }
         assert got == dict(expected)
         assert sum(expected.values()) > 30
 
@@ -128,7 +132,9 @@ def test_neither_batches_nor_their_order_matter(seed, size):
         VersionEvents(batches(some, length), "m", MODEL.model("m"))
         for some, length in ((events, size), (shuffled, 1_000))
     ]
-    assert (found[0].cells(("6", "7"), within) == found[1].cells(("6", "7"), within)).all()
+    one, other = (events.outcomes(("6", "7"), within) for events in found)
+    for name in ("hour", "segment", "cells"):
+        assert (getattr(one, name) == getattr(other, name)).all()
     assert found[0].versions == found[1].versions
 
 
@@ -139,7 +145,7 @@ def test_an_outcome_record_labels_the_other_version_too():
     events = VersionEvents(
         batches([a | {"version": "6"}, b | {"version": "7"}]), "m", MODEL.model("m")
     )
-    cells = events.cells(("6", "7"), TimeRange(0, 3 * DAY * 1000)).sum(axis=(1, 2))
+    cells = events.outcomes(("6", "7"), TimeRange(0, 3 * DAY * 1000)).cells.sum(axis=1)
     assert cells[:, :4].tolist() == [[1, 0, 0, 0], [0, 0, 1, 0]]
 
 
@@ -154,7 +160,7 @@ def test_silence_is_a_negative_where_labels_come_for_positives_only():
     ]
     events.append({"type": "label", "id": "61", "ts": DAY + 60, "label": 1})
     found = VersionEvents(batches(events, config=config), "m", config.model("m"))
-    cells = found.cells(("6", "7"), TimeRange(0, 3 * DAY * 1000)).sum(axis=(1, 2))
+    cells = found.outcomes(("6", "7"), TimeRange(0, 3 * DAY * 1000)).cells.sum(axis=1)
     assert cells[:, :4].tolist() == [[1, 1, 0, 2], [0, 2, 0, 2]]
 
 

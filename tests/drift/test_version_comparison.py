@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from daily import daily
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -13,11 +14,12 @@ from monitor.drift import version_comparison as versions
 from monitor.drift.equal_mix import equal_mix_rate
 from monitor.drift.rates_of_two import Change, RatesOfTwo
 from monitor.drift.version_comparison import compare_two
+from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.drift.version_verdict import NotShown, VersionVerdict, sequential_verdict
 
 TP, FP, FN, TN = range(4)
 CELLS = arrays(np.int64, (2, 3, 2, 4), elements=st.integers(0, 40))
-FILLED = arrays(np.int64, (2, 3, 2, 4), elements=st.integers(1, 40))
+FILLED = arrays(np.int64, (2, 3, 2, 4), elements=st.integers(3, 40))
 
 
 def table(a, b):
@@ -25,12 +27,18 @@ def table(a, b):
     return np.array([a, b], dtype=float)[:, None, None]
 
 
+def rate_of(hits, cases):
+    """A rate of two versions, from tables of (versions, days, segments)."""
+    rows = daily(cases[..., None])
+    return equal_mix_rate(hits.reshape(2, -1), cases.reshape(2, -1), rows)
+
+
 def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5):
     cells = [
         (r * positive, f * negative, (1 - r) * positive, (1 - f) * negative)
         for r, f in ((recall_a, false_a), (recall_b, false_b))
     ]
-    return RatesOfTwo.at_equal_mix(table(*cells))
+    return RatesOfTwo.at_equal_mix(daily(table(*cells)))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +100,7 @@ def test_with_under_ten_cases_of_a_class_nothing_is_projected():
 def test_a_version_without_a_class_is_not_judged(missing):
     cells = table((80, 10, 20, 90), (80, 10, 20, 90))
     cells[1, ..., missing] = 0
-    found = compare_two(cells).strata
+    found = compare_two(daily(cells)).strata
     assert found.found.because is NotShown.MISSING_CLASS
     assert not found.rates.is_known
     rate = "recall" if missing == (TP, FN) else "false_positive_rate"
@@ -105,7 +113,7 @@ def test_a_version_without_a_class_is_not_judged(missing):
 def test_the_difference_is_that_of_mantel_and_haenszel(cells):
     """Weights nm/(n + m) are those of the common risk difference; plain loops as the oracle."""
     hits, cases = cells[..., TP], cells[..., TP] + cells[..., FN]
-    found = equal_mix_rate(hits, cases)
+    found = rate_of(hits, cases)
     above = below = 0.0
     for day in range(cells.shape[1]):
         for segment in range(cells.shape[2]):
@@ -129,7 +137,7 @@ def test_the_log_odds_ratio_agrees_with_the_common_one_of_statsmodels():
             cells[version, 0, segment, [FP, TN]] = 100, 900
         tables.append(cells[::-1, 0, segment][:, [TP, FN]])
     common = StratifiedTable([one.astype(float) for one in tables])
-    rates = RatesOfTwo.at_equal_mix(cells)
+    rates = RatesOfTwo.at_equal_mix(daily(cells))
     change, error = rates.changes()
     assert change[Change.RECALL] < -0.3
     # That of the standardised rates is closer to 0 than that within segments: not collapsible.
@@ -147,7 +155,7 @@ def test_mcnemar_is_that_of_statsmodels(b, c):
 @given(CELLS)
 @settings(max_examples=100, deadline=None)
 def test_the_parts_add_up_to_the_difference_of_precision(cells):
-    found = compare_two(cells)
+    found = compare_two(daily(cells))
     sums = cells.sum(axis=(1, 2)).tolist()
     for compared in (found.strata, found.decided_by):
         parts = compared.parts.values()
@@ -163,8 +171,8 @@ def test_the_parts_add_up_to_the_difference_of_precision(cells):
 @settings(max_examples=60, deadline=None)
 def test_the_other_way_round_every_sign_flips(cells, joint):
     swapped = joint[..., [0, 2, 1, 3]]
-    forth = compare_two(cells, *joint.astype(float))
-    back = compare_two(cells[::-1], *swapped.astype(float))
+    forth = compare_two(daily(cells), *joint.astype(float))
+    back = compare_two(daily(cells[::-1]), *swapped.astype(float))
     opposite = {"better": "worse", "worse": "better"}
     sides = [(forth.strata, back.strata)]
     if forth.pairs is not None:
@@ -198,13 +206,59 @@ def test_other_traffic_alone_is_no_difference_of_the_model():
         [positive * recall, negative * false, positive * (1 - recall), negative * (1 - false)],
         axis=-1,
     )[:, None]
-    found = compare_two(cells).strata
+    found = compare_two(daily(cells)).strata
     assert found.found.verdict is VersionVerdict.EQUAL
     assert found.differences["recall"].estimate == pytest.approx(0)
     assert found.differences["precision"].estimate == pytest.approx(0)
     assert found.parts["model"].points == pytest.approx(0)
     assert found.parts["prevalence"].points < -0.1
     assert found.parts["mix"].points < -0.1
+
+
+def hourly(cases, recall, false, prevalence=0.2):
+    """Expected outcomes of (versions, days, hours) cases, at rates by hour, the same for both."""
+    days, hours = cases.shape[1:]
+    positive, negative = cases * prevalence, cases * (1 - prevalence)
+    cells = np.stack(
+        [positive * recall, negative * false, positive * (1 - recall), negative * (1 - false)],
+        axis=-1,
+    )
+    hour = np.add.outer(np.arange(days) * 24, np.arange(hours)).ravel()
+    return VersionOutcomes(hour, np.zeros_like(hour), cells.reshape(2, len(hour), 4))
+
+
+NIGHT = np.arange(24) < 6
+RECALL = np.where(NIGHT, 0.85, 0.6)
+
+
+def test_other_hours_alone_are_no_difference_of_the_model():
+    """Versions of the same rates, of which B gets most of the days, whose cases are harder."""
+    cases = np.full((2, 14, 24), 100.0)
+    cases[1] *= np.where(NIGHT, 0.05, 0.9)
+    found = compare_two(hourly(cases, RECALL, 0.1)).strata
+    assert found.found.verdict is VersionVerdict.EQUAL
+    assert found.rates.by_hour
+    assert found.differences["recall"].estimate == pytest.approx(0)
+    assert found.parts["mix"].points < -0.01
+
+
+def test_a_version_that_gets_the_days_alone_is_compared_in_them():
+    cases = np.full((2, 14, 24), 60.0)
+    cases[1, :, NIGHT] = 0
+    found = compare_two(hourly(cases, RECALL, 0.1)).strata
+    assert found.rates.rates[:2].tolist() == pytest.approx([0.6, 0.6])
+    assert found.rates.left_out.tolist() == pytest.approx([6 / 42, 6 / 42])
+
+
+@pytest.mark.parametrize(("turn", "by_hour"), [(1, True), (12, False), (24, True)])
+def test_versions_that_take_turns_are_compared_over_both_turns(turn, by_hour):
+    cases, hour = np.zeros((2, 14, 24)), np.arange(14 * 24)
+    for version in (0, 1):
+        cases[version] = np.where(hour // turn % 2 == version, 60.0, 0.0).reshape(14, 24)
+    rates = compare_two(hourly(cases, np.full(24, 0.7), 0.1)).strata.rates
+    assert rates.rates.tolist() == pytest.approx([0.7, 0.7, 0.1, 0.1])
+    assert rates.left_out.tolist() == [0, 0]
+    assert rates.by_hour == by_hour
 
 
 def test_what_a_day_does_to_both_versions_cancels_out():
@@ -218,7 +272,7 @@ def test_what_a_day_does_to_both_versions_cancels_out():
             hits = rng.binomial(200, np.clip(0.6 + effect, 0, 1))
             cells[version, :, :, TP], cells[version, :, :, FN] = hits, 200 - hits
             cells[version, :, :, FP], cells[version, :, :, TN] = 50, 450
-        return RatesOfTwo.at_equal_mix(cells).changes()[1][Change.RECALL]
+        return RatesOfTwo.at_equal_mix(daily(cells)).changes()[1][Change.RECALL]
 
     shared, own = errors(swing), errors(-swing)
     assert own > 4 * shared
@@ -229,17 +283,17 @@ def test_what_a_day_does_to_both_versions_cancels_out():
 def test_blocks_of_days_become_longer_where_days_lack_a_version():
     cases = np.zeros((2, 8, 1))
     cases[0], cases[1, ::2] = 10, 1  # B has a case every other day
-    found = equal_mix_rate(cases / 2, cases)
+    found = rate_of(cases / 2, cases)
     assert (found.block_days, found.left_out) == (2, 0.0)
     cases[1] = 0
-    alone = equal_mix_rate(cases / 2, cases)
+    alone = rate_of(cases / 2, cases)
     assert (alone.left_out, np.isnan(alone.rate).all()) == (1.0, True)
 
 
 def test_a_stratum_without_one_version_is_left_out_and_counted():
     cells = table((80, 10, 20, 90), (70, 10, 30, 90)).repeat(2, axis=2)
     cells[1, :, 1] = 0
-    rates = compare_two(cells).strata.rates
+    rates = compare_two(daily(cells)).strata.rates
     assert rates.rates.tolist() == pytest.approx([0.8, 0.7, 0.1, 0.1])
     assert rates.left_out.tolist() == pytest.approx([1 / 3, 1 / 3])
 
@@ -250,7 +304,7 @@ def test_pairs_know_the_difference_better_than_strata_do():
     negative = np.array([[450.0, 30.0, 30.0, 4_490.0]])
     flagged = [positive[0, [0, 1]].sum(), positive[0, [0, 2]].sum()]
     cells = table((flagged[0], 480, 1_000 - flagged[0], 4_520), (flagged[1], 480, 280, 4_520))
-    found = compare_two(cells, positive, negative)
+    found = compare_two(daily(cells), positive, negative)
     pairs, strata = found.pairs.compared, found.strata
     assert found.by_pairs
     assert pairs.rates.rates.tolist() == pytest.approx(strata.rates.rates.tolist())

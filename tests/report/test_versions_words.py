@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from daily import daily
 
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import VersionsCompared, VersionStretch, VersionTraffic
@@ -23,7 +24,7 @@ def found(a, b, days=1):
         within=VersionStretch(0, days * DAY),
         predictions=(99, 99),
         segments=(),
-        comparison=compare_two(cells),
+        comparison=compare_two(daily(cells)),
     )
 
 
