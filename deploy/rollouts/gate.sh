@@ -3,7 +3,7 @@
 #
 #   gate.sh MODEL STABLE CANARY
 #
-# MONITOR_URL is the exporter's address. PROMOTE and ROLL_BACK are the commands to run. It looks every
+# MONITOR_URL is the exporter's address. PROMOTE and ROLL_BACK are shell commands. It looks every
 # EVERY seconds (60), LOOKS times at most (4320: three days), and prints what decided. It goes on after
 # an error, as a version that has not predicted yet is unknown to the monitor, and prints each once.
 # Exit code: 0 promoted, 1 rolled back, 2 wrong arguments, 3 held: nothing was shown, or the monitor
@@ -34,14 +34,14 @@ while [ "$looks" -gt 0 ]; do
   case $? in
     1)
       printf '%s\n' "$said"
-      ${ROLL_BACK:-true} || exit 4
+      sh -c "${ROLL_BACK:-true}" || exit 4
       exit 1
       ;;
     0)
       error=
       if said=$(compare --fail-on worse --fail-on not_shown 2>&1); then
         printf '%s\n' "$said"
-        ${PROMOTE:-true} || exit 4
+        sh -c "${PROMOTE:-true}" || exit 4
         exit 0
       fi
       ;;

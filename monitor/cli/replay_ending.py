@@ -15,6 +15,7 @@ from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
+from monitor.events.columns import VERSION_KEY
 from monitor.feeds.files import STDIN
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
@@ -25,6 +26,8 @@ from monitor.snapshot import Snapshot
 
 _COLUMNS = 100
 _NAMED = 3
+_READ_ALL = ("compare", "diagnose")
+"""Commands that read all files, and the configuration."""
 _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
@@ -42,8 +45,9 @@ def ending(snapshot: Snapshot, args: Namespace) -> str:
     }
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
+    lines += _versions(snapshot, args)  # a command stays on its line
     if found or any(snapshot.events.values()):
-        lines.append(f"Next: {_next(snapshot, found, paging, args)}")  # a command stays on its line
+        lines.append(f"Next: {_next(snapshot, found, paging, args)}")
     return "\n".join(lines)
 
 
@@ -75,6 +79,17 @@ def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[
         named = (f"{count_of(n, 'model')}: {text}" for text, n in tally.items())
     if words:
         yield f"Judged: {'; '.join(named)}."
+
+
+def _versions(snapshot: Snapshot, args: Namespace) -> Iterator[str]:
+    """Yield how to compare the versions of each model, where no window counts them apart."""
+    for model in snapshot.models:
+        if len(model.versions) > 1 and VERSION_KEY not in model.segments:
+            several = ["--model", model.name] if len(snapshot.models) > 1 else []
+            yield (
+                f"{one_line(model.name)} has {len(model.versions):,} versions: "
+                f"{_command('compare', args, several)} compares the newest."
+            )
 
 
 def _next(
@@ -113,8 +128,9 @@ def _is_quiet(found: Compared) -> bool:
 def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
     """A command on the same files with the same mapping."""
     files = ["FILE" if path == STDIN else path for path in args.files]
-    words = [name, *(files if name == "diagnose" else files[:1])]
-    if args.config and name == "diagnose":
+    reads_all = name in _READ_ALL
+    words = [name, *(files if reads_all else files[:1])]
+    if args.config and reads_all:
         words += ["-c", args.config]
     for option in MAPPING_OPTIONS:
         given = getattr(args, option) or ()

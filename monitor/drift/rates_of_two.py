@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, rel_entr, stdtrit
 
 from monitor.drift.equal_mix import equal_mix_rate
 from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes
@@ -22,6 +22,8 @@ from monitor.metrics.ratio import FloatArray, ratio
 
 FEWEST_DAYS = 10
 """Least number of days for errors between days."""
+_FEW = 5
+"""Hits or misses below which Wald's error of a logit does not hold."""
 _HALF = 0.5
 _CERTAIN = 0.975
 
@@ -126,7 +128,10 @@ class RatesOfTwo:
         """Return the changes from A to B, and their standard errors, (5,) each, see `Change`.
 
         The error is that of independent cases, or that between days where there are at least
-        10 and it is larger. What a day does to both versions alike cancels out.
+        10 and it is larger. What a day does to both versions alike cancels out. Where a version
+        has under 5 hits or misses, the error of a change of more than 1 is that of the likelihood
+        ratio: Wald's grows faster than the change (Hauck and Donner 1977), so that a version
+        without a single miss would never be found better.
 
         Returns:
             Changes of logit TPR, logit FPR, log LR+, log LR- and of the log odds ratio; the
@@ -141,7 +146,17 @@ class RatesOfTwo:
         ]
         components.append(components[0] - components[1])
         change = np.array([float(pair[1] - pair[0]) for pair in components])
-        return change, self.errors(self._gradients())
+        gradients = self._gradients()
+        error = self.errors(gradients)
+        if self.is_known:
+            between = np.sqrt(self._between_days(gradients))
+            rates = [Change.RECALL, Change.FALSE_POSITIVE_RATE]
+            error[rates] = np.minimum(error[rates], self._near_the_end(change[rates]))
+            if not self.covariance[0, 1]:
+                apart = float(np.hypot(*error[rates]))
+                error[Change.ODDS_RATIO] = min(float(error[Change.ODDS_RATIO]), apart)
+            error = np.maximum(error, between)
+        return change, error
 
     def errors(self, gradients: FloatArray) -> FloatArray:
         """Return the standard errors of functions of the rates.
@@ -170,6 +185,19 @@ class RatesOfTwo:
         few = stdtrit(self.days - 1, _CERTAIN) / ndtri(_CERTAIN)
         variance = (effects**2).sum(axis=1) * self.days / (self.days - 1)
         return np.asarray(variance * few**2)
+
+    def _near_the_end(self, change: FloatArray) -> FloatArray:
+        """Errors of changes of logits by the likelihood ratio; infinite where Wald's will do."""
+        cases = self.cases.reshape(2, 2)  # recall of A and of B, then the false-positive rate
+        hits = self.rates.reshape(2, 2) * cases
+        pooled = (hits.sum(axis=1) / cases.sum(axis=1))[:, None]
+        apart = rel_entr(hits, pooled * cases) + rel_entr(cases - hits, (1 - pooled) * cases)
+        deviance = 2 * np.maximum(apart.sum(axis=1), 0.0)
+        few = np.minimum(hits, cases - hits).min(axis=1) < _FEW
+        wanted = (
+            few & (np.abs(change) > 1) & (deviance > 0) & (self.covariance[[0, 2], [1, 3]] == 0)
+        )
+        return np.where(wanted, ratio(np.abs(change), np.sqrt(deviance)), np.inf)
 
     def _gradients(self) -> FloatArray:
         recall, false = self.smoothed[:2], self.smoothed[2:]

@@ -113,3 +113,19 @@ def test_a_name_with_a_line_end_stays_on_its_line(last_lines, capsys, tmp_path):
     for words in ((), ("--summary",)):
         shown = ran(capsys, "replay", path, *words).out
         assert not [line for line in shown.splitlines() if line.startswith("Judged: fine")]
+
+
+def test_versions_that_no_window_counts_apart_lead_to_their_comparison(capsys, tmp_path):
+    path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    records = [
+        outcome(1e9 + 600 * n, prediction=n % 2, label=n // 2 % 2, version=str(6 + (n % 5 > 3)))
+        for n in range(1_000)
+    ]
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    *_, asked, following = ran(capsys, "replay", path).out.splitlines()
+    assert asked == f"default has 2 versions: precision-monitor compare {path} compares the newest."
+    assert following.startswith("Next: ")
+    words = shlex.split(asked.removesuffix(" compares the newest.").partition(": ")[2])
+    assert "ersion 7 is worse than 6" in ran(capsys, *words[1:]).out
+    config.write_text("models: {default: {segments: [version]}}\n")
+    assert "versions: " not in ran(capsys, "replay", path, "-c", config).out

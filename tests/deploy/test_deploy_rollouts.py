@@ -178,7 +178,7 @@ def run_gate(url, looks="1", **more):
         **os.environ,
         "MONITOR_URL": url,
         "PRECISION_MONITOR": f"{sys.executable} -m monitor",
-        "PROMOTE": "echo promoted",
+        "PROMOTE": "echo 'promoted  7'",
         "ROLL_BACK": "echo rolled-back",
         "LOOKS": looks,
         "EVERY": "0",
@@ -249,7 +249,7 @@ def test_the_script_says_by_its_exit_code_that_a_command_failed():
 def test_the_script_promotes_a_better_version():
     with running(recall=(0.6, 0.9), a_day=1_008) as server:
         code, said = gated(server.url)
-    assert (code, said.splitlines()[-1]) == (0, "promoted")
+    assert (code, said.splitlines()[-1]) == (0, "promoted  7")
     assert "rolled-back" not in said
 
 

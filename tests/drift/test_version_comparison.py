@@ -8,6 +8,8 @@ from daily import daily
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.contingency_tables import StratifiedTable, mcnemar
 
 from monitor.drift import version_comparison as versions
@@ -58,6 +60,9 @@ def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5
         ((0.8, 0.0, 0.1, 0.0), "worse", None),
         ((0.8, 1.0, 0.1, 1.0), "worse", None),
         ((0.8, 0.1, 0.1, 0.1), "worse", None),
+        # B, or A, is wrong about none.
+        ((0.8, 1.0, 0.1, 0.0), "better", None),
+        ((1.0, 0.7, 0.0, 0.1), "worse", None),
         # Both fell, and fewer positives are missed among what is not flagged.
         ((0.8, 0.78, 0.5, 0.1), "better", None),
     ],
@@ -65,6 +70,17 @@ def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5
 def test_the_verdict_follows_from_the_two_operating_points(operating_points, verdict, because):
     found = sequential_verdict(rates_at(*operating_points))
     assert (found.verdict, found.because) == (verdict, because)
+
+
+def test_a_version_without_a_single_miss_is_found_better_by_the_likelihood_ratio():
+    """Of 100 positives A misses 20 and B none: the deviance is that of statsmodels."""
+    rates = rates_at(0.8, 1.0, 0.1, 0.1, positive=100, negative=1_000)
+    change, error = rates.changes()
+    flagged = np.array([[80, 20], [100, 0]])
+    version = np.array([[1.0, 0.0], [1.0, 1.0]])
+    null = GLM(flagged, version[:, :1], family=Binomial()).fit()
+    assert (change[Change.RECALL] / error[Change.RECALL]) ** 2 == pytest.approx(null.deviance)
+    assert sequential_verdict(rates).verdict is VersionVerdict.BETTER
 
 
 def test_few_outcomes_show_nothing_and_say_how_many_more_would():
