@@ -24,7 +24,7 @@ from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 from monitor.service.checkpoint_readings import WrittenCheckpoint, checkpoint_readings
 from monitor.service.event_clock import EventClock
 from monitor.service.forwarder import Forwarder
-from monitor.state import Checkpoints, StateError, StateFault, StateFaults
+from monitor.state import JOURNAL, Checkpoints, StateError, StateFault, StateFaults
 from monitor.state.id_seed import SEED_FILE, restore_seed_file, seed_of_state
 from monitor.version import __version__
 
@@ -156,6 +156,14 @@ class Checkpointer:
             return
         found, self._found = self._found, None
         self._say(self._resuming)
+        stored = found["positions"].keys() - {JOURNAL}
+        fed = {source.identity for source in sources} - {JOURNAL}
+        if stored and fed and not stored & fed:
+            self._say(
+                f"{self._config.state.directory}: its counts are of {', '.join(sorted(stored))}, "
+                f"and those of {', '.join(sorted(fed))} are added to them; if these are the events "
+                "of another monitor, give each configuration a state.directory of its own"
+            )
         for source in sources:
             position = found["positions"].get(source.identity)
             fault = "" if position is None else source.resume(position)

@@ -112,6 +112,21 @@ def test_a_file_is_read_on_behind_the_checkpoint_and_outcomes_without_id_count_o
     assert any("resuming from" in line for line in third.reported)
 
 
+def test_a_state_of_other_feeds_is_named_before_their_counts_are_added(start, tmp_path):
+    one, other = tmp_path / "one.ndjson", tmp_path / "other.ndjson"
+    for path in (one, other):
+        path.write_bytes(lines(1, 2))
+    start(type="file", path=str(one)).turns()
+    again = start(type="file", path=str(one))
+    assert not any("are added" in line for line in again.reported)
+    second = start(type="file", path=str(other))
+    (said,) = [line for line in second.reported if "are added" in line]
+    assert said.startswith(
+        f"{tmp_path}/state: its counts are of files:{one}, and those of files:{other} are added"
+    )
+    assert said.endswith("give each configuration a state.directory of its own")
+
+
 def test_a_first_checkpoint_at_once_identifies_a_file_rotated_before_a_crash(start, tmp_path):
     path = tmp_path / "events.ndjson"
     path.write_bytes(lines(1, 2, 3))
