@@ -31,6 +31,8 @@ class NewVersion(NamedTuple):
         age_ms: event time since its first prediction, milliseconds.
         traffic: share of the model's predictions since then, in [0, 1]; NaN where versions are
             not counted apart, and where it began longer ago than hours are stored.
+        ended: its last prediction, epoch milliseconds; None where it made one in the last day
+            before that of the model.
     """
 
     name: str
@@ -38,6 +40,7 @@ class NewVersion(NamedTuple):
     began_change: bool
     age_ms: int
     traffic: float
+    ended: int | None
 
 
 class ChangeNews(NamedTuple):

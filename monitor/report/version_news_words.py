@@ -36,6 +36,8 @@ class VersionNewsAnswer(Struct, frozen=True, kw_only=True):
         traffic: share of the model's predictions since then; null where versions are not
             counted apart, and where it began longer ago than hours are stored.
         change_began_with_it: the change of the model began with it.
+        ended: the time of its last prediction; null where it made one in the last day before
+            that of the model.
     """
 
     version: str
@@ -43,6 +45,7 @@ class VersionNewsAnswer(Struct, frozen=True, kw_only=True):
     age_seconds: float
     traffic: Share | None
     change_began_with_it: bool
+    ended: Time | None = None
 
 
 def change_beginning(began: ChangeBegan | None) -> ChangeBeginning | None:
@@ -63,6 +66,7 @@ def version_news(new: NewVersion | None) -> VersionNewsAnswer | None:
         age_seconds=new.age_ms / 1000,
         traffic=defined(new.traffic),
         change_began_with_it=new.began_change,
+        ended=time_text(new.ended),
     )
 
 
@@ -115,10 +119,12 @@ def news_sentences(
 
 
 def _named(new: NewVersion) -> str:
-    """Return a version with its age and its share of the traffic since it began."""
+    """Return a version with its age, its share of the traffic since it began, and its end."""
     traffic, parts = defined(new.traffic), [duration_text(new.age_ms / 1000)]
     if traffic is not None:
         parts.append(f"{100 * traffic:.0f} % of the traffic")
+    if new.ended is not None:
+        parts.append(f"ended {_minute(str(time_text(new.ended)))}")
     return f"version {one_line(new.name)} ({', '.join(parts)})"
 
 

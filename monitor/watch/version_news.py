@@ -213,7 +213,10 @@ class VersionNews:
         else:
             first, name = max(later)
         share = self._traffic(model, name, first)
-        return NewVersion(name, first, bool(inside), max(now - first, 0), share)
+        times = self._versions_of(self._catalogue.models[model]).times
+        last = times[name].last
+        ended = last if last <= max(one.last for one in times.values()) - DAY_MS else None
+        return NewVersion(name, first, bool(inside), max(now - first, 0), share, ended)
 
     def _traffic(self, model: int, version: str, first: int) -> float:
         """Return the share of the predictions since its first that a version made.

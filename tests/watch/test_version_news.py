@@ -12,6 +12,7 @@ from monitor.engine import Monitor
 from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
+from monitor.report.answer_parts import time_text
 from monitor.report.verdict_words import words_of
 
 TEXT = """
@@ -47,6 +48,24 @@ def test_the_headline_says_which_version_a_change_began_with():
     assert status.new_version.change_began_with_it
     assert status.change_began.earliest <= "1970-01-04T05:00:00Z"
     assert status.change_began.latest >= "1970-01-04T04:00:00Z"
+
+
+def test_a_version_that_was_rolled_back_is_said_to_have_ended():
+    """Version 7 decides for two days; then version 6 does again, and windows hold both."""
+    rolled_back = BEGAN + 2 * DAY
+    events = [
+        e | {"version": "6"} if e["ts"] >= rolled_back and "version" in e else e
+        for e in deployed(days=8)
+    ]
+    status = status_of(fed(events, config(GIVEN)))
+    assert status.new_version.change_began_with_it
+    last = max(e["ts"] for e in events if e.get("version") == "7")
+    assert status.new_version.ended == time_text(int(last * 1000))
+    traffic = f"{100 * status.new_version.traffic:.0f} % of the traffic"
+    ended = "version 7 (4.8 days, " + traffic + ", ended 1970-01-06 04:59), "
+    assert status.headline.startswith("Since " + ended)
+    soon = [e for e in events if e["ts"] < rolled_back + DAY / 2]
+    assert status_of(fed(soon, config(GIVEN))).new_version.ended is None
 
 
 @pytest.mark.parametrize("hours", [0.4, 7, 40, 75])
