@@ -189,7 +189,7 @@ class RatesOfTwo:
     def _near_the_end(self, change: FloatArray) -> FloatArray:
         """Errors of changes of logits by the likelihood ratio; infinite where Wald's will do."""
         cases = self.cases.reshape(2, 2)  # recall of A and of B, then the false-positive rate
-        hits = self.rates.reshape(2, 2) * cases
+        hits = np.clip(self.rates.reshape(2, 2), 0, 1) * cases  # sums of shares may exceed 1
         pooled = (hits.sum(axis=1) / cases.sum(axis=1))[:, None]
         apart = rel_entr(hits, pooled * cases) + rel_entr(cases - hits, (1 - pooled) * cases)
         deviance = 2 * np.maximum(apart.sum(axis=1), 0.0)

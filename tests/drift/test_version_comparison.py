@@ -83,6 +83,15 @@ def test_a_version_without_a_single_miss_is_found_better_by_the_likelihood_ratio
     assert sequential_verdict(rates).verdict is VersionVerdict.BETTER
 
 
+@given(arrays(np.int64, (2, 3, 2, 4), elements=st.sampled_from([0, 0, 1, 7, 90])))
+@settings(max_examples=200, deadline=None)
+def test_no_change_is_known_without_error(cells):
+    rates = RatesOfTwo.at_equal_mix(daily(cells))
+    _, error = rates.changes()
+    assert (error > 0).all()
+    assert np.isfinite(error).all() == rates.is_known
+
+
 def test_few_outcomes_show_nothing_and_say_how_many_more_would():
     few = sequential_verdict(rates_at(0.8, 0.7, 0.1, 0.1, positive=60, negative=600))
     assert (few.verdict, few.because) == (VersionVerdict.NOT_SHOWN, NotShown.TOO_FEW_OUTCOMES)
