@@ -166,9 +166,12 @@ static bool read_class(const Value *value, i64 missing, i64 *found)
     case NONE: *found = missing; return true;
     case TRUE_: *found = 1; return true;
     case FALSE_: *found = 0; return true;
-    case NUMBER:
-        *found = (i64)value->number.digits;
-        return value->number.integer && !value->number.negative && value->number.digits <= 1;
+    case NUMBER: {
+        /* 0, 1, and 0.0 and 1.0, as a column of floats is written */
+        u64 one = value->number.integer ? 1 : value->number.exponent == -1 ? 10 : 0;
+        *found = value->number.digits != 0;
+        return one && !value->number.negative && (value->number.digits == 0 || value->number.digits == one);
+    }
     default: return false;
     }
 }
