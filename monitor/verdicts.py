@@ -213,6 +213,8 @@ class VersionsNow(NamedTuple):
         shadow_cases: mature cases of each shadow version that the version that decides scored
             as well, by its name.
         ignored: True under `on_version: keep`.
+        worse: the latest version that is proven worse, compared, in use or not; None where none
+            is. It is `compared`, or an earlier version that predicted within the last mature day.
     """
 
     compared: VersionsCompared | None = None
@@ -220,6 +222,13 @@ class VersionsNow(NamedTuple):
     shadows: ShadowsNow | None = None
     shadow_cases: Mapping[str, int] = {}
     ignored: bool = False
+    worse: VersionsCompared | None = None
+
+    @property
+    def comparisons(self) -> tuple[VersionsCompared, ...]:
+        """The comparisons there are, each version B once."""
+        found = {one.versions[1].name: one for one in (self.worse, self.compared) if one}
+        return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

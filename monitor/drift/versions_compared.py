@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -11,11 +12,12 @@ from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_comparison import VersionComparison
-from monitor.drift.version_verdict import FEWEST_CASES
+from monitor.drift.version_verdict import FEWEST_CASES, VersionVerdict
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MISSING_VALUE, MOST_VERSION_NAMES, OTHER_VALUE
 
 _LISTED = 8
+_MOST_EARLIER = 4
 _WITHOUT = {MISSING_VALUE: " without a version"}
 _OTHERS = (
     f"versions after the first {MOST_VERSION_NAMES:,} of a model count as {OTHER_VALUE!r}: compare "
@@ -187,6 +189,57 @@ def chosen_versions(
             known = f"did you mean {near[0]!r}? Known are" if near else "known are"
             raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
     return by_name[asked[0]], by_name[asked[1]]
+
+
+def pairs_in_use(
+    there: Sequence[VersionTraffic],
+    option: str,
+    made_since: Callable[[str, int], int],
+    rarer_outcomes: Callable[[str], int],
+) -> Iterator[tuple[VersionTraffic, VersionTraffic]]:
+    """Yield the pair that `chosen_versions` returns, then those of earlier versions in use.
+
+    These are at most four, the latest first, each with the version that predicted most since.
+
+    Args:
+        there: the versions, in the order of their first predictions.
+        option: what they are asked for by, for the error.
+        made_since: as `chosen_versions` takes it.
+        rarer_outcomes: likewise.
+
+    Raises:
+        UsageError: there are fewer than two.
+    """
+    chosen = chosen_versions(there, None, option, made_since, rarer_outcomes)
+    yield chosen
+    since = max(one.last for one in there) - DAY_MS
+    earlier = [
+        pair
+        for end in range(len(there), 1, -1)
+        for pair in [_with_the_one_beside(there[:end], made_since)]
+        if pair[1] is not chosen[1] and pair[1].last > since
+    ]
+    yield from (p for p in earlier[:_MOST_EARLIER] if rarer_outcomes(p[1].name) >= FEWEST_CASES)
+
+
+def first_proven_worse(
+    pairs: Iterable[tuple[VersionTraffic, VersionTraffic]],
+    compared: Callable[[tuple[VersionTraffic, VersionTraffic]], VersionsCompared],
+) -> VersionsCompared | None:
+    """Return the comparison of the first pair whose B is worse; None where none is.
+
+    So a canary that is worse is named while another one is compared.
+
+    Args:
+        pairs: of `pairs_in_use`.
+        compared: compares a pair, or raises a NotComparedError.
+    """
+    for pair in pairs:
+        with suppress(NotComparedError):
+            found = compared(pair)
+            if found.comparison.decided_by.found.verdict is VersionVerdict.WORSE:
+                return found
+    return None
 
 
 def _with_the_one_beside(

@@ -62,7 +62,7 @@ class ModelShape(NamedTuple):
         version: of its latest prediction.
         row: of its totals.
         versions: that began last.
-        compared: two of them that are compared, A and B; None where none are.
+        compared: pairs of them that are compared, A and B, two at most.
         has_shadows: True where it has shadow versions configured.
         classes: its classes; none for a model of two.
         label_sources: sources of its labels, the first `MOST_LABEL_SOURCES`.
@@ -72,7 +72,7 @@ class ModelShape(NamedTuple):
     version: str
     row: int
     versions: tuple[str, ...] = ()
-    compared: tuple[str, str] | None = None
+    compared: tuple[tuple[str, str], ...] = ()
     has_shadows: bool = False
     classes: tuple[str, ...] = ()
     label_sources: tuple[str, ...] = ()
@@ -162,13 +162,13 @@ def _window_shape(window: Window) -> WindowShape:
 
 def _model_shape(model: ModelState) -> ModelShape:
     now = model.versions_now or VersionsNow()
-    found, sources = now.compared, model.label_sources
+    sources = model.label_sources
     return ModelShape(
         model.name,
         model.version,
         model.row,
         versions=tuple(name for name, _ in model.latest_versions),
-        compared=None if found is None else (found.versions[0].name, found.versions[1].name),
+        compared=tuple((a.name, b.name) for a, b in (one.versions for one in now.comparisons)),
         has_shadows=now.shadows is not None,
         classes=next((report.names for report in model.classes.values()), ()),
         label_sources=() if sources is None else sources.names[:MOST_LABEL_SOURCES],

@@ -61,7 +61,7 @@ class _Sizes(NamedTuple):
 
     def of_model(self, shape: ModelShape) -> int:
         """Return the size of a model with its versions and classes."""
-        compared = 0 if shape.compared is None else self.comparison
+        compared = len(shape.compared) * self.comparison
         shadows = self.shadows if shape.has_shadows else 0
         classes = self.classes + len(shape.classes) * self.of_class if shape.classes else 0
         versions = len(shape.versions) * self.of_version
@@ -114,7 +114,7 @@ def _sizes(
     nothing = Shape((), windows, lifetime, (), edges)
     model = nothing._replace(series=(Series("m"),), models=(ModelShape("m", "", 0),))
     versioned = ModelShape("m", "", 0, versions=("v",))
-    compared = ModelShape("m", "", 0, versions=("v",), compared=("u", "v"))
+    compared = ModelShape("m", "", 0, versions=("v",), compared=(("u", "v"),))
     shadowed = ModelShape("m", "", 0, has_shadows=True)
     parts = ("a",), ("a", "b")
     one, two = (

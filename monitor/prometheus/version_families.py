@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.drift.version_verdict import SequentialVerdict, VersionVerdict
+from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import VERSION_KEY, FloatArray
 from monitor.prometheus.family import Family, Line, SeriesKind, Shape, line
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
+from monitor.verdicts import VersionsNow
 
 
 class _Number(NamedTuple):
@@ -104,8 +106,9 @@ def _verdict() -> Family:
     return Family(
         name="classifier_version_verdict",
         kind="gauge",
-        meaning="1 for the verdict on the version that began last, compared with the one beside "
-        "it over the same time, at equal class ratio and mix; it may be looked at at any time.",
+        meaning="1 for the verdict on the version that began last, or on one that is worse, "
+        "compared with the one beside it over the same time, at equal class ratio and mix; it may "
+        "be looked at at any time.",
         labels=("model", "version", "against", "verdict"),
         lines=lambda shape: [
             line(**labels, verdict=verdict)
@@ -113,7 +116,11 @@ def _verdict() -> Family:
             for verdict in VersionVerdict
         ],
         values=lambda snapshot: np.array(
-            [one.verdict is verdict for _, one in _found(snapshot) for verdict in VersionVerdict],
+            [
+                _decided(one).verdict is verdict
+                for _, one in _found(snapshot)
+                for verdict in VersionVerdict
+            ],
             dtype=np.float64,
         ),
     )
@@ -123,12 +130,12 @@ def _worse() -> Family:
     return Family(
         name="classifier_version_worse",
         kind="gauge",
-        meaning="1 while the version that began last is certainly worse than the one beside it, "
-        "decides, and predicted within a day of the latest prediction; 0 otherwise.",
+        meaning="1 while the version is certainly worse than the one beside it, decides, and "
+        "predicted within a day of the latest prediction; 0 otherwise.",
         labels=("model", "version", "against"),
         lines=lambda shape: [line(**labels) for labels in _compared(shape)],
         values=lambda snapshot: np.array(
-            [worse_version_in_use(model) is not None for model, _ in _found(snapshot)],
+            [one is worse_version_in_use(model) for model, one in _found(snapshot)],
             dtype=np.float64,
         ),
     )
@@ -143,22 +150,25 @@ def _log_odds_ratio(number: _Number) -> Family:
         labels=("model", "version", "against"),
         lines=lambda shape: [line(**labels) for labels in _compared(shape)],
         values=lambda snapshot: np.array(
-            [_finite(number.read(found)) for _, found in _found(snapshot)], dtype=np.float64
+            [_finite(number.read(_decided(one))) for _, one in _found(snapshot)], dtype=np.float64
         ),
     )
 
 
 def _compared(shape: Shape) -> Iterator[dict[str, str]]:
     for model in shape.models:
-        if model.compared is not None:
-            against, version = model.compared
+        for against, version in model.compared:
             yield {"model": model.name, "version": version, "against": against}
 
 
-def _found(snapshot: Snapshot) -> Iterator[tuple[ModelState, SequentialVerdict]]:
+def _found(snapshot: Snapshot) -> Iterator[tuple[ModelState, VersionsCompared]]:
     for model in snapshot.models:
-        if model.versions_now is not None and model.versions_now.compared is not None:
-            yield model, model.versions_now.compared.comparison.decided_by.found
+        for one in (model.versions_now or VersionsNow()).comparisons:
+            yield model, one
+
+
+def _decided(found: VersionsCompared) -> SequentialVerdict:
+    return found.comparison.decided_by.found
 
 
 def _finite(value: float) -> float:

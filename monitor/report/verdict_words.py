@@ -206,8 +206,8 @@ WORSE_VERSION = BecauseWords(
     title="Version worse",
     tone="open",
     icon=_HALF,
-    meaning="The version that began last is worse than the one before over the same time. Of all "
-    "versions together, no fall is certain.",
+    meaning="A version is worse than the one beside it over the same time. Of all versions "
+    "together, no fall is certain.",
     headline="a version is worse.",
 )
 """Where a version is worse, and the model has not certainly changed."""

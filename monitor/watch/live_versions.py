@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from shlex import quote
 
 import numpy as np
@@ -26,6 +26,8 @@ from monitor.drift.versions_compared import (
     chosen_versions,
     common_stretch,
     ended_version,
+    first_proven_worse,
+    pairs_in_use,
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
@@ -130,29 +132,34 @@ class LiveVersions:
         asked = None
         if versions is not None:
             asked = chosen_versions(there, versions, _OPTION, since, rarer)
-        newest = None
+        of_name = {one.name: one for one in there}
+        latest = max([_latest_hour(times), *(one.last for one in there)])
+        diagnose = f"precision-monitor diagnose --url URL --model {quote(model)}"
+
+        @cache
+        def compared(pair: tuple[VersionTraffic, VersionTraffic]) -> VersionsCompared:
+            whole = _whole(pair[0], times), _whole(pair[1], times)
+            common = common_stretch(whole, hour, _OPTION, diagnose)
+            held_pair = of_name[pair[0].name], of_name[pair[1].name]
+            found = self._compared(number, held, held_pair, common, last)
+            return replace(found, ended=ended_version(whole, latest, diagnose))
+
+        worse = newest = None
         try:
             check_labelling(model, self._catalogue.settings[number])
-            deciding = self._without_shadows(model, there)
             if asked is None:
-                whole = [_whole(one, times) for one in deciding]
-                names = [one.name for one in chosen_versions(whole, None, _OPTION, since, rarer)]
-                a, b = (one for name in names for one in deciding if one.name == name)
-                newest = deciding[-1] if deciding[-1] is not b else None
-            else:
-                a, b = asked
-            pair = _whole(a, times), _whole(b, times)
-            diagnose = f"precision-monitor diagnose --url URL --model {quote(model)}"
-            common = common_stretch(pair, hour, _OPTION, diagnose)
+                deciding = [_whole(one, times) for one in self._without_shadows(model, there)]
+                in_use = list(pairs_in_use(deciding, _OPTION, since, rarer))
+                worse = first_proven_worse(in_use, compared)
+                asked, last_of_all = in_use[0], deciding[-1]
+                newest = None if asked[1] is last_of_all else of_name[last_of_all.name]
+            found = replace(compared(asked), too_new=newest)
+            worse = found if worse is compared(asked) else worse
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
-            return VersionsNow(None, why, shadow_cases=cases)
-        found = self._compared(number, held, (a, b), common, last)
-        latest = max(_latest_hour(times), *(one.last for one in pair))
-        ended = ended_version(pair, latest, diagnose)
-        found = replace(found, too_new=newest, ended=ended)
-        on_version = self._catalogue.settings[number].reference.on_version
-        return VersionsNow(found, shadow_cases=cases, ignored=on_version is OnVersion.KEEP)
+            return VersionsNow(None, why, shadow_cases=cases, worse=worse)
+        ignored = self._catalogue.settings[number].reference.on_version is OnVersion.KEEP
+        return VersionsNow(found, shadow_cases=cases, ignored=ignored, worse=worse)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
         """When each version predicted; of one that was a shadow, from its first time on."""

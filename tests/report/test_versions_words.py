@@ -54,6 +54,15 @@ def test_of_a_few_outcomes_it_says_what_is_needed_at_least(a, b, words):
     assert words in versions_headline(found(a, b))
 
 
+def test_a_shadow_that_flags_nothing_is_said_to_tell_nothing_apart():
+    pairs = np.array([[[0.0, 40, 0, 10]], [[0.0, 20, 0, 430]]])
+    one = found((40, 20, 10, 430), (0, 0, 50, 450))
+    cells = np.array([(40, 20, 10, 430), (0, 0, 50, 450)])[:, None, None]
+    paired = replace(one, comparison=compare_two(daily(cells), *pairs))
+    assert "Version 7 is worse than 6" in versions_headline(paired)
+    assert "Version 7 hardly tells the classes apart, which decides." in versions_text(paired)
+
+
 def test_a_class_without_outcomes_is_not_said_to_be_impossible():
     shown = versions_text(found((3, 1, 1, 5), (0, 1, 0, 5)))
     assert "version 7 has no labelled positives" in shown

@@ -11,6 +11,8 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events import catalogue
 from monitor.events.columns import OTHER_VALUE
+from monitor.exporter.api.status import status_answer
+from monitor.prometheus.text import TextWriter
 from monitor.report.versions_text import versions_text
 from monitor.report.worse_version import worse_version_in_use
 from monitor.windows import version_counts
@@ -129,6 +131,37 @@ def test_a_stray_prediction_of_another_version_hides_no_canary_that_is_worse():
     assert worse_version_in_use(model) is live
     asked = recorded(events, config_of(), until, versions=("6", "dev"))
     assert (asked.versions[1].name, asked.too_new) == ("dev", None)
+
+
+@pytest.mark.parametrize("ends", [None, 8])
+def test_a_worse_canary_stays_named_when_another_begins(ends):
+    """Version 8, as good as 6, takes half of its traffic; 7 is worse, until it is rolled back."""
+    events = []
+    for n, event in enumerate(stream(recall=(0.9, 0.5), a_day=1_008)):
+        if event.get("version") == "7" and ends is not None and event["ts"] > ends * DAY:
+            continue
+        new = event.get("version") == "6" and event["ts"] > 6 * DAY and n % 4 < 2
+        new = new or ("version" in event and event["ts"] == 6 * DAY)
+        events.append(event | ({"version": "8"} if new else {}))
+    monitor = fed(events)
+    model = model_of(monitor)
+    until = model.mature_until // 3_600_000 * 3_600_000
+    live, other = model.versions_now.compared, recorded(events, config_of(), until)
+    same(live, other)
+    assert [one.name for one in live.versions] == ["6", "8"]
+    worse = worse_version_in_use(model)
+    text = TextWriter().write(monitor.snapshot()).decode()
+    verdict = 'classifier_version_verdict{against="6",model="m",verdict="worse",version="%s"} %s\n'
+    assert verdict % ("8", "0.0") in text
+    assert (verdict % ("7", "1.0") in text) == (ends is None)
+    if ends is not None:
+        assert worse is None
+        return
+    assert [one.name for one in worse.versions] == ["6", "7"]
+    same(worse, recorded(events, config_of(), until, versions=("6", "7")))
+    assert 'classifier_version_worse{against="6",model="m",version="7"} 1.0\n' in text
+    assert 'classifier_version_worse{against="6",model="m",version="8"} 0.0\n' in text
+    assert status_answer(monitor.snapshot(), limit=1).models[0].worse_version == "7"
 
 
 def test_a_version_is_in_use_by_the_predictions_however_late_the_labels_come():

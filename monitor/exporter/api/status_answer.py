@@ -110,8 +110,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             that they did, the model does not page, and its skill has no trend.
         new_version: the version that this change began with, else the one that began last;
             null before a second one, and under `on_version: keep`.
-        worse_version: the version that began last, where it is certainly worse than the one before
-            over the same time, decides, and predicted within a day; null otherwise.
+        worse_version: the latest version that is certainly worse than the one beside it over the
+            same time, decides, and predicted within a day; null where none is.
         labelling: how its labels come.
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
             taken as they are, the middle where a range is given.
