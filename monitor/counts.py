@@ -88,7 +88,7 @@ class ConfusionCounts:
             raise ValueError(
                 f"ConfusionCounts: the last axis must be tp, fp, fn, tn, got shape {array.shape}"
             )
-        return cls._unchecked(*(array[..., cell] for cell in Outcome))
+        return cls._unchecked(array[..., 0], array[..., 1], array[..., 2], array[..., 3])
 
     @classmethod
     def from_labels(
@@ -199,8 +199,11 @@ class ConfusionCounts:
     def _unchecked(cls, *cells: CountArray) -> Self:
         """Create counts from arrays that were checked before, in the order of `Outcome`."""
         counts = cls.__new__(cls)
-        for name, array in zip(("tp", "fp", "fn", "tn"), cells, strict=True):
-            object.__setattr__(counts, name, array)
+        tp, fp, fn, tn = cells
+        object.__setattr__(counts, "tp", tp)
+        object.__setattr__(counts, "fp", fp)
+        object.__setattr__(counts, "fn", fn)
+        object.__setattr__(counts, "tn", tn)
         return counts
 
     def __eq__(self, other: object) -> bool:
@@ -275,10 +278,9 @@ def _checked(name: str, value: ArrayLike) -> CountArray:
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"ConfusionCounts: {name} must be a number, got {value!r}")
-    counts: CountArray = array.astype(
-        np.float64 if array.dtype.kind == "f" else np.int64, copy=False
-    )
-    lowest, highest = (counts.min(), counts.max()) if counts.size else (0, 0)
-    if not (lowest >= 0 and highest < np.inf):  # NaN is neither
+    real = array.dtype.kind == "f"
+    counts: CountArray = array.astype(np.float64 if real else np.int64, copy=False)
+    lowest = counts.min(initial=0)
+    if not (lowest >= 0 and (not real or counts.max(initial=0) < np.inf)):  # NaN is neither
         raise ValueError(f"ConfusionCounts: {name} must be finite and at least 0, got {value!r}")
     return counts

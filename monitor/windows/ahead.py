@@ -56,8 +56,8 @@ class AheadCounts:
             start: the first pane.
             end: the pane behind the last.
         """
-        if not self._rows:
-            return self._entries.copy()
+        if not self._rows or end <= self.earliest:
+            return np.empty((0, 4), dtype=np.int64)
         entries = self.entries()
         first, last = np.searchsorted(entries[:, _PANE], [start, end]).tolist()
         return entries[first:last].copy()

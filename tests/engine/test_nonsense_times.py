@@ -11,7 +11,6 @@ from same import differences, through_disk
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events.model_times import EPOCH_ROWS
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -142,11 +141,13 @@ def test_after_a_gap_time_goes_on():
 
 
 @pytest.mark.slow
-def test_a_model_that_is_silent_goes_on_with_the_others():
+def test_a_model_that_is_silent_goes_on_with_the_others(monkeypatch):
+    rows = 1 << 14
+    monkeypatch.setattr("monitor.engine.stages.EPOCH_ROWS", rows)
     config = Config(models={"a": {}, "b": {}, "c": {}})
     quiet = [prediction("a", i, NOON + i) for i in range(100)]
-    busy = [prediction("bc"[i % 2], i, NOON + i * 40) for i in range(4 * EPOCH_ROWS)]
-    monitor = counting([*quiet, *busy], size=20_000, config=config)
+    busy = [prediction("bc"[i % 2], i, NOON + i * 640) for i in range(4 * rows)]
+    monitor = counting([*quiet, *busy], size=1_250, config=config)
     assert monitor.times["a"] > (NOON + 10 * DAY) * 1000
     assert monitor.times["b"] == busy[-6]["ts"] * 1000
 

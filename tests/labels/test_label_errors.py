@@ -1,5 +1,7 @@
 """Labels with errors through the engine: windows, verdicts, diagnoses and series are corrected."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,6 +64,12 @@ def fed(made, rates=RATES):
     return monitor
 
 
+@cache
+def fed_for_weeks():
+    """A monitor of forty days at one prevalence; tests read it alone."""
+    return fed(batches(40, 20_000, 1, steady(0.02)))
+
+
 def steady(prevalence):
     return lambda _: prevalence
 
@@ -75,9 +83,8 @@ def covers(estimate, truth):
 
 
 def test_windows_are_corrected_and_counts_stay_as_labelled():
-    made = list(batches(40, 20_000, 1, steady(0.02)))
-    window = fed(made).snapshot().windows[2]
-    raw = fed(made, ErrorRates()).snapshot().windows[2]
+    window = fed_for_weeks().snapshot().windows[2]
+    raw = fed(batches(40, 20_000, 1, steady(0.02)), ErrorRates()).snapshot().windows[2]
     assert covers(window.metrics["recall"], RECALL)
     assert covers(window.metrics["false_positive_rate"], FPR)
     assert covers(window.metrics["prevalence"], 0.02)
@@ -87,9 +94,9 @@ def test_windows_are_corrected_and_counts_stay_as_labelled():
 
 
 def test_the_interval_is_wider_than_that_of_right_labels():
-    made = list(batches(40, 20_000, 1, steady(0.02)))
     right = fed(batches(40, 20_000, 1, steady(0.02), rates=ErrorRates()), ErrorRates())
-    found, true = (one.snapshot().windows[2].metrics["recall"] for one in (fed(made), right))
+    monitors = (fed_for_weeks(), right)
+    found, true = (one.snapshot().windows[2].metrics["recall"] for one in monitors)
     assert found.upper - found.lower > 1.5 * (true.upper - true.lower)
 
 
@@ -130,11 +137,16 @@ def diagnosed(made, rates):
     return monitor, diagnose(*periods, model="m")
 
 
+@cache
+def diagnosed_while_halved(rates):
+    """A monitor of positives that become half as frequent; tests read it alone."""
+    return diagnosed(batches(66, 20_000, 4, halved), rates)
+
+
 def test_rarer_positives_beside_wrong_labels_are_no_worse_model():
     """By labels as they are, recall falls from .64 to .44: a worse model."""
-    made = list(batches(66, 20_000, 4, halved))
-    corrected_monitor, found = diagnosed(made, RATES)
-    raw_monitor, raw = diagnosed(made, ErrorRates())
+    corrected_monitor, found = diagnosed_while_halved(RATES)
+    raw_monitor, raw = diagnosed_while_halved(ErrorRates())
     assert raw.verdict in DEGRADED
     assert found.verdict is Verdict.PREVALENCE_SHIFT
     recall = found.after.metrics["recall"]
@@ -166,7 +178,7 @@ def test_a_diagnosis_names_the_rates_and_labels_too_few_for_them():
 
 
 def test_series_and_windows_agree():
-    monitor = fed(batches(40, 20_000, 1, steady(0.02)))
+    monitor = fed_for_weeks()
     snapshot = monitor.snapshot()
     context = series_context(snapshot.models[0])
     answer = series_answer(monitor.history("m"), context, step=7 * DAY)
@@ -259,13 +271,12 @@ def test_intervals_of_windows_cover_the_ranges():
 
 @pytest.mark.slow
 def test_verdicts_hold_at_all_rates_within_the_ranges():
-    made = list(batches(66, 20_000, 4, halved))
-    monitor, found = diagnosed(made, AROUND)
+    monitor, found = diagnosed_while_halved(AROUND)
     assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
     assert "class_ratio" in found.judgement.fell
     assert "recall" in found.judgement.unknown
     assert "0.8 to 1.2 % of actual negatives and 0 to 10 % of actual" in " ".join(found.notes)
-    _, middle = diagnosed(made, RATES)
+    _, middle = diagnosed_while_halved(RATES)
     assert middle.verdict is Verdict.PREVALENCE_SHIFT
     for cause, part in middle.attribution.items():
         wide = found.attribution[cause]

@@ -19,10 +19,16 @@ SEGMENT = {"origin": "origin"}
 
 
 @pytest.fixture(scope="module")
-def frame():
-    """The bundled flights, a row for each, with a label where one came."""
+def events():
+    """The bundled flights: each event and its line."""
     with gzip.open(FLIGHTS) as stream:
-        events = list(map(json.loads, stream))
+        return [(json.loads(line), line) for line in stream]
+
+
+@pytest.fixture(scope="module")
+def frame(events):
+    """The bundled flights, a row for each, with a label where one came."""
+    events = [event for event, _ in events]
     labels = {e["id"]: (e["label"], e["ts"]) for e in events if e["type"] == "label"}
     return pd.DataFrame(
         {
@@ -43,22 +49,41 @@ def of_month(frame, month):
     return frame[pd.to_datetime(frame["made"], unit="s").dt.strftime("%Y-%m") == month]
 
 
+def lines_of(events, chosen):
+    """The lines of flights by their ids."""
+    return b"".join(line for event, line in events if event["id"] in chosen)
+
+
 @pytest.fixture(scope="module")
-def report(frame):
-    return compare("2013-07", "2013-09", frame, prediction="decided", segment=SEGMENT, **COLUMNS)
+def summer(frame):
+    """July to September: a third of the flights."""
+    return pd.concat([of_month(frame, f"2013-{month}") for month in ("07", "08", "09")])
 
 
-def printed(capsys, *words):
+@pytest.fixture(scope="module")
+def feed(events, summer, tmp_path_factory):
+    """The same as recorded events."""
+    path = tmp_path_factory.mktemp("flights") / "summer.ndjson"
+    path.write_bytes(lines_of(events, {*summer["flight"]}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(summer):
+    return compare("2013-07", "2013-09", summer, prediction="decided", segment=SEGMENT, **COLUMNS)
+
+
+def printed(capsys, feed, *words):
     done = ran(
-        capsys, "diagnose", "--feed", FLIGHTS, "--before", "2013-07", "--after", "2013-09", *words
+        capsys, "diagnose", "--feed", feed, "--before", "2013-07", "--after", "2013-09", *words
     )
     assert done.code == 0
     return done.out
 
 
 @pytest.mark.slow
-def test_two_ranges_of_a_frame_are_diagnosed_as_recorded_events_are(capsys, report):
-    expected = json.loads(printed(capsys, "--segments", "origin", "--json"))
+def test_two_ranges_of_a_frame_are_diagnosed_as_recorded_events_are(capsys, feed, report):
+    expected = json.loads(printed(capsys, feed, "--segments", "origin", "--json"))
     found = report.to_dict()
     for key in ("before", "after", "change", "verdict"):
         assert found[key] == expected[key]
@@ -84,14 +109,14 @@ def test_two_frames_count_as_the_two_ranges_do(frame, report):
         ("2013-12", "2014-01"),
     ],
 )
-def test_two_frames_are_diagnosed_as_a_file_of_their_rows_is(capsys, tmp_path, frame, months):
+def test_two_frames_are_diagnosed_as_a_file_of_their_rows_is(
+    capsys, tmp_path, events, frame, months
+):
     parts = [of_month(frame, month) for month in months]
     found = compare(*parts, prediction="decided", **COLUMNS).to_dict()
     chosen = {flight for part in parts for flight in part["flight"]}
-    with gzip.open(FLIGHTS) as stream:
-        lines = [line for line in stream if json.loads(line)["id"] in chosen]
     path = tmp_path / "two-months.ndjson"
-    path.write_bytes(b"".join(lines))
+    path.write_bytes(lines_of(events, chosen))
     before, after = months
     words = ("--feed", str(path), "--before", before, "--after", after, "--json")
     expected = json.loads(ran(capsys, "diagnose", *words).out)
@@ -139,8 +164,8 @@ def test_a_frame_of_scores_alone_is_cut_at_the_threshold():
     assert found.before.counts.total == 4_000
 
 
-def test_the_text_is_that_of_the_command(capsys, report):
-    lines = printed(capsys, "--segments", "origin").splitlines()
+def test_the_text_is_that_of_the_command(capsys, feed, report):
+    lines = printed(capsys, feed, "--segments", "origin").splitlines()
     assert str(report).splitlines()[0] == lines[0]
 
 
@@ -180,11 +205,11 @@ def test_tables_of_causes_and_segments(report):
 
 
 @pytest.mark.slow
-def test_the_past_of_a_monitor_is_compared_as_its_page_does(frame):
+def test_the_past_of_a_monitor_is_compared_as_its_page_does(summer):
     monitor = Monitor()
-    monitor.feed(frame, prediction="decided", **COLUMNS)
+    monitor.feed(summer, prediction="decided", **COLUMNS)
     found = monitor.compare("2013-07", "2013-09")
-    months = compare("2013-07", "2013-09", frame, prediction="decided", **COLUMNS)
+    months = compare("2013-07", "2013-09", summer, prediction="decided", **COLUMNS)
     assert found.before.counts == months.before.counts
     assert found.verdict is months.verdict
     with pytest.raises(ValueError, match="there is no such model"):

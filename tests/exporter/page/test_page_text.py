@@ -1,5 +1,6 @@
 """The page and the report without a browser: what is shown, and what where nothing is known."""
 
+import json
 import re
 
 import httpx
@@ -8,9 +9,10 @@ from cli.commands import ran
 from exporter.page.pages import HOUR, MODEL, all_flights, counts, fed, served
 from prometheus.snapshots import nothing
 from starlette.responses import JSONResponse
-from streams import FLIGHTS
+from streams import flights_of
 
 from monitor.config import Config
+from monitor.config.quantities import parse_time
 from monitor.engine import Monitor
 from monitor.exporter.app import create_app
 from monitor.exporter.page.iso_curves import IsoCurves
@@ -164,10 +166,13 @@ def test_curves_of_equal_score_are_those_of_the_family():
 
 @pytest.mark.slow
 def test_a_report_of_recorded_events_is_the_same_each_time(capsys, tmp_path):
+    first, end = (parse_time(day) / 1000 for day in ("2013-07-01", "2013-10-03"))
+    summer = tmp_path / "summer.ndjson"
+    summer.write_text("".join(f"{json.dumps(one)}\n" for one in flights_of(first, end)))
     texts = []
     for name in ("one.html", "two.html"):
         path = tmp_path / name
-        words = ["--feed", FLIGHTS, "-c", "config/flights.yaml", *RANGES, "--html", path]
+        words = ["--feed", summer, "-c", "config/flights.yaml", *RANGES, "--html", path]
         done = ran(capsys, "diagnose", *words)
         assert (done.code, done.out) == (0, "")
         assert f"{path}: written" in done.err
