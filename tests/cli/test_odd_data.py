@@ -34,6 +34,11 @@ TIME = (
     "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
     "write it so, or name the column that holds it: --field ts=COLUMN"
 )
+DAYS_FIRST = (
+    "ts with the day or the month first is not read, got '{}', since 07/08/2026 is a day of July "
+    'or of August: write 2026-08-07T12:00:00Z, in pandas pd.to_datetime(df["ts"], '
+    "dayfirst=True), or name another column: --field ts=COLUMN"
+)
 MORE = (
     "for a model of more than two classes, list them as its classes in a configuration, which "
     "precision-monitor init FILE writes"
@@ -156,11 +161,20 @@ HINTS = {
         ("--positive", "label=fraud", "--negative", "label=legit"),
         f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'open'",
     ),
-    "days first": (of_times(lambda row: f"{row + 1:02}/12/2025"), (), TIME.format("'01/12/2025'")),
+    "days first": (
+        of_times(lambda row: f"{row + 1:02}/12/2025"),
+        (),
+        DAYS_FIRST.format("01/12/2025"),
+    ),
     "days first in a zone": (
         of_times(lambda row: f"{row + 1:02}.12.2025 10:00"),
         ("--zone", "Europe/Berlin"),
-        TIME.format("'01.12.2025 10:00'"),
+        DAYS_FIRST.format("01.12.2025 10:00"),
+    ),
+    "words for times": (
+        of_times(lambda _: "yesterday"),
+        (),
+        TIME.format("'yesterday'"),
     ),
     "no zone": (
         of_times(lambda row: f"2026-07-0{row + 1} 12:00"),
