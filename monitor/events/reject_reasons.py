@@ -54,7 +54,7 @@ class Rejection(NamedTuple):
     def value(self) -> Any:
         """The value that the detail shows; None where it shows none, or only its beginning.
 
-        >>> Rejection(RejectReason.BAD_VALUE, "f:1", "ts: must be a time, got 5; write it", b"").value
+        >>> Rejection(RejectReason.BAD_VALUE, "f:1", "id: must be text, got 5; write it", b"").value
         5
         """
         try:

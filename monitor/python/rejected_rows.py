@@ -24,7 +24,11 @@ _DECISION = (
 )
 _COLUMN = "name the column that holds {0}, {0}='COLUMN'"
 _TYPE = "leave `type` out where it is no type of event, type={'value': ''}"
-_SCORE = "give scores from 0 to 1, percentages divided by 100"
+_OF_FIELDS = {
+    "score": "give scores from 0 to 1, percentages divided by 100",
+    **{field: _CLASS.format(field) for field in ("prediction", "label")},
+}
+"""What to write where a value does not fit, by field."""
 
 
 class RejectedRows:
@@ -80,21 +84,15 @@ class RejectedRows:
 
 
 def _hint(rejection: Rejection, unit: TimeUnit) -> str:
-    field = rejection.field
+    field, value = rejection.field, rejection.value
     if rejection.reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
-        fits = unit_to_give(float(rejection.value), unit)
+        fits = unit_to_give(float(value), unit)
         return "" if fits is None else f"give the unit of times, time={{'unit': '{fits}'}}"
-    if rejection.reason is RejectReason.UNKNOWN_TYPE:
-        return _TYPE
     if rejection.reason is RejectReason.MISSING_FIELD:
         return _DECISION if field == "prediction" else _COLUMN.format(field)
-    if rejection.reason is not RejectReason.BAD_VALUE:
-        return ""
-    if field in TIMES:
-        return _time_hint(field, rejection.value)
-    if field == "score":
-        return _SCORE
-    return _CLASS.format(field) if field in ("prediction", "label") else ""
+    if rejection.reason is RejectReason.BAD_VALUE:
+        return _time_hint(field, value) if field in TIMES else _OF_FIELDS.get(field, "")
+    return _TYPE if rejection.reason is RejectReason.UNKNOWN_TYPE else ""
 
 
 def _time_hint(field: str, value: object) -> str:
