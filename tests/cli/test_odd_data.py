@@ -181,12 +181,14 @@ HINTS = {
         (),
         "give the zone of times that name none: --zone Europe/Berlin",
     ),
-    "line breaks in cells": (
-        table("ts,prediction,label,note", lambda row: f'{SECOND + row},1,1,"two\nlines"'),
+    "quotes that do not end": (
+        table(
+            "ts,prediction,label,note", lambda row: f'{SECOND + row},1,1,"one' + '"x' * (row % 2)
+        ),
         (),
         (
-            "end each quoted cell on its own line: replace line breaks within cells by spaces, and "
-            "write a quote within a cell twice"
+            "end each quoted cell with a quote, and write a quote within it twice; a row has at "
+            "most 64 KiB, with the line breaks of its cells"
         ),
     ),
 }
