@@ -105,6 +105,8 @@ def score_hint(field: str, values: Values) -> str:
     if not numbers:
         if any(_has_decimal_comma(value) for value in values):
             return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
+        if any(isinstance(value, str) and value.strip().endswith("%") for value in values):
+            return f"{field}s lie from 0 to 1: write 0.87 for 87%, {other}"
         return f"{field}s are numbers from 0 to 1, got {_listed(values)}; write those, {other}"
     lowest, highest = min(numbers), max(numbers)
     outside = f"{field}s lie from 0 to 1, and here some are as {{}} as {{:g}}"

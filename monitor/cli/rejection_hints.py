@@ -19,7 +19,8 @@ _WHOLE = ("record", "row")
 """In the place of a field: the fault is one of the record."""
 
 _HINTS = {
-    RejectReason.UNKNOWN_TYPE: "leave `type` out, or map it: --constant type=prediction",
+    RejectReason.UNKNOWN_TYPE: "`type` is here the type of an event; leave a column out that is "
+    "something else: --constant type=",
     RejectReason.UNKNOWN_MODEL: "add the model to the configuration, or map it: --constant "
     "model=NAME",
 }

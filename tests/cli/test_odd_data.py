@@ -79,6 +79,35 @@ HINTS = {
             f"divide them by 100, {COLUMN}"
         ),
     ),
+    "percentages with their sign": (
+        of_scores(lambda row: f"{80 + row}%"),
+        (),
+        f"scores lie from 0 to 1: write 0.87 for 87%, {COLUMN}",
+    ),
+    "a foreign type": (
+        table("id,ts,prediction,label,type", lambda row: f"{row},{SECOND + row},1,1,card"),
+        (),
+        (
+            "`type` is here the type of an event; leave a column out that is something else: "
+            "--constant type="
+        ),
+    ),
+    "no id of predictions": (
+        table("claim,ts,prediction", lambda row: f"{row},{SECOND + row},1"),
+        (),
+        (
+            "say which column is which: write --field id=COLUMN, or --field label=COLUMN where it "
+            "has both, and needs no id"
+        ),
+    ),
+    "no id of labels": (
+        table("ts,label", lambda row: f"{SECOND + row},1"),
+        (),
+        (
+            "say which column is which: write --field id=COLUMN, or --field prediction=COLUMN "
+            "where it has both, and needs no id"
+        ),
+    ),
     "log odds": (
         of_scores(lambda row: row * 1.5 - 3.25),
         (),
@@ -203,12 +232,12 @@ def test_the_hint_names_what_to_write_for_the_values_that_came(capsys, tmp_path,
     assert last.split("; ", 1)[1] == hint
 
 
-@pytest.mark.parametrize("case", ["no label yet", "microseconds", "no zone"])
+@pytest.mark.parametrize("case", ["no label yet", "microseconds", "no zone", "a foreign type"])
 def test_what_the_hint_names_makes_the_records_usable(capsys, tmp_path, case):
     text, _, hint = HINTS[case]
     path = tmp_path / "a.csv"
     path.write_text(text)
-    done = ran(capsys, "replay", path, *hint.partition(": ")[2].split())
+    done = ran(capsys, "replay", path, *hint.rpartition(": ")[2].split())
     assert (done.code, done.err) == (0, "")
 
 

@@ -259,6 +259,39 @@ def test_a_hint_is_of_the_values_that_came(column, values, hint):
     assert raised.value.args[0].splitlines()[0].endswith(hint or "every row was rejected")
 
 
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_a_field_whose_constant_is_empty_is_left_out(form):
+    columns = {"id": ["x", "x"], "ts": [0, 60], "prediction": [1, 0], "label": [1, 0]}
+    table = form({**columns, "type": ["card", "transfer"], "region": ["eu", "us"]})
+    monitor = Monitor(Config(defaults={"segments": ["region"]}))
+    left_out = {"value": ""}
+    found = monitor.feed(table, type=left_out, id=left_out, segment={"region": left_out})
+    assert (found.rows, found.rejected, found.duplicates) == (2, {}, 0)
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=0, tn=1)
+    assert set(monitor["default"]["all"].by("region")) == {"__missing__"}
+
+
+INDEXED = pd.DataFrame({"id": [1, 2], "ts": [0, 60], "prediction": [1, 0]})
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (INDEXED.set_index("id"), "id='COLUMN', or label, .*has 'id', .*table.reset_index"),
+        (INDEXED.set_index("ts"), "has no column 'ts', .* its index has 'ts', .*reset_index"),
+        (INDEXED.set_index(["id", "ts"]), "its index has 'id', 'ts', and is no column"),
+        (
+            INDEXED[["id", "prediction"]].set_index(pd.to_datetime([0, 60], unit="s")),
+            r"give table.rename_axis\('ts'\).reset_index\(\)$",
+        ),
+        (pd.DataFrame({"ts": [0], "label": [1]}), "where a row has both and needs no id$"),
+    ],
+)
+def test_an_index_that_holds_fields_is_named_with_what_to_write(table, message):
+    with pytest.raises(ValueError, match=message):
+        Monitor().feed(table)
+
+
 def test_more_than_half_of_the_rows_rejected_is_a_warning_with_what_to_write():
     table = {"ts": [0, 60, 120, 180], "prediction": [1, 0, 1, 1], "label": [1, "open", "open", 0]}
     with pytest.warns(UserWarning, match="rejected") as warned:
