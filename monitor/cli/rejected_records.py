@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from monitor.config.mapping import TimeUnit
 from monitor.events.reject_reasons import Rejection, RejectReason
@@ -12,7 +11,6 @@ from monitor.events.reject_reasons import Rejection, RejectReason
 _EXAMPLES = 1_000
 """Records of each reason and field to look at."""
 _MUST_BE, _GOT = ": must be ", ", got "
-_JSON = json.JSONDecoder()
 
 
 class RejectedRecords:
@@ -76,8 +74,9 @@ class RejectedRecords:
             reason: why they were rejected.
             field: at fault.
         """
-        found = (one.detail for one in self.examples(reason, field))
-        return [value for value, _ in Counter(_values(found)).most_common()]
+        values = (one.value for one in self.examples(reason, field))
+        found = (v for v in values if isinstance(v, str | int | float) and not isinstance(v, bool))
+        return [value for value, _ in Counter(found).most_common()]
 
     def allowed(self, reason: RejectReason, field: str) -> str:
         """Return what a field has to be in the first of these records; "" where none says so.
@@ -88,14 +87,3 @@ class RejectedRecords:
         """
         details = (one.detail.partition(_MUST_BE)[2] for one in self.examples(reason, field))
         return next((detail.partition(_GOT)[0] for detail in details if detail), "")
-
-
-def _values(details: Iterable[str]) -> Iterator[str | float]:
-    """Yield the values that details name; a long one is cut there, and left out."""
-    for detail in details:
-        try:
-            value, _ = _JSON.raw_decode(detail.partition(_GOT)[2])
-        except ValueError:
-            continue
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            yield value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from math import isfinite, nan
 from shlex import quote
 
 from monitor.config.mapping import TimeUnit, text_of
+from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
 
 Values = Sequence[str | float]
@@ -105,6 +105,8 @@ def score_hint(field: str, values: Values) -> str:
     if not numbers:
         if any(_has_decimal_comma(value) for value in values):
             return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
+        if any(isinstance(value, str) and value.strip().endswith("%") for value in values):
+            return f"{field}s lie from 0 to 1: write 0.87 for 87%, {other}"
         return f"{field}s are numbers from 0 to 1, got {_listed(values)}; write those, {other}"
     lowest, highest = min(numbers), max(numbers)
     outside = f"{field}s lie from 0 to 1, and here some are as {{}} as {{:g}}"
@@ -135,6 +137,12 @@ def time_hint(field: str, values: Values) -> str:
         return "give the zone of times that name none: --zone Europe/Berlin"
     got = f", got {values[0]!r}" if values else ""
     column = f"--field {field}=COLUMN"
+    if values and isinstance(values[0], str) and begins_with_day_or_month(values[0]):
+        return (
+            f"{field} with the day or the month first is not read{got}, since 07/08/2026 is a day "
+            "of July or of August: write 2026-08-07T12:00:00Z, in pandas "
+            f'pd.to_datetime(df["{field}"], dayfirst=True), or name another column: {column}'
+        )
     return (
         f"{field} is read as {_FORM}{got}; write it so, or name the column that holds it: {column}"
     )
@@ -187,7 +195,5 @@ def _has_decimal_comma(value: object) -> bool:
 
 
 def _lacks_zone(value: object) -> bool:
-    try:
-        return isinstance(value, str) and datetime.fromisoformat(value.strip()).tzinfo is None
-    except ValueError:
-        return False
+    moment = moment_of(value) if isinstance(value, str) else None
+    return moment is not None and moment.tzinfo is None

@@ -9,6 +9,7 @@ from monitor.cli.rejected_values import class_hint, name_hint, score_hint, time_
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
+from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
 from monitor.feeds.mapping.guessing import ASKED
@@ -18,7 +19,8 @@ _WHOLE = ("record", "row")
 """In the place of a field: the fault is one of the record."""
 
 _HINTS = {
-    RejectReason.UNKNOWN_TYPE: "leave `type` out, or map it: --constant type=prediction",
+    RejectReason.UNKNOWN_TYPE: "`type` is here the type of an event; leave a column out that is "
+    "something else: --constant type=",
     RejectReason.UNKNOWN_MODEL: "add the model to the configuration, or map it: --constant "
     "model=NAME",
 }
@@ -104,8 +106,8 @@ def _malformed(rejected: RejectedRecords) -> str:
         return "write one JSON object a line, or end the name in .csv, .json, .parquet or .arrow"
     if any(UNREADABLE_QUOTES in detail for detail in details):
         return (
-            "end each quoted cell on its own line: replace line breaks within cells by spaces, "
-            "and write a quote within a cell twice"
+            "end each quoted cell with a quote, and write a quote within it twice; a row has at "
+            f"most {MAX_RECORD_BYTES // 1024} KiB, with the line breaks of its cells"
         )
     return "check the separator (.csv for commas, .tsv for tabs) and the quotes of the rows"
 

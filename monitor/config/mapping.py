@@ -33,6 +33,8 @@ FIELDS = (
 """Names of the fields of events, which are also the columns of tables without a mapping."""
 _NEAR = 0.7
 """Likeness from which another field is proposed: `decision` is not near enough to `version`."""
+NO_FIELD = ""
+"""The constant that leaves its field out."""
 SEGMENT = "segment."
 """A mapping names the segment key K as the field `segment.K`."""
 
@@ -209,8 +211,9 @@ class MappedRecords(Section):
 
     fields: Mapping[EventField, Source] = setting(
         {},
-        "Column of each field, nested names with dots, or {value: V} for one value everywhere; "
-        "segment.K for the segment key K. Default: columns are named like the fields.",
+        "Column of each field, nested names with dots, or {value: V} for one value everywhere "
+        '("" leaves the field out); segment.K for the segment key K. Default: columns are named '
+        "like the fields.",
     )
     values: Mapping[ClassField, ClassValues] = setting(
         {}, "Values of prediction and label, where these are not 0 and 1."

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+_JSON = json.JSONDecoder()
 
 
 class RejectReason(StrEnum):
@@ -46,3 +49,15 @@ class Rejection(NamedTuple):
     def field(self) -> str:
         """The field at fault; "record" or "row" where it is the record as a whole."""
         return self.detail.partition(":")[0]
+
+    @property
+    def value(self) -> Any:
+        """The value that the detail shows; None where it shows none, or only its beginning.
+
+        >>> Rejection(RejectReason.BAD_VALUE, "f:1", "id: must be text, got 5; write it", b"").value
+        5
+        """
+        try:
+            return _JSON.raw_decode(self.detail.partition(", got ")[2])[0]
+        except ValueError:
+            return None

@@ -1,8 +1,7 @@
 """Reads CSV: the first line names the columns, each further line is one record.
 
-An empty cell omits the field, except for `label`, where it is null. Cells may be quoted,
-but must not contain line breaks, so that a stray quote invalidates one record and not
-the rest of the file.
+An empty cell omits the field, except for `label`, where it is null. Quoted cells may contain
+line breaks (RFC 4180).
 """
 
 from __future__ import annotations
@@ -13,11 +12,14 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from monitor.config.mapping import SEGMENT, MappedRecords, TimeForm
+from monitor.events.batches import at_rows, concatenate
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
-from monitor.feeds.blocks import blocks
+from monitor.feeds.blocks import Block, TornError, blocks
 from monitor.feeds.csv_header import NAMES, cells_of, header_of
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import not_utf8
@@ -26,8 +28,9 @@ from monitor.feeds.decode.scanning import RowLayout
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
+from monitor.feeds.rows_over_lines import RowsOverLines, SplitBlock
 
-UNREADABLE_QUOTES = "has a quoted cell that does not end on its line, or a stray quote"
+UNREADABLE_QUOTES = "has a quoted cell that does not end, or a stray quote"
 """In the detail of a row."""
 _WHOLE_FLOAT = re.compile(r"\d+\.0")
 
@@ -58,15 +61,23 @@ def read_csv(
         TornError: the stream is truncated or damaged.
     """
     table: _Rows | None = None
-    for block in blocks(stream, chunk_bytes):
-        data, skipped = block.data, 0
-        if table is None:
-            header, _, data = data.partition(b"\n")
-            table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
-            for doubt in table.doubts(data.partition(b"\n")[0]):
-                say(f"{name}: {doubt}")
-            skipped = 1
-        yield table.decode(data, block.first_line + skipped)
+    torn: TornError | None = None
+    try:
+        for block in blocks(stream, chunk_bytes):
+            lines = block
+            if table is None:
+                header, _, data = block.data.partition(b"\n")
+                table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
+                for doubt in table.doubts(data.partition(b"\n")[0]):
+                    say(f"{name}: {doubt}")
+                lines = Block(data, block.first_line + 1)
+            yield table.decode(table.over_lines.split(lines))
+    except TornError as error:
+        torn = error
+    if table is not None and (rest := table.over_lines.rest()).block.data:
+        yield table.decode(rest)
+    if torn is not None:
+        raise torn
 
 
 def rows_of_text(name: str, text: bytes, separator: str, most: int) -> list[dict[str, Any]]:
@@ -99,7 +110,11 @@ def _is_plain(mapping: MappedRecords | None) -> bool:
 
 
 class _Rows:
-    """Decodes rows under a header."""
+    """Decodes rows under a header.
+
+    Attributes:
+        over_lines: takes rows over several lines out of blocks.
+    """
 
     def __init__(
         self,
@@ -117,6 +132,7 @@ class _Rows:
         if self._separator != separator:
             names = f"{NAMES[self._separator]}, not {NAMES.get(separator, repr(separator))}"
             say(f"{name}: reads cells separated by {names}, as its first line has them")
+        self.over_lines = RowsOverLines(len(self._columns), self._separator)
         mapping = mapping_for_file(name, self._columns, mapping, say)
         keys = decoder.settings.segment_keys
         sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
@@ -172,14 +188,24 @@ class _Rows:
         labelled = "label" in sources.fields
         return RowLayout(tuple(columns), self._separator, self._common["type"], labelled)
 
-    def decode(self, data: bytes, first_line: int) -> EventBatch:
-        return self._decoder.decode_rows(
+    def decode(self, found: SplitBlock) -> EventBatch:
+        (data, first_line), rows, lines = found
+        batch = self._decoder.decode_rows(
             data,
             self._fields_or_fault,
             layout=self._layout,
             source=self._name,
             first_line=first_line,
         )
+        if not rows:
+            return batch
+        over_lines = self._decoder.decode_fields(
+            [self._fields_or_fault(row) for row in rows],
+            position=lambda row: f"{self._name}:{first_line + lines[row]}",
+            record=lambda row: rows[row],
+        )
+        places = np.array(lines, np.int64)
+        return concatenate([batch, at_rows(over_lines, places)], interleaved=True)
 
     def _fields_or_fault(self, line: bytes) -> Fields | Fault:
         if len(line) > MAX_RECORD_BYTES:

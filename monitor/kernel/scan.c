@@ -336,7 +336,7 @@ static bool read_cell(const Names *names, enum Field field, const u8 *at, const 
         value->kind = NUMBER;
         if (read_number(&cursor, &value->number) && cursor.at == end)
             return true;
-        break; /* RFC 3339, perhaps */
+        break; /* ISO 8601, perhaps */
     case SEGMENT: return false; /* an object of JSON */
     default: break;
     }

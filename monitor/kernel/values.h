@@ -83,16 +83,35 @@ static int days_in(int year, int month)
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-/* Reads RFC 3339 with up to six decimals, and Z or an offset, as epoch seconds. */
-static bool read_rfc3339(const Text *text, double *seconds)
+/* Reads Z or an offset, +02:00, +0200 or +02, as microseconds ahead of UTC. */
+static bool read_offset(const u8 *at, const u8 *end, i64 *ahead)
+{
+    int hours, minutes = 0;
+    size_t length = (size_t)(end - at);
+    *ahead = 0;
+    if (length == 1)
+        return *at == 'Z' || *at == 'z';
+    if ((length != 3 && length != 5 && length != 6) || (*at != '+' && *at != '-') ||
+        !read_pair(at + 1, &hours) || (length == 6 && at[3] != ':') ||
+        (length > 3 && !read_pair(end - 2, &minutes)) || hours > 23 || minutes > 59)
+        return false;
+    *ahead = (i64)(hours * 60 + minutes) * (*at == '+' ? 60000000 : -60000000);
+    return true;
+}
+
+/* Reads RFC 3339 with up to six decimals, or without seconds, as epoch seconds. Python reads the
+   other forms of ISO 8601. */
+static bool read_iso8601(const Text *text, double *seconds)
 {
     const u8 *at = text->start, *end = at + text->length;
-    int century, year, month, day, hour, minute, second;
-    if (text->length < 20 || !read_pair(at, &century) || !read_pair(at + 2, &year) ||
+    int century, year, month, day, hour, minute, second = 0;
+    if (text->length < 17 || !read_pair(at, &century) || !read_pair(at + 2, &year) ||
         at[4] != '-' || !read_pair(at + 5, &month) || at[7] != '-' || !read_pair(at + 8, &day) ||
         (at[10] != 'T' && at[10] != 't' && at[10] != ' ') || !read_pair(at + 11, &hour) ||
-        at[13] != ':' || !read_pair(at + 14, &minute) || at[16] != ':' ||
-        !read_pair(at + 17, &second))
+        at[13] != ':' || !read_pair(at + 14, &minute))
+        return false;
+    bool to_seconds = at[16] == ':';
+    if (to_seconds && (text->length < 20 || !read_pair(at + 17, &second)))
         return false;
     year += 100 * century;
     if (year < 1900 || year > 2199 || month < 1 || month > 12 || day < 1 ||
@@ -100,8 +119,8 @@ static bool read_rfc3339(const Text *text, double *seconds)
         return false;
     i64 microseconds = ((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
     microseconds *= 1000000;
-    at += 19;
-    if (*at == '.') {
+    at += to_seconds ? 19 : 16;
+    if (to_seconds && *at == '.') {
         i64 unit = 1000000;
         for (at++; at < end && *at >= '0' && *at <= '9' && unit > 1; at++) {
             unit /= 10;
@@ -110,17 +129,10 @@ static bool read_rfc3339(const Text *text, double *seconds)
         if (unit == 1000000)
             return false;
     }
-    if (end - at == 1 && (*at == 'Z' || *at == 'z')) {
-        *seconds = (double)microseconds / 1e6;
-        return true;
-    }
-    int ahead_hours, ahead_minutes;
-    if (end - at != 6 || (*at != '+' && *at != '-') || at[3] != ':' ||
-        !read_pair(at + 1, &ahead_hours) || !read_pair(at + 4, &ahead_minutes) ||
-        ahead_hours > 23 || ahead_minutes > 59)
+    i64 ahead;
+    if (!read_offset(at, end, &ahead))
         return false;
-    i64 ahead = (i64)(ahead_hours * 60 + ahead_minutes) * 60000000;
-    *seconds = (double)(microseconds - (*at == '+' ? ahead : -ahead)) / 1e6;
+    *seconds = (double)(microseconds - ahead) / 1e6;
     return true;
 }
 
@@ -130,7 +142,7 @@ static bool read_time(const Value *value, i64 latest_ms, i64 *time)
     double seconds;
     if (value->kind == NUMBER ? !read_double(&value->number, &seconds)
                               : value->kind != TEXT || value->text.escaped ||
-                                    !read_rfc3339(&value->text, &seconds))
+                                    !read_iso8601(&value->text, &seconds))
         return false;
     if (!(seconds >= EARLIEST && seconds < LATEST))
         return false;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,19 +10,16 @@ from threading import RLock
 from typing import Any, Self
 
 from monitor.config import Config, load_config
-from monitor.config.mapping import TimeUnit
 from monitor.config.quantities import count_of
 from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
-from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
-from monitor.feeds.decode.time_units import unit_to_give
-from monitor.feeds.table_fields import TIMES
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
+from monitor.python.rejected_rows import RejectedRows
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.version_tables import VersionsReport, two_versions
 from monitor.python.views import ModelView
@@ -31,17 +28,6 @@ from monitor.snapshot import Snapshot
 _SHOWN = 7
 """Models that a `repr` shows."""
 _SHOWN_REJECTIONS = 5
-_ZONE = "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
-_CLASS = "say which values are of the positive class, values={{'{}': {{'positive': ['VALUE']}}}}"
-_DECISION = (
-    "name the column of predictions, prediction='COLUMN', or give the model a threshold for its "
-    "scores, Monitor(Config(defaults={'threshold': 0.5}))"
-)
-_HINTS = {
-    **dict.fromkeys(TIMES, _ZONE),
-    **{field: _CLASS.format(field) for field in ("prediction", "label")},
-}
-"""What to write where a value does not fit, by field."""
 
 
 class EmbeddedMonitor(Monitor):
@@ -110,6 +96,9 @@ class EmbeddedMonitor(Monitor):
         Raises:
             ValueError: the columns cannot hold events, or every row was rejected.
 
+        Warns:
+            UserWarning: more than half of the rows were rejected.
+
         >>> monitor = EmbeddedMonitor()
         >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}
         >>> monitor.feed(table, ts="time", prediction="flagged", label="fraud",
@@ -120,7 +109,7 @@ class EmbeddedMonitor(Monitor):
         >>> monitor.feed({"id": [7, 8, 7], "ts": [0, 60, 120], "prediction": [1, 0, 1]})
         3 rows read, 0 rejected, 1 duplicate
         """
-        rows, rejected, first, alone = 0, Counter[str](), list[Rejection](), True
+        rows, alone, rejected = 0, True, RejectedRows()
         with self._lock:
             self.flush()
             predictions, labels = self._stages.repeated
@@ -130,20 +119,22 @@ class EmbeddedMonitor(Monitor):
                 self.apply(batch)
                 rows += batch.records
                 alone &= len(batch.predictions) + len(batch.labels) <= batch.records
-                rejected.update(str(rejection.reason) for rejection in batch.rejected)
-                first += batch.rejected[: _SHOWN_REJECTIONS - len(first)]
+                rejected.add(batch.rejected)
             again, relabelled = self._stages.repeated
         found = TableRead(
             rows=rows,
-            rejected=rejected,
+            rejected=rejected.by_reason,
             duplicates=again - predictions + (relabelled - labels if alone else 0),
-            first=tuple(first),
+            first=tuple(rejected.first),
             note=reader.note,
         )
-        if rows and rejected.total() == rows:
-            raise ValueError(
-                f"table: every row was rejected{_hint(first[0], mapping.time.unit)}\n{found!r}"
-            )
+        if rejected.total * 2 > rows:
+            hint = rejected.hint(mapping.time.unit)
+            advice = f"{hint and '; '}{hint}\n{found!r}"
+            if rejected.total == rows:
+                raise ValueError(f"table: every row was rejected{advice}")
+            most = f"{rejected.total:,} of {count_of(rows, 'row')} were rejected"
+            warnings.warn(f"table: {most}{advice}", stacklevel=2)
         return found
 
     def compare(
@@ -261,27 +252,3 @@ class EmbeddedMonitor(Monitor):
         left = len(snapshot.models) - _SHOWN
         more = [f"… and {count_of(left, 'more model')}"] if left > 0 else []
         return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
-
-
-def _hint(rejection: Rejection, unit: TimeUnit) -> str:
-    """Return what to write so that a row like this one is read; "" where that is not certain.
-
-    Args:
-        rejection: of the row.
-        unit: of times that are numbers, as they were read.
-    """
-    if rejection.reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
-        fits = unit_to_give(_number(rejection.detail), unit)
-        return "" if fits is None else f"; give the unit of times, time={{'unit': '{fits}'}}"
-    field = rejection.detail.partition(":")[0]
-    if rejection.reason is RejectReason.MISSING_FIELD and field == "prediction":
-        return f"; {_DECISION}"
-    if rejection.reason is RejectReason.BAD_VALUE and field in _HINTS:
-        return f"; {_HINTS[field]}"
-    return ""
-
-
-def _number(detail: str) -> float:
-    """Return the number that the detail of a rejected time names."""
-    shown = detail.partition(", got ")[2].partition(", which")[0]
-    return float(shown.strip('"'))

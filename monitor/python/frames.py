@@ -44,3 +44,19 @@ def notebook_frame(title: str, page: str, height: int) -> str:
         f'<iframe sandbox="" style="width:100%;height:{height}px;border:0" '
         f'title="{escape(title)}" srcdoc="{escape(page)}"></iframe>'
     )
+
+
+def index_hint(table: Any) -> str:
+    """Return how the index of a frame of pandas becomes columns; "" where it only numbers rows.
+
+    Args:
+        table: of any kind.
+    """
+    index = getattr(table, "index", None)
+    names = [name for name in getattr(index, "names", ()) if name is not None]
+    if names:
+        shown = ", ".join(map(repr, names))
+        return f"; its index has {shown}, and is no column: give table.reset_index()"
+    if getattr(getattr(index, "dtype", None), "kind", "") == "M":
+        return "; its index has times, and is no column: give table.rename_axis('ts').reset_index()"
+    return ""

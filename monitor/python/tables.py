@@ -24,11 +24,12 @@ from monitor.feeds.arrow.arrow_files import BATCH_ROWS
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
-from monitor.feeds.mapping.guessing import mapping_for_table, suffices
+from monitor.feeds.mapping.guessing import lacks_id, mapping_for_table, suffices
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
 from monitor.feeds.scalars import is_nothing, plain
 from monitor.feeds.table_fields import type_of_rows
+from monitor.python.frames import index_hint
 
 _EPOCH = np.datetime64("1970-01-01", "us")
 
@@ -123,9 +124,9 @@ class TableReader:
             found = mapping_for_table("table", names, mapping, self._take_note, keywords)
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
-            _check_events(names, self._sources)
+            _check_events(table, names, self._sources)
         except FeedError as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(f"{error}{index_hint(table)}") from error
         self._used = [name for name in names if name in self._sources.used]
 
     def batches(self) -> Iterator[EventBatch]:
@@ -229,12 +230,15 @@ class TableReader:
         )
 
 
-def _check_events(names: Sequence[str], sources: Sources) -> None:
+def _check_events(table: Any, names: Sequence[str], sources: Sources) -> None:
     if not suffices(sources.fields):
         lacks = [f for f in ("ts", "id", "prediction", "label") if f not in sources.fields]
+        asked = f"which of {', '.join(lacks)}, as in {lacks[-1]}='COLUMN'"
+        if lacks_id(sources.fields):
+            asked = f"id, id='COLUMN', or {lacks[-1]}, where a row has both and needs no id"
         raise ValueError(
             f"table: its columns make no events, got {', '.join(names) or 'none'}; say which "
-            f"column is which of {', '.join(lacks)}, as in {lacks[-1]}='COLUMN'"
+            f"column is {asked}{index_hint(table)}"
         )
 
 

@@ -15,13 +15,13 @@ BAD = {
     "malformed": ("no JSON\n", "write one JSON object a line, or end the name in .csv"),
     "missing_field": (
         '{"ts":1,"label":1}\n',
-        "say which column is which: write --field prediction=COLUMN",
+        "say which column is which: write --field id=COLUMN, or --field prediction=COLUMN",
     ),
     "bad_value": (
         '{"ts":1,"prediction":"yes","label":1}\n',
         "say which values are of the positive class: --positive prediction=VALUE",
     ),
-    "unknown_type": ('{"type":"event","ts":1}\n', "leave `type` out, or map it"),
+    "unknown_type": ('{"type":"event","ts":1}\n', "`type` is here the type of an event"),
     "timestamp_in_milliseconds": (
         '{"ts":1780000000000,"prediction":1,"label":1}\n',
         "give the unit of times: --unit ms",

@@ -34,6 +34,11 @@ TIME = (
     "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
     "write it so, or name the column that holds it: --field ts=COLUMN"
 )
+DAYS_FIRST = (
+    "ts with the day or the month first is not read, got '{}', since 07/08/2026 is a day of July "
+    'or of August: write 2026-08-07T12:00:00Z, in pandas pd.to_datetime(df["ts"], '
+    "dayfirst=True), or name another column: --field ts=COLUMN"
+)
 MORE = (
     "for a model of more than two classes, list them as its classes in a configuration, which "
     "precision-monitor init FILE writes"
@@ -72,6 +77,35 @@ HINTS = {
         (
             "scores lie from 0 to 1, and here some are as high as 89.5: if they are percentages, "
             f"divide them by 100, {COLUMN}"
+        ),
+    ),
+    "percentages with their sign": (
+        of_scores(lambda row: f"{80 + row}%"),
+        (),
+        f"scores lie from 0 to 1: write 0.87 for 87%, {COLUMN}",
+    ),
+    "a foreign type": (
+        table("id,ts,prediction,label,type", lambda row: f"{row},{SECOND + row},1,1,card"),
+        (),
+        (
+            "`type` is here the type of an event; leave a column out that is something else: "
+            "--constant type="
+        ),
+    ),
+    "no id of predictions": (
+        table("claim,ts,prediction", lambda row: f"{row},{SECOND + row},1"),
+        (),
+        (
+            "say which column is which: write --field id=COLUMN, or --field label=COLUMN where it "
+            "has both, and needs no id"
+        ),
+    ),
+    "no id of labels": (
+        table("ts,label", lambda row: f"{SECOND + row},1"),
+        (),
+        (
+            "say which column is which: write --field id=COLUMN, or --field prediction=COLUMN "
+            "where it has both, and needs no id"
         ),
     ),
     "log odds": (
@@ -156,23 +190,34 @@ HINTS = {
         ("--positive", "label=fraud", "--negative", "label=legit"),
         f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'open'",
     ),
-    "days first": (of_times(lambda row: f"{row + 1:02}/12/2025"), (), TIME.format("'01/12/2025'")),
+    "days first": (
+        of_times(lambda row: f"{row + 1:02}/12/2025"),
+        (),
+        DAYS_FIRST.format("01/12/2025"),
+    ),
     "days first in a zone": (
         of_times(lambda row: f"{row + 1:02}.12.2025 10:00"),
         ("--zone", "Europe/Berlin"),
-        TIME.format("'01.12.2025 10:00'"),
+        DAYS_FIRST.format("01.12.2025 10:00"),
+    ),
+    "words for times": (
+        of_times(lambda _: "yesterday"),
+        (),
+        TIME.format("'yesterday'"),
     ),
     "no zone": (
         of_times(lambda row: f"2026-07-0{row + 1} 12:00"),
         (),
         "give the zone of times that name none: --zone Europe/Berlin",
     ),
-    "line breaks in cells": (
-        table("ts,prediction,label,note", lambda row: f'{SECOND + row},1,1,"two\nlines"'),
+    "quotes that do not end": (
+        table(
+            "ts,prediction,label,note", lambda row: f'{SECOND + row},1,1,"one' + '"x' * (row % 2)
+        ),
         (),
         (
-            "end each quoted cell on its own line: replace line breaks within cells by spaces, and "
-            "write a quote within a cell twice"
+            "end each quoted cell with a quote, and write a quote within it twice; a row has at "
+            "most 64 KiB, with the line breaks of its cells"
         ),
     ),
 }
@@ -187,12 +232,12 @@ def test_the_hint_names_what_to_write_for_the_values_that_came(capsys, tmp_path,
     assert last.split("; ", 1)[1] == hint
 
 
-@pytest.mark.parametrize("case", ["no label yet", "microseconds", "no zone"])
+@pytest.mark.parametrize("case", ["no label yet", "microseconds", "no zone", "a foreign type"])
 def test_what_the_hint_names_makes_the_records_usable(capsys, tmp_path, case):
     text, _, hint = HINTS[case]
     path = tmp_path / "a.csv"
     path.write_text(text)
-    done = ran(capsys, "replay", path, *hint.partition(": ")[2].split())
+    done = ran(capsys, "replay", path, *hint.rpartition(": ")[2].split())
     assert (done.code, done.err) == (0, "")
 
 

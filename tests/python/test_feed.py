@@ -242,8 +242,75 @@ def test_a_field_that_is_like_none_is_answered_with_the_list():
         Monitor().feed(FRAME, decision="decision")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "hint"),
+    [
+        ("ts", ["13/07/2026 10:00"], "pd.to_datetime(df['ts'], dayfirst=True)"),
+        ("ts", ["yesterday"], ""),
+        ("type", ["card"], "type={'value': ''}"),
+        ("id", [None], "id='COLUMN'"),
+        ("score", [87.0], "give scores from 0 to 1, percentages divided by 100"),
+    ],
+)
+def test_a_hint_is_of_the_values_that_came(column, values, hint):
+    table = {"ts": [1_772_323_200], "prediction": [1], "id": ["a"], column: values}
+    with pytest.raises(ValueError, match="every row was rejected") as raised:
+        Monitor().feed(table)
+    assert raised.value.args[0].splitlines()[0].endswith(hint or "every row was rejected")
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_a_field_whose_constant_is_empty_is_left_out(form):
+    columns = {"id": ["x", "x"], "ts": [0, 60], "prediction": [1, 0], "label": [1, 0]}
+    table = form({**columns, "type": ["card", "transfer"], "region": ["eu", "us"]})
+    monitor = Monitor(Config(defaults={"segments": ["region"]}))
+    left_out = {"value": ""}
+    found = monitor.feed(table, type=left_out, id=left_out, segment={"region": left_out})
+    assert (found.rows, found.rejected, found.duplicates) == (2, {}, 0)
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=0, tn=1)
+    assert set(monitor["default"]["all"].by("region")) == {"__missing__"}
+
+
+INDEXED = pd.DataFrame({"id": [1, 2], "ts": [0, 60], "prediction": [1, 0]})
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (INDEXED.set_index("id"), "id='COLUMN', or label, .*has 'id', .*table.reset_index"),
+        (INDEXED.set_index("ts"), "has no column 'ts', .* its index has 'ts', .*reset_index"),
+        (INDEXED.set_index(["id", "ts"]), "its index has 'id', 'ts', and is no column"),
+        (
+            INDEXED[["id", "prediction"]].set_index(pd.to_datetime([0, 60], unit="s")),
+            r"give table.rename_axis\('ts'\).reset_index\(\)$",
+        ),
+        (pd.DataFrame({"ts": [0], "label": [1]}), "where a row has both and needs no id$"),
+    ],
+)
+def test_an_index_that_holds_fields_is_named_with_what_to_write(table, message):
+    with pytest.raises(ValueError, match=message):
+        Monitor().feed(table)
+
+
+def test_more_than_half_of_the_rows_rejected_is_a_warning_with_what_to_write():
+    table = {"ts": [0, 60, 120, 180], "prediction": [1, 0, 1, 1], "label": [1, "open", "open", 0]}
+    with pytest.warns(UserWarning, match="rejected") as warned:
+        found = Monitor().feed({**table, "ts": [0, None, None, None]})
+    assert (found.rows, found.rejected) == (4, {"missing_field": 3})
+    first, *rest = str(warned[0].message).splitlines()
+    assert first == ("table: 3 of 4 rows were rejected; name the column that holds ts, ts='COLUMN'")
+    assert rest == repr(found).splitlines()
+    assert warned[0].filename == __file__
+    assert Monitor().feed(table).rejected == {"bad_value": 2}
+
+
+def test_an_empty_table_is_read_without_a_warning():
+    assert Monitor().feed({"ts": [], "prediction": [], "label": []}).rows == 0
+
+
 def test_some_rejected_rows_are_counted_and_shown():
-    found = Monitor().feed({"ts": [0, None, 60], "prediction": [1, 1, 7], "label": [1, 0, 0]})
+    table = {"ts": [0, None, 60, 90], "prediction": [1, 1, 7, 1], "label": [1, 0, 0, 1]}
+    found = Monitor().feed(table)
     assert found.rejected == {"missing_field": 1, "bad_value": 1}
     assert "row:3: prediction: must be 0, 1, true or false, got 7" in repr(found)
 

@@ -99,7 +99,7 @@ def test_a_time_without_a_zone_is_utc_in_single_events_and_in_tables(name):
 
 def test_a_text_without_a_zone_is_refused_in_single_events_and_in_tables():
     text = NAIVE.isoformat()
-    message = "ts: must be epoch seconds or RFC 3339 with Z or an offset"
+    message = "ts: must be epoch seconds or ISO 8601 with Z or an offset"
     with pytest.raises(ValueError, match=message):
         Monitor().predict("a", ts=text, prediction=1)
     with pytest.raises(ValueError, match=message):

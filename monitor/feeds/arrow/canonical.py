@@ -19,7 +19,7 @@ pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
 _DAY = r"^\d{4}-\d\d-\d\d"
-_WITH_ZONE = _DAY + r"[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$"
+_WITH_ZONE = _DAY + r"[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)$"
 _WITHOUT_ZONE = _DAY + r"([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _UUIDS = "arrow.uuid"

@@ -22,6 +22,7 @@ from monitor.feeds.decode.record_faults import RecordFaults
 from monitor.feeds.decode.records import Record, RecordTypes
 from monitor.feeds.decode.scanning import RowLayout, Scanner
 from monitor.feeds.decode.settings import DecodeSettings
+from monitor.feeds.decode.time_texts import with_rfc_3339
 from monitor.kernel import Kernel, compiled_module, kernel_in_use
 
 MAX_REJECTED_BYTES = 1024
@@ -239,11 +240,21 @@ class Decoder:
         """Decode a line that msgspec takes only once it is completed; None if it is unfit."""
         try:
             written = msgspec.json.decode(line)
-            if not isinstance(written, dict) or is_same(written, fields := completed(written)):
+            if not isinstance(written, dict):
                 return None
-            record: Record = msgspec.convert(fields, self._type_of(fields))
+            fields = completed(written)
+            if is_same(written, fields):
+                fields = with_rfc_3339(fields)
+            return None if is_same(written, fields) else self._converted(fields)
         except _UNDECODABLE:
             return None
+
+    def _converted(self, fields: Fields) -> Record:
+        """Return a record; its times may have any form, which few have, as it costs another try."""
+        try:
+            record: Record = msgspec.convert(fields, self._type_of(fields))
+        except msgspec.ValidationError:
+            record = msgspec.convert(with_rfc_3339(fields), self._type_of(fields))
         return record
 
     def _row_by_row(self, rows: Sequence[Fields | Fault]) -> _Decoded:
@@ -258,13 +269,12 @@ class Decoder:
         return _Decoded(records, positions, undecodable)
 
     def _record(self, row: Fields | Fault) -> Record:
-        type_of_row = self._type_of(row)
         try:
-            record: Record = msgspec.convert(row, type_of_row)
+            record: Record = msgspec.convert(row, self._type_of(row))
         except msgspec.ValidationError:
             if isinstance(row, Fault):
                 raise
-            record = msgspec.convert(with_whole_classes(row), type_of_row)
+            record = self._converted(with_whole_classes(row))
         return record
 
     def _type_of(self, row: Fields | Fault) -> Any:

@@ -13,16 +13,15 @@ from itertools import chain
 from math import isfinite
 from typing import Any, TypeGuard
 
-import msgspec
-
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import millisecond
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.reasons import Fault, Fields, shown
-from monitor.feeds.decode.records import MAX_COUNT, Time
+from monitor.feeds.decode.records import MAX_COUNT
 from monitor.feeds.decode.settings import NAME_LIMIT, DecodeSettings
+from monitor.feeds.decode.time_texts import seconds_of_text
 from monitor.feeds.decode.time_units import NAMES, unit_that_fits
 from monitor.feeds.scalars import is_nothing
 
@@ -215,7 +214,7 @@ def _time(name: str, value: object, latest: int | None) -> Fault | None:
         return _missing(name)
     seconds = _seconds(value)
     if seconds is None:
-        return _bad(name, "must be epoch seconds or RFC 3339 with Z or an offset", value)
+        return _bad(name, "must be epoch seconds or ISO 8601 with Z or an offset", value)
     return None if _is_in_time(seconds, latest) else _out_of_range(name, seconds, value)
 
 
@@ -301,20 +300,12 @@ def _name(name: str, value: object) -> Fault | None:
 
 
 def _seconds(value: object) -> float | None:
-    """Epoch seconds of a number, an aware datetime or an RFC 3339 string; else None."""
+    """Epoch seconds of a number, an aware datetime or a text of ISO 8601; else None."""
     if isinstance(value, datetime):
         return value.timestamp()
     if isinstance(value, str):
-        return _seconds_of_text(value)
+        return seconds_of_text(value)
     return float(value) if _is_number(value) and isfinite(value) else None
-
-
-def _seconds_of_text(text: str) -> float | None:
-    try:
-        found = msgspec.convert(text, Time)
-    except msgspec.ValidationError:
-        return None
-    return found.timestamp() if isinstance(found, datetime) else found
 
 
 def _is_integer(value: object) -> TypeGuard[int]:

@@ -25,7 +25,7 @@ _STATE = {
 }
 _CLASS = {"enum": [0, 1, True, False, None]}
 _TIME = {
-    "description": "Epoch seconds, or RFC 3339 with its zone.",
+    "description": "Epoch seconds, or ISO 8601 with its zone.",
     "oneOf": [{"type": "number"}, {"type": "string", "format": "date-time"}],
 }
 _ID = {

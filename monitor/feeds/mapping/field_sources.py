@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from monitor.config.mapping import FIELDS, SEGMENT, FixedValue, MappedRecords
+from monitor.config.mapping import FIELDS, NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
 
@@ -82,7 +82,7 @@ def sources_of_table(
             hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(columns)}"
             raise FeedError(f"{name}: {wanted}: there is no column {column!r}; {hint}")
     there = {f: column for f, column in found.columns.items() if _is_there(column, columns)}
-    places = {key: _segment(found, key, columns) for key in keys}
+    places = {key: _segment(found, key, columns) for key in found.segments}
     segments = {key: place for key, place in places.items() if place is not None}
     if "ts" not in there and "ts" not in found.constants:
         table_fields.require_time(name, columns)
@@ -92,6 +92,8 @@ def sources_of_table(
 def sources_of_records(mapping: MappedRecords | None, keys: Sequence[str]) -> Sources:
     """Return where records may hold the fields of events; each may lack any of them.
 
+    A field whose constant is empty text is left out, also where a column has its name.
+
     Args:
         mapping: of the records; None without one.
         keys: segment keys to look for.
@@ -99,9 +101,11 @@ def sources_of_records(mapping: MappedRecords | None, keys: Sequence[str]) -> So
     named, fixed = _named(mapping), _fixed(mapping)
     taken = {*named.values()}
     own = {f: f for f in FIELDS if f not in {*named, *fixed} and f not in taken}
-    segments = {key: named.get(f"{SEGMENT}{key}", f"{SEGMENT}{key}") for key in keys}
+    there = [key for key in keys if fixed.get(f"{SEGMENT}{key}") != NO_FIELD]
+    segments = {key: named.get(f"{SEGMENT}{key}", f"{SEGMENT}{key}") for key in there}
     fields = {f: column for f, column in named.items() if not f.startswith(SEGMENT)}
-    return Sources(columns={**own, **fields}, segments=segments, constants=fixed)
+    constants = {f: value for f, value in fixed.items() if value != NO_FIELD}
+    return Sources(columns={**own, **fields}, segments=segments, constants=constants)
 
 
 def _named(mapping: MappedRecords | None) -> dict[str, str]:

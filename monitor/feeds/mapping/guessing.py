@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from monitor.config.mapping import SEGMENT, MappedRecords
+from monitor.config.mapping import NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
@@ -104,6 +104,8 @@ def mapping_for_file(
     if not suffices(known) and known >= _given(found):
         certain = {f: n[0] for f, n in _candidates(columns, found, known).items() if len(n) == 1}
         asked = _options(_asked(known, certain))
+        if lacks_id(known | certain.keys()):
+            asked = f"{_options({'id': _UNKNOWN})}, or {asked} where it has both, and needs no id"
         say(_advice(name, "its columns make no events", columns, asked))
     return found
 
@@ -191,15 +193,16 @@ def _candidates(
     found = {
         field: [column for column in free if _plain(column) in (field, *names)]
         for field, names in COMMON_NAMES.items()
-        if field not in known
+        if field not in known and (mapping is None or field not in mapping.fields)
     }
     return {field: names for field, names in found.items() if names}
 
 
 def _given(mapping: MappedRecords | None) -> frozenset[str]:
-    """Fields that a mapping names, without segment keys."""
-    given = () if mapping is None else mapping.fields
-    return frozenset(field for field in given if not field.startswith(SEGMENT))
+    """Fields that a mapping names, without segment keys and what it leaves out."""
+    given = {} if mapping is None else mapping.fields
+    left_out = FixedValue(NO_FIELD)
+    return frozenset(f for f, s in given.items() if not f.startswith(SEGMENT) and s != left_out)
 
 
 def _plain(column: str) -> str:
@@ -219,12 +222,21 @@ def suffices(fields: Collection[str]) -> bool:
     return "type" in fields or "tp" in fields or (decided + labelled + ("id" in fields) >= 2)  # noqa: PLR2004  # two of three
 
 
+def lacks_id(fields: Collection[str]) -> bool:
+    """Return True where rows with these fields make events once they have an id.
+
+    Args:
+        fields: those that a table has.
+    """
+    return "id" not in fields and suffices({*fields, "id"}) and not suffices(fields)
+
+
 def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
     """Return the mapping to complete, with a placeholder where no column is certain.
 
     A score alone is no decision without a threshold of the model.
     """
-    asked = certain if "ts" in known else {"ts": _UNKNOWN, **certain}
+    asked = {**certain} if "ts" in known else {"ts": _UNKNOWN, **certain}
     for field in ("prediction", "label"):
         if field not in known:
             asked.setdefault(field, _UNKNOWN)

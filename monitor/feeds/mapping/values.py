@@ -26,6 +26,7 @@ from monitor.config.mapping import (
 )
 from monitor.feeds import table_fields
 from monitor.feeds.class_tally import ClassTally
+from monitor.feeds.decode.time_texts import moment_of
 from monitor.feeds.mapping.zones import aware
 from monitor.feeds.scalars import plain_name, plain_segment
 
@@ -122,11 +123,10 @@ class TimeReader:
         """A text with a zone is left to decoding; one without needs the mapping's zone."""
         if self.zone is None:
             return value
-        try:
-            found = datetime.fromisoformat(value.strip())
-        except ValueError:
+        found = moment_of(value)
+        if found is None or found.tzinfo is not None:
             return value
-        return value if found.tzinfo is not None else aware(found, self.zone).timestamp()
+        return aware(found, self.zone).timestamp()
 
 
 _OF_TEXT: Mapping[str, Reader] = {

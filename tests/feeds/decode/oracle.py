@@ -4,7 +4,6 @@ Shares no code with `monitor.feeds`: exact decimals for times, one record at a t
 """
 
 import json
-import re
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -18,7 +17,6 @@ from monitor.events.sourced_labels import SourcedLabels
 THRESHOLDS = {"fraud": 0.5, "spam": None}
 SEGMENTS = {"fraud": ("region", "channel"), "spam": ("channel",)}
 KEYS = ("region", "channel")
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)")
 
 
 def key(name):
@@ -162,9 +160,13 @@ def _text_faults(value, too_long, forbidden=None):
     return {"bad_value"} if forbidden and forbidden in value else set()
 
 
+def _moment(text):
+    return datetime.fromisoformat(text.strip(" ").upper().replace(" UTC", "+00:00"))
+
+
 def _milliseconds(value):
     if isinstance(value, str):
-        found = datetime.fromisoformat(value.upper()) - datetime(1970, 1, 1, tzinfo=UTC)
+        found = _moment(value) - datetime(1970, 1, 1, tzinfo=UTC)
         microseconds = (found.days * 86400 + found.seconds) * 10**6 + found.microseconds
     else:
         microseconds = round(Decimal(value) * 10**6)
@@ -174,7 +176,7 @@ def _milliseconds(value):
 def _time_faults(value):
     if isinstance(value, str):
         try:
-            time = _milliseconds(value) if _RFC3339.fullmatch(value) else None
+            time = _milliseconds(value) if _moment(value).tzinfo else None
         except ValueError:
             time = None
     else:

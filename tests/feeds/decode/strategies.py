@@ -17,11 +17,33 @@ def _rfc3339(seconds, micro, zone):
     )
 
 
+def _iso8601(minute, zone, form, offset):
+    """A form without seconds, without punctuation, by the week, or with another offset."""
+    moment = datetime.fromtimestamp(60 * minute, UTC).astimezone(zone)
+    ahead = moment.strftime("%z")
+    offsets = {"+HHMM": ahead, "+HH:MM": f"{ahead[:3]}:{ahead[3:]}", "+HH": ahead[:3], "Z": "Z"}
+    if (offset == "+HH" and ahead[3:] != "00") or (offset == "Z" and ahead != "+0000"):
+        offset = "+HHMM"
+    return moment.strftime(form) + offsets[offset]
+
+
+_FORMS = st.sampled_from(
+    ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M", "%G-W%V-%uT%H:%M"]
+)
+_HOURS = st.integers(-2, 2).map(lambda h: timezone(timedelta(hours=h)))
+_OFFSETS = st.sampled_from(["+HHMM", "+HH:MM", "+HH", "Z"])
 times = st.one_of(
     _SECONDS,
     st.builds(lambda s, ms: round(s + ms / 1000, 3), _SECONDS, st.integers(0, 999)),
     st.builds(lambda s, us: round(s + us / 1e6, 6), _SECONDS, st.integers(0, 999_999)),
     st.builds(_rfc3339, _SECONDS, st.integers(0, 999_999), _ZONES),
+    st.builds(
+        _iso8601,
+        st.integers(22_000_000, 30_000_000),
+        _HOURS | _ZONES,
+        _FORMS,
+        _OFFSETS,
+    ),
 )
 ids = st.one_of(st.integers(0, 9).map(str), st.text(min_size=1, max_size=8))
 classes = st.sampled_from([0, 1, True, False, 0.0, 1.0])
@@ -115,7 +137,9 @@ _ODD = st.sampled_from(
         "a" * 257, "ü" * 129, float("nan"), float("inf"), {"region": 7}, {"region": ""},
         1_600_000_000_000, 1_600_000_000_000_000, 1_600_000_000_000_000_000, 9e9, -3e9, 2**31 + 1,
         "2020-01-01T00:00:00", "2020-01-01T00:00:00Z", "2020-02-30T00:00:00Z",
-        "0001-01-01T00:00:00Z",
+        "0001-01-01T00:00:00Z", "2020-01-01T00:00", "2020-01-01", "2020-01-01T25:00Z",
+        "0001-01-01T00:00+02", "13/07/2026 10:00", "2020-01-01T00:00:+02", " 2020-01-01T00:00Z ",
+        "2020-01-01T00:00:00 UTC",
     ]
 )  # fmt: skip
 _FIELDS = st.sampled_from(

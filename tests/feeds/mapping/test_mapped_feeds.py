@@ -161,7 +161,7 @@ def test_odd_records_are_rejected_with_the_reason_of_the_field():
     assert [(r.position, r.detail) for r in found.rejected] == [
         ("f:1", 'prediction: must be 0, 1, true or false, got "wait"'),
         ("f:2", 'label: must be 0, 1, true, false or null, got "unknown"'),
-        ("f:3", 'ts: must be epoch seconds or RFC 3339 with Z or an offset, got "yesterday"'),
+        ("f:3", 'ts: must be epoch seconds or ISO 8601 with Z or an offset, got "yesterday"'),
         ("f:5", "record: must be a JSON object, got [1]"),
     ]
     assert found.records == 5

@@ -1,0 +1,89 @@
+"""Times that texts write: RFC 3339, and the other forms of ISO 8601."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from monitor.feeds.decode.records import Time
+from monitor.feeds.table_fields import TIMES
+
+_UTC = " UTC"
+"""In the place of Z, as BigQuery writes it."""
+
+_DAY_OR_MONTH_FIRST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{2}(\d{2})?(\D|$)")
+
+
+def begins_with_day_or_month(text: str) -> bool:
+    """Return whether a text writes a date with the year last, which may be two dates.
+
+    >>> begins_with_day_or_month("13/07/2026 10:00"), begins_with_day_or_month("2026-07-13")
+    (True, False)
+    """
+    return _DAY_OR_MONTH_FIRST.match(text) is not None
+
+
+def moment_of(text: str) -> datetime | None:
+    """Return the moment that a text writes; without a zone where the text names none.
+
+    Args:
+        text: any.
+
+    Returns:
+        The moment; None where the text is no time of ISO 8601, as `datetime.fromisoformat`
+        reads it.
+
+    >>> str(moment_of("2026-07-01T10:00+02")), str(moment_of("20260701T1000Z"))
+    ('2026-07-01 10:00:00+02:00', '2026-07-01 10:00:00+00:00')
+    >>> moment_of("13/07/2026 10:00") is None
+    True
+    """
+    try:
+        return datetime.fromisoformat(text.strip().upper().replace(_UTC, "Z"))
+    except ValueError:
+        return None
+
+
+def seconds_of_text(text: str) -> float | None:
+    """Return the epoch seconds of a text that names its zone; None where it is no such time.
+
+    >>> seconds_of_text("1970-01-01T01:01+01:00")
+    60.0
+    """
+    try:
+        found: Any = msgspec.convert(text, Time)
+    except msgspec.ValidationError:
+        found = moment_of(text)
+    return found.timestamp() if found is not None and found.tzinfo is not None else None
+
+
+def with_rfc_3339(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with RFC 3339 in place of times that ISO 8601 writes in another form.
+
+    Args:
+        fields: of the record.
+
+    >>> with_rfc_3339({"ts": "2026-07-01T10:00+02", "label_ts": "2026-07-01T10:00:00Z"})
+    {'ts': '2026-07-01T08:00:00+00:00', 'label_ts': '2026-07-01T10:00:00Z'}
+    """
+    texts = {name: fields[name] for name in TIMES if isinstance(fields.get(name), str)}
+    return {**fields, **{name: _rfc_3339(text) for name, text in texts.items()}}
+
+
+def _rfc_3339(text: str) -> str:
+    try:
+        msgspec.convert(text, Time)
+    except msgspec.ValidationError:
+        found = moment_of(text)
+    else:
+        return text
+    if found is None or found.tzinfo is None:
+        return text
+    try:
+        return found.astimezone(UTC).isoformat()
+    except OverflowError:  # of the years 1 and 9999
+        return text
