@@ -17,6 +17,7 @@ from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.rates_of_two import Joint
+from monitor.drift.version_choice import by_beginning
 from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes, VersionRows
 from monitor.drift.versions_compared import VersionTraffic
 from monitor.events.batches import concatenate, with_groups_in_use
@@ -55,7 +56,7 @@ class VersionEvents:
 
     @cached_property
     def versions(self) -> tuple[VersionTraffic, ...]:
-        """The versions, in the order of their first predictions."""
+        """The versions, in the order of `by_beginning`."""
         names = [group.version or MISSING_VALUE for group in self._batch.groups]
         found: dict[str, tuple[int, int, int]] = {}
         for kind in _GROUPED:
@@ -71,7 +72,7 @@ class VersionEvents:
                     max(last, int(times.max())),
                 )
         traffic = [VersionTraffic(name, *numbers) for name, numbers in found.items()]
-        return tuple(sorted(traffic, key=lambda one: (one.first, one.name)))
+        return by_beginning(traffic)
 
     def made_since(self, name: str, moment: int) -> int:
         """Return how many predictions a version made from a moment on.

@@ -16,12 +16,12 @@ import numpy as np
 from monitor.config import ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
+from monitor.drift.version_choice import chosen_versions
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import (
     VersionsCompared,
     VersionStretch,
     check_labelling,
-    chosen_versions,
     common_stretch,
     ended_version,
 )
@@ -49,7 +49,8 @@ def compare_recorded(
         settings: of the model.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             no label came.
-        versions: names of A, to compare with, and of B, to judge; None as in `chosen_versions`.
+        versions: names of A, to compare with, and of B, to judge; None as in `chosen_versions`,
+            passing by shadow versions.
         last: compare this length of time at the end of the stretch, milliseconds; None for
             all of it.
         diagnose: command that compares two stretches of time of the same events, without these.
@@ -63,7 +64,12 @@ def compare_recorded(
     events = VersionEvents(batches, model, settings)
     option = model if versions is None else _OPTION
     rarer = partial(events.rarer_outcomes, mature_until=mature_until)
-    a, b = chosen_versions(events.versions, versions, option, events.made_since, rarer)
+    there = [
+        one
+        for one in events.versions
+        if versions or one is events.versions[-1] or not settings.is_shadow(one.name)
+    ]
+    a, b = chosen_versions(there, versions, option, events.made_since, rarer)
     newest = events.versions[-1]
     common = common_stretch((a, b), mature_until, option, diagnose)
     opens = common.opens if last is None else max(common.opens, common.closes - last)

@@ -6,6 +6,9 @@ values in a block of hours of the day in a block of days, and averaged with the 
 both versions. A stratum with n cases of one version and m of the other has the weight nm/(n + m),
 under which the difference of the rates scatters least (Mantel and Haenszel 1959). Where both
 versions have the same share of each stratum, that is the mix of all cases.
+
+Single hours of single days need many cases. Where there are fewer, long blocks of days with short
+blocks of hours leave days mixed, and the other way round; `blocks` names both ways.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +24,9 @@ from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes
 from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import FloatArray, ratio
 
-_MOST_LEFT_OUT = 0.1
 _CASES_A_STRATUM = 10
 """On average; a stratum of k cases loses the information of one: its own rate is not known."""
+_ALL_DAYS = 1 << 32
 _HOURS = (1, 2, 3, 6)
 """Lengths of the blocks of hours of the day."""
 _SMOOTHING = 0.5
@@ -39,10 +43,8 @@ class EqualMixRate:
             where strata differ in their rates.
         influence: effect of each day's cases on the rate, (2, days); it sums to 0.
         days: days that have cases of both versions.
-        left_out: share of all cases in strata that lack one version, in [0, 1]; NaN where
-            there is no case.
-        block_days: length of the blocks of days.
-        block_hours: length of the blocks of hours of the day; 24 where hours are no strata.
+        left_out: share of all cases in segments and quarters of the day that lack one version
+            on all days, in [0, 1]; NaN where there is no case.
     """
 
     rate: FloatArray
@@ -51,8 +53,6 @@ class EqualMixRate:
     influence: FloatArray
     days: int
     left_out: float
-    block_days: int
-    block_hours: int
 
     @property
     def smoothed(self) -> FloatArray:
@@ -68,27 +68,66 @@ class EqualMixRate:
             return np.asarray(self.within * rate * (1 - rate) / self.cases)
 
 
-def equal_mix_rate(hits: FloatArray, cases: FloatArray, rows: VersionOutcomes) -> EqualMixRate:
-    """Return a rate of two versions at the same mix of cases.
+class Blocks(NamedTuple):
+    """Lengths of the blocks of time that strata are made of.
 
-    The strata are as fine as cases allow: ten on average in a stratum, and at most a tenth more
-    of them in strata that lack one version than with the widest blocks. Blocks of hours have 1, 2,
-    3 or 6, which divide nights from days; blocks of days have 1, 2, 4, 8, … or all. Where no six
-    hours of the day have cases of both versions, as where versions take turns by half days, hours
-    are no strata.
+    Attributes:
+        days: of days.
+        hours: of hours of the day.
+    """
+
+    days: int
+    hours: int
+
+
+def blocks(cases: FloatArray, rows: VersionOutcomes) -> list[Blocks]:
+    """Return the blocks to compare a rate in, one for each length of hours, the shortest first.
+
+    Hours have blocks of 1, 2, 3 and 6, which divide nights from days; days have the shortest of 1,
+    2, 4, … or all in which strata have ten cases on average. Hours for which all days are too short
+    are left out, but for 6.
+
+    Args:
+        cases: (2, rows), a row for each version.
+        rows: hour and segment of each row.
+
+    >>> rows = VersionOutcomes(np.arange(48), np.zeros(48, dtype=np.int64), np.zeros((2, 48, 4)))
+    >>> [tuple(one) for one in blocks(np.full((2, 48), 3.0), rows)]
+    [(2, 1), (1, 2), (1, 3), (1, 6)]
+    """
+    found = []
+    lengths = list(_lengths(int(np.ptp(rows.day)) + 1 if len(rows.day) else 1))
+    for hours in _HOURS:
+        shortest = (
+            days
+            for days in lengths
+            if _Strata(rows, Blocks(days, hours)).cases_a_stratum(cases) >= _CASES_A_STRATUM
+        )
+        days = next(shortest, None)
+        if days is not None or hours == _HOURS[-1]:
+            found.append(Blocks(days or lengths[-1], hours))
+    return found
+
+
+def equal_mix_rate(
+    hits: FloatArray, cases: FloatArray, rows: VersionOutcomes, blocks: Blocks
+) -> EqualMixRate:
+    """Return a rate of two versions at the same mix of cases.
 
     Args:
         hits: (2, rows), a row for each version.
         cases: the same shape, at least the hits.
         rows: hour and segment of each row.
+        blocks: of time.
 
     >>> hits, cases = np.array([[90, 10], [9, 10]]), np.array([[100, 20], [10, 20]])
     >>> rows = VersionOutcomes(np.array([0, 0]), np.array([0, 1]), cases)
-    >>> equal_mix_rate(hits, cases, rows).rate.round(3).tolist(), hits.sum(1) / cases.sum(1)
+    >>> found = equal_mix_rate(hits, cases, rows, Blocks(1, 1))
+    >>> found.rate.round(3).tolist(), hits.sum(1) / cases.sum(1)
     ([0.69, 0.69], array([0.83333333, 0.63333333]))
     """
     hits, cases = np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)
-    strata = _finest(cases, rows)
+    strata = _Strata(rows, blocks)
     hits_in, cases_in = strata.sums(hits), strata.sums(cases)
     weight = np.nan_to_num(ratio(cases_in.prod(axis=0), cases_in.sum(axis=0)))
     if weight.any():
@@ -108,9 +147,7 @@ def equal_mix_rate(hits: FloatArray, cases: FloatArray, rows: VersionOutcomes) -
         within=_within(in_segments.sums(hits), in_segments.sums(cases), squared),
         influence=in_days.sums(by_row * (hits - of_segment[:, rows.segment] * cases)),
         days=int((in_days.sums(cases) > 0).all(axis=0).sum()),
-        left_out=strata.left_out(cases),
-        block_days=strata.days,
-        block_hours=strata.hours,
+        left_out=_Strata(rows, Blocks(_ALL_DAYS, _HOURS[-1])).left_out(cases),
     )
 
 
@@ -129,8 +166,8 @@ class _Sums:
 class _Strata(_Sums):
     """Rows by segment, block of days and block of hours of the day."""
 
-    def __init__(self, rows: VersionOutcomes, days: int, hours: int) -> None:
-        self.days, self.hours = days, hours
+    def __init__(self, rows: VersionOutcomes, blocks: Blocks) -> None:
+        days, hours = blocks
         block = (rows.day - rows.day.min(initial=rows.day.max(initial=0))) // days
         block = block * HOURS_A_DAY + rows.hour % HOURS_A_DAY // hours
         number = block * (int(rows.segment.max(initial=0)) + 1) + rows.segment
@@ -145,25 +182,6 @@ class _Strata(_Sums):
         """Return the average number of cases of the strata that have any."""
         inside = self.sums(cases).sum(axis=0)
         return float(ratio(inside.sum(), np.count_nonzero(inside)))
-
-
-def _finest(cases: FloatArray, rows: VersionOutcomes) -> _Strata:
-    """Return the shortest blocks that leave out little and have cases enough."""
-    lengths = list(_lengths(int(np.ptp(rows.day)) + 1 if len(rows.day) else 1))
-    widest = _Strata(rows, lengths[-1], _HOURS[-1])
-    candidates = [(days, hours) for hours in _HOURS for days in lengths]
-    if widest.left_out(cases) == 1:
-        widest = _Strata(rows, lengths[-1], HOURS_A_DAY)
-        candidates = [(days, HOURS_A_DAY) for days in lengths]
-    most = widest.left_out(cases) + _MOST_LEFT_OUT
-    hours_needed = _CASES_A_STRATUM / _Strata(rows, 1, 1).cases_a_stratum(cases)  # at least
-    for days, hours in sorted(candidates, key=lambda one: (one[0] * one[1], one[0])):
-        if days * hours < hours_needed:
-            continue
-        strata = _Strata(rows, days, hours)
-        if strata.cases_a_stratum(cases) >= _CASES_A_STRATUM and strata.left_out(cases) <= most:
-            return strata
-    return widest
 
 
 def _lengths(days: int) -> Iterator[int]:

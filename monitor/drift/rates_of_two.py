@@ -8,7 +8,7 @@ difference is far better known than either rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Self
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, rel_entr, stdtrit
 
-from monitor.drift.equal_mix import equal_mix_rate
-from monitor.drift.version_outcomes import HOURS_A_DAY, VersionOutcomes
+from monitor.drift.equal_mix import Blocks, blocks, equal_mix_rate
+from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.metrics.ratio import FloatArray, ratio
 
 FEWEST_DAYS = 10
@@ -59,8 +59,11 @@ class RatesOfTwo:
         influence: effect of each day on the rates, (4, days).
         days: days that have cases of both versions.
         left_out: share of the positives, and of the negatives, that could not be compared
-            since their stratum lacks one version, (2,); NaN without cases.
-        by_hour: True where hours of the day are strata.
+            since their segment and quarter of the day lacks one version, (2,); NaN without cases.
+        together: share of the outcomes of the version with fewer of them that lie in days in
+            which the other one has outcomes; 0 where no outcomes can be compared although both
+            versions have positives and negatives.
+        most_change: largest change of the log odds ratio in any blocks of time, at least 0.
     """
 
     rates: FloatArray
@@ -70,18 +73,47 @@ class RatesOfTwo:
     influence: FloatArray
     days: int
     left_out: FloatArray
-    by_hour: bool
+    together: float = 1.0
+    most_change: float = 0.0
 
     @classmethod
     def at_equal_mix(cls, outcomes: VersionOutcomes) -> Self:
         """Return the rates of two versions at the same mix of strata.
 
+        Of the blocks of time that cases allow those decide in which the log odds ratio is least
+        certain to have changed: a difference that hours, or days, explain is not the versions'.
+
         Args:
             outcomes: of A and of B.
         """
         counts = outcomes.counts
-        recall = equal_mix_rate(counts.tp, counts.actual_positive, outcomes)
-        false = equal_mix_rate(counts.fp, counts.actual_negative, outcomes)
+        classes = counts.actual_positive, counts.actual_negative
+        ways = [{one.hours: one for one in blocks(cases, outcomes)} for cases in classes]
+        hours = sorted(ways[0].keys() & ways[1].keys())
+        found: list[Self] = []
+        for recall, false in ((ways[0][one], ways[1][one]) for one in hours):
+            one = cls._in_blocks(outcomes, recall, false)
+            found.append(one)
+            if one.is_known and recall.days == false.days == 1:
+                break
+        known = [one for one in found if one.is_known]
+        if not known:
+            both = all((cases.sum(axis=1) > 0).all() for cases in classes)
+            return replace(found[-1], together=0.0 if both else 1.0)
+        moved = [one.changes() for one in known]
+        sizes = [abs(float(change[Change.ODDS_RATIO])) for change, _ in moved]
+        certain = [
+            size / float(error[Change.ODDS_RATIO])
+            for size, (_, error) in zip(sizes, moved, strict=True)
+        ]
+        least = known[int(np.argmin(certain))]
+        return replace(least, together=_together(outcomes), most_change=max(sizes))
+
+    @classmethod
+    def _in_blocks(cls, outcomes: VersionOutcomes, of_recall: Blocks, of_false: Blocks) -> Self:
+        counts = outcomes.counts
+        recall = equal_mix_rate(counts.tp, counts.actual_positive, outcomes, of_recall)
+        false = equal_mix_rate(counts.fp, counts.actual_negative, outcomes, of_false)
         with np.errstate(invalid="ignore"):
             variance = np.concatenate([recall.variance, false.variance])
         return cls(
@@ -92,7 +124,6 @@ class RatesOfTwo:
             influence=np.concatenate([recall.influence, false.influence]),
             days=min(recall.days, false.days),
             left_out=np.array([recall.left_out, false.left_out]),
-            by_hour=max(recall.block_hours, false.block_hours) < HOURS_A_DAY,
         )
 
     @classmethod
@@ -116,7 +147,6 @@ class RatesOfTwo:
             influence=np.concatenate([one.influence for one in found]),
             days=int(occupied.sum()),
             left_out=np.zeros(2),
-            by_hour=False,
         )
 
     @property
@@ -212,6 +242,14 @@ class RatesOfTwo:
                 [*(sign * logit_recall), *(-sign * logit_false)],
             ]
         )
+
+
+def _together(outcomes: VersionOutcomes) -> float:
+    """Share of the outcomes of the version with fewer in days in which the other has some."""
+    _, day = np.unique(outcomes.day, return_inverse=True)
+    by_day = np.array([np.bincount(day, one) for one in outcomes.counts.total])
+    fewer = by_day[int(np.argmin(by_day.sum(axis=1)))]
+    return float(ratio(fewer[(by_day > 0).all(axis=0)].sum(), fewer.sum()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,8 @@ class VersionOutcomes:
         ends = np.cumsum([len(one.hour) for one in tables])
         for sums, one, rows in zip(cells, tables, np.split(row.ravel(), ends[:-1]), strict=True):
             np.add.at(sums, rows, one.cells)
-        return cls(places[0], places[1], cells)
+        counted = cells.any(axis=(0, 2))
+        return cls(places[0, counted], places[1, counted], cells[:, counted])
 
     @property
     def day(self) -> Int64Array:

@@ -36,6 +36,7 @@ _COMPARABLE = 0.25
 FEWEST_CASES = 10.0
 """Positives, and negatives, of either version, below which nothing is judged or projected."""
 _DEAD_SHARE = 0.25
+_TOGETHER = 0.5
 _LOGITS = 5.0  # a difference of rates in units of about a log-odd
 
 
@@ -52,6 +53,7 @@ class NotShown(StrEnum):
     """Why a verdict is `not_shown`."""
 
     MISSING_CLASS = "missing_class"
+    OTHER_TIMES = "other_times"
     TOO_FEW_OUTCOMES = "too_few_outcomes"
     ANOTHER_OPERATING_POINT = "another_operating_point"
 
@@ -91,12 +93,14 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
 
     Returns:
         `not_shown` where one version lacks positives or negatives to compare, or has fewer
-        than 10 of either.
+        than 10 of either, and where half of the outcomes of one lie in days without the other.
     """
-    if not rates.is_known:
+    enough = not rates.is_known or bool(rates.cases.min() >= FEWEST_CASES)
+    apart = rates.together < _TOGETHER and enough
+    if apart or not rates.is_known:
         return SequentialVerdict(
             verdict=VersionVerdict.NOT_SHOWN,
-            because=NotShown.MISSING_CLASS,
+            because=NotShown.OTHER_TIMES if apart else NotShown.MISSING_CLASS,
             change=math.nan,
             standard_error=math.inf,
             lower=-math.inf,
@@ -105,7 +109,7 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
             is_projected=False,
         )
     change, error = rates.changes()
-    found = _Sequences(change, error)
+    found = _Sequences(change, error, rates.most_change)
     verdict = found.verdict
     if _hardly_separates(rates, of_b=True):
         verdict = VersionVerdict.WORSE
@@ -142,8 +146,9 @@ def _hardly_separates(rates: RatesOfTwo, *, of_b: bool) -> bool:
 class _Sequences:
     """The confidence sequences of all changes at one moment."""
 
-    def __init__(self, change: FloatArray, error: FloatArray) -> None:
+    def __init__(self, change: FloatArray, error: FloatArray, most_change: float) -> None:
         self.change = change
+        self.most_change = most_change
         self.information = 1 / error**2
         self.half_width = np.array([radius(float(one)) for one in self.information])
         self.certain = np.abs(change) > self.half_width
@@ -164,7 +169,8 @@ class _Sequences:
         if self.certain[Change.ODDS_RATIO] and proven:
             return VersionVerdict.WORSE if self.worse else VersionVerdict.BETTER
         index = Change.ODDS_RATIO
-        within = abs(self.change[index]) + self.half_width[index] < EQUIVALENCE
+        size = max(abs(self.change[index]), self.most_change)
+        within = size + self.half_width[index] < EQUIVALENCE
         return VersionVerdict.EQUAL if within and not self.moved else VersionVerdict.NOT_SHOWN
 
     @property
@@ -181,7 +187,8 @@ class _Sequences:
     def times_the_outcomes(self) -> float:
         """How many times as many outcomes would settle it, if all changes stay as they are."""
         size = abs(float(self.change[Change.ODDS_RATIO]))
-        equal = math.inf if self.moved else self._times(Change.ODDS_RATIO, EQUIVALENCE - size)
+        most = max(size, self.most_change)
+        equal = math.inf if self.moved else self._times(Change.ODDS_RATIO, EQUIVALENCE - most)
         different = self._times(Change.ODDS_RATIO, size)
         if self.slid and not self.agrees:
             different = math.inf

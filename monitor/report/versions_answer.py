@@ -175,7 +175,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         model: its name.
         headline: the result in one sentence.
         verdict: on B: `better`, `worse`, `equal` or `not_shown`.
-        because: why it is `not_shown`: `missing_class`, `too_few_outcomes` or
+        because: why it is `not_shown`: `missing_class`, `other_times`, `too_few_outcomes` or
             `another_operating_point`; null for any other verdict.
         open: first moment of the stretch.
         close: first moment after it.

@@ -174,7 +174,7 @@ def _sequence(found: VersionsCompared) -> str:
 def _strata(found: VersionsCompared, by_segments: str) -> str:
     keys = ", ".join(map(one_line, found.segments))
     rates = found.comparison.strata.rates
-    times = [] if found.is_moment else ["day", *(["hour"] if rates.by_hour else [])]
+    times = [] if found.is_moment else ["day", "hour"]
     by = [*([keys] if keys else []), *times]
     if not by:
         return "The mix is as it was: neither segments nor times are known."

@@ -28,6 +28,11 @@ def versions_headline(found: VersionsCompared) -> str:
     because = compared.found.because
     if because is NotShown.MISSING_CLASS:
         return f"Whether version {b} is worse than {a} is not shown: {_lacking(found)}."
+    if because is NotShown.OTHER_TIMES:
+        return (
+            f"Whether version {b} is worse than {a} is not shown: they predict at other hours or "
+            "on other days, and what differs between these is not the versions'."
+        )
     recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
     where = compared_at(found)
     if because is NotShown.ANOTHER_OPERATING_POINT:
@@ -93,8 +98,10 @@ def to_settle(found: VersionsCompared) -> str:
     if found.ended is not None:
         lacks = "" if compared.found.is_projected else f"{_few(found)}, and "
         return lacks + ended_text(found.ended)
-    if compared.found.because is NotShown.MISSING_CLASS:
-        return f"more outcomes are needed: {_missing(found)} to compare yet"
+    if compared.found.because in (NotShown.MISSING_CLASS, NotShown.OTHER_TIMES):
+        missing = compared.found.because is NotShown.MISSING_CLASS
+        lacks = f": {_missing(found)} to compare yet" if missing else " at the same hours and days"
+        return f"more outcomes are needed{lacks}"
     if not math.isfinite(more):
         if compared.found.because is NotShown.ANOTHER_OPERATING_POINT:
             return "no number of outcomes would settle it at these rates"

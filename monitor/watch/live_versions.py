@@ -16,6 +16,12 @@ import numpy as np
 
 from monitor.clock import HOUR_MS
 from monitor.config import Labelling, OnVersion
+from monitor.drift.version_choice import (
+    by_beginning,
+    chosen_versions,
+    first_proven_worse,
+    pairs_in_use,
+)
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.version_outcomes import VersionOutcomes, VersionRows
 from monitor.drift.versions_compared import (
@@ -23,11 +29,8 @@ from monitor.drift.versions_compared import (
     VersionStretch,
     VersionTraffic,
     check_labelling,
-    chosen_versions,
     common_stretch,
     ended_version,
-    first_proven_worse,
-    pairs_in_use,
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
@@ -257,7 +260,7 @@ class _Held:
         self.joint = pairs.joint
 
     def traffic(self, times: Mapping[str, VersionTimes], until: int) -> list[VersionTraffic]:
-        """Return the versions in the order of their first predictions.
+        """Return the versions in the order of `by_beginning`.
 
         Args:
             times: of the first and the last prediction by version.
@@ -280,7 +283,7 @@ class _Held:
                 first = first if known.first is None else known.first
                 last = max(first, min(known.last, until - 1))
             found.append(VersionTraffic(name, int(made[rows].sum()) + pairs, first, last))
-        return sorted(found, key=lambda one: (one.first, one.name))
+        return list(by_beginning(found))
 
     def made_since(self, name: str, moment: int) -> int:
         """Return how many held predictions a version made from the hour of a moment on.

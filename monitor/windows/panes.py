@@ -191,9 +191,8 @@ class PaneRing:
             chosen = rows[some]
             for _, slots in self._slots.runs(start, end, newest, len(chosen)):
                 total[some] += self._slots.taken(slots, chosen).sum(axis=0, dtype=np.int64)
-        if end > self.ahead.earliest:
-            _, place, cell, count = self.ahead.placed(start, end, rows)
-            np.add.at(total, (place, cell), count)
+        _, place, cell, count = self.ahead.placed(start, end, rows)
+        np.add.at(total, (place, cell), count)
         return total
 
     def table(self, start: int, end: int, rows: Int64Array) -> Int64Array:
@@ -210,9 +209,8 @@ class PaneRing:
             for pane, slots in self._slots.runs(start, end, newest, len(chosen)):
                 panes = slice(pane - start, pane - start + slots.stop - slots.start)
                 table[panes, some] = self._slots.taken(slots, chosen)
-        if end > self.ahead.earliest:
-            pane, place, cell, count = self.ahead.placed(start, end, rows)
-            np.add.at(table, (pane - start, place, cell), count)
+        pane, place, cell, count = self.ahead.placed(start, end, rows)
+        np.add.at(table, (pane - start, place, cell), count)
         return table
 
     def series(self, row: int) -> tuple[Int64Array, Int64Array]:

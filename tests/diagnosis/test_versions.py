@@ -189,11 +189,12 @@ def test_other_regimes_are_refused(labelling):
         compare_recorded([], "m", chosen, mature_until=0)
 
 
-def test_versions_are_listed_in_the_order_of_their_first_predictions():
+def test_versions_that_begin_with_the_record_are_listed_by_their_predictions():
     events = VersionEvents(batches(made(1)), "m", MODEL.model("m"))
     assert {one.name for one in events.versions} == {"6", "7", "__missing__"}
-    firsts = [one.first for one in events.versions]
-    assert firsts == sorted(firsts)
+    assert [one.predictions for one in events.versions[:2]] == sorted(
+        (one.predictions for one in events.versions[:2]), reverse=True
+    )
     expected = Counter(
         event.get("version", "__missing__")
         for event in made(1)

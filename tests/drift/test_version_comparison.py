@@ -13,7 +13,7 @@ from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.contingency_tables import StratifiedTable, mcnemar
 
 from monitor.drift import version_comparison as versions
-from monitor.drift.equal_mix import equal_mix_rate
+from monitor.drift.equal_mix import Blocks, blocks, equal_mix_rate
 from monitor.drift.rates_of_two import Change, RatesOfTwo
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.version_outcomes import VersionOutcomes
@@ -32,7 +32,7 @@ def table(a, b):
 def rate_of(hits, cases):
     """A rate of two versions, from tables of (versions, days, segments)."""
     rows = daily(cases[..., None])
-    return equal_mix_rate(hits.reshape(2, -1), cases.reshape(2, -1), rows)
+    return equal_mix_rate(hits.reshape(2, -1), cases.reshape(2, -1), rows, Blocks(1, 1))
 
 
 def rates_at(recall_a, recall_b, false_a, false_b, *, positive=1e4, negative=1e5):
@@ -146,7 +146,6 @@ def test_the_difference_is_that_of_mantel_and_haenszel(cells):
             x, y = hits[:, day, segment].tolist()
             above += (y * n - x * m) / (n + m)
             below += n * m / (n + m)
-    assert found.block_days == 1
     assert found.rate[1] - found.rate[0] == pytest.approx(above / below)
 
 
@@ -262,9 +261,33 @@ def test_other_hours_alone_are_no_difference_of_the_model():
     cases[1] *= np.where(NIGHT, 0.05, 0.9)
     found = compare_two(hourly(cases, RECALL, 0.1)).strata
     assert found.found.verdict is VersionVerdict.EQUAL
-    assert found.rates.by_hour
     assert found.differences["recall"].estimate == pytest.approx(0)
     assert found.parts["mix"].points < -0.01
+
+
+@pytest.mark.parametrize("a_day", [400, 4_000])
+def test_few_cases_leave_hours_that_no_block_of_six_divides_no_difference(a_day):
+    """Nights from 21 to 5, which B gets and which are harder, in blocks of days or of hours."""
+    night = (np.arange(24) >= 21) | (np.arange(24) < 5)
+    share = np.where(night, 0.8, 0.02)
+    cases = np.stack([1 - share, share])[:, None].repeat(14, axis=1) * a_day / 24
+    rates = RatesOfTwo.at_equal_mix(hourly(cases, np.where(night, 0.6, 0.8), 0.1))
+    assert rates.rates[1] - rates.rates[0] == pytest.approx(0, abs=1e-9)
+    blunt = (np.where(night, 0.6, 0.8) * share).sum() / share.sum()
+    assert blunt < 0.65
+
+
+def test_a_growing_share_leaves_days_no_difference_where_cases_are_few():
+    """B gets most of the late days, on which both recognise fewer: blocks of days would mix."""
+    day = np.linspace(0.9, 0.6, 16)
+    share = np.linspace(0.05, 0.8, 16)[:, None].repeat(24, axis=1)
+    cases = np.stack([1 - share, share]) * 30
+    rows = hourly(cases, 0.8, 0.1)
+    positive = rows.cells[..., [TP, FN]].sum(axis=-1)
+    recall = np.repeat(day, 24)
+    rows.cells[..., TP], rows.cells[..., FN] = positive * recall, positive * (1 - recall)
+    rates = RatesOfTwo.at_equal_mix(rows)
+    assert rates.rates[1] - rates.rates[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_a_version_that_gets_the_days_alone_is_compared_in_them():
@@ -275,15 +298,24 @@ def test_a_version_that_gets_the_days_alone_is_compared_in_them():
     assert found.rates.left_out.tolist() == pytest.approx([6 / 42, 6 / 42])
 
 
-@pytest.mark.parametrize(("turn", "by_hour"), [(1, True), (12, False), (24, True)])
-def test_versions_that_take_turns_are_compared_over_both_turns(turn, by_hour):
-    cases, hour = np.zeros((2, 14, 24)), np.arange(14 * 24)
+@pytest.mark.parametrize(
+    ("turn", "cases", "known"),
+    [(1, 120, True), (6, 60, False), (12, 60, False), (24, 60, False), (24, 2, False)],
+)
+def test_versions_that_take_turns_are_judged_within_hours_alone(turn, cases, known):
+    made, hour = np.zeros((2, 14, 24)), np.arange(14 * 24)
     for version in (0, 1):
-        cases[version] = np.where(hour // turn % 2 == version, 60.0, 0.0).reshape(14, 24)
-    rates = compare_two(hourly(cases, np.full(24, 0.7), 0.1)).strata.rates
-    assert rates.rates.tolist() == pytest.approx([0.7, 0.7, 0.1, 0.1])
-    assert rates.left_out.tolist() == [0, 0]
-    assert rates.by_hour == by_hour
+        made[version] = np.where(hour // turn % 2 == version, float(cases), 0.0).reshape(14, 24)
+    found = compare_two(hourly(made, np.full(24, 0.7), 0.1)).strata.found
+    assert (found.because is NotShown.OTHER_TIMES) != known
+    assert (found.verdict is VersionVerdict.EQUAL) == known
+
+
+def test_a_version_of_the_weekends_is_not_compared_with_one_of_the_week():
+    made, weekend = np.zeros((2, 28, 24)), np.arange(28) % 7 > 4
+    made[0, ~weekend], made[1, weekend] = 40, 40
+    found = compare_two(hourly(made, np.full(24, 0.7), 0.1)).strata.found
+    assert (found.verdict, found.because) == (VersionVerdict.NOT_SHOWN, NotShown.OTHER_TIMES)
 
 
 def test_what_a_day_does_to_both_versions_cancels_out():
@@ -305,12 +337,22 @@ def test_what_a_day_does_to_both_versions_cancels_out():
     assert shared == pytest.approx(rows, rel=0.5)
 
 
-def test_blocks_of_days_become_longer_where_days_lack_a_version():
+def test_blocks_are_as_short_as_ten_cases_on_average_allow():
+    rows = daily(np.zeros((2, 8, 1, 4)))
+
+    def days(a, b):
+        cases = np.stack([np.full(8, float(a)), np.full(8, float(b))])
+        return [tuple(one) for one in blocks(cases, rows)]
+
+    assert days(9, 1) == [(1, 1), (1, 2), (1, 3), (1, 6)]
+    assert days(9, 0) == [(2, 1), (2, 2), (2, 3), (2, 6)]
+    assert days(1, 1) == [(8, 1), (8, 2), (8, 3), (8, 6)]
+    assert days(0, 1) == [(8, 6)]
+
+
+def test_without_cases_of_one_version_nothing_is_known():
     cases = np.zeros((2, 8, 1))
-    cases[0], cases[1, ::2] = 10, 1  # B has a case every other day
-    found = rate_of(cases / 2, cases)
-    assert (found.block_days, found.left_out) == (2, 0.0)
-    cases[1] = 0
+    cases[0] = 10
     alone = rate_of(cases / 2, cases)
     assert (alone.left_out, np.isnan(alone.rate).all()) == (1.0, True)
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from monitor.drift.versions_compared import VersionTraffic, chosen_versions
+from monitor.drift.version_choice import chosen_versions
+from monitor.drift.versions_compared import VersionTraffic
 from monitor.errors import UsageError
 
 

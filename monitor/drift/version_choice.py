@@ -1,0 +1,168 @@
+"""Which two versions of a model are compared where nobody names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.config.quantities import count_of, format_time
+from monitor.drift.version_verdict import FEWEST_CASES, VersionVerdict
+from monitor.drift.versions_compared import UNCOUNTED, VersionsCompared, VersionTraffic
+from monitor.errors import NotComparedError, UsageError
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
+
+_LISTED = 8
+_MOST_EARLIER = 4
+_WITHOUT = {MISSING_VALUE: " without a version"}
+
+
+def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ...]:
+    """Return versions in the order in which they began.
+
+    Which of those began first that predict within the first hour of all is not known, as where a
+    record begins in the middle of a rollout: the one with most predictions comes first, unless all
+    predictions lie in that hour.
+
+    Args:
+        versions: in any order.
+
+    >>> canary, stable = VersionTraffic("7", 20, 0, 8 * DAY_MS), VersionTraffic("6", 80, 1, 9)
+    >>> [one.name for one in by_beginning([canary, stable])]
+    ['6', '7']
+    """
+    found = sorted(versions, key=lambda one: (one.first, one.name))
+    if not found or max(one.last for one in found) < found[0].first + HOUR_MS:
+        return tuple(found)
+    known = found[0].first + HOUR_MS
+    at_first = [one for one in found if one.first < known]
+    at_first.sort(key=lambda one: -one.predictions)
+    return (*at_first, *found[len(at_first) :])
+
+
+def chosen_versions(
+    there: Sequence[VersionTraffic],
+    asked: tuple[str, str] | None,
+    option: str,
+    made_since: Callable[[str, int], int],
+    rarer_outcomes: Callable[[str], int],
+) -> tuple[VersionTraffic, VersionTraffic]:
+    """Return A, the version to compare with, and B, the one to judge.
+
+    Args:
+        there: the versions, in the order of their first predictions.
+        asked: names of A and of B; None for the version that began last as B, and as A the one
+            that predicted most since then, so that a canary that was rolled back before is passed
+            by. Where none did, A is the one before. A version that began last with fewer than 10
+            mature positives or negatives gives way to the latest that has as many, where that
+            one and its A still predict beside it: a stray prediction hides no canary.
+        option: what they are asked for by, for the error.
+        made_since: returns how many predictions a version made from a moment on, epoch
+            milliseconds.
+        rarer_outcomes: returns how many mature outcomes a version has of the class that it has
+            fewer of.
+
+    Raises:
+        UsageError: a version is unknown, or there are fewer than two.
+    """
+    by_name = {one.name: one for one in there}
+    if asked is None:
+        if len(there) < 2:  # noqa: PLR2004  # a comparison has two sides
+            raise UsageError(
+                f"{option}: a comparison needs two versions, and there is {_only(there)}; "
+                "predictions name theirs in the field version"
+            )
+        newest = there[-1]
+        for end in range(len(there), 1, -1):
+            pair = _with_the_one_beside(there[:end], made_since)
+            if rarer_outcomes(pair[1].name) >= FEWEST_CASES and (
+                pair[1] is newest or min(one.last for one in pair) >= newest.first
+            ):
+                return pair
+        return _with_the_one_beside(there, made_since)
+    for name in asked:
+        if name not in by_name:
+            if OTHER_VALUE in by_name:
+                raise UsageError(
+                    f"{option}: no version is counted by the name {name!r}; {UNCOUNTED}"
+                )
+            near = get_close_matches(name, by_name, n=1)
+            known = f"did you mean {near[0]!r}? Known are" if near else "known are"
+            raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
+    return by_name[asked[0]], by_name[asked[1]]
+
+
+def pairs_in_use(
+    there: Sequence[VersionTraffic],
+    option: str,
+    made_since: Callable[[str, int], int],
+    rarer_outcomes: Callable[[str], int],
+) -> Iterator[tuple[VersionTraffic, VersionTraffic]]:
+    """Yield the pair that `chosen_versions` returns, then those of earlier versions in use.
+
+    These are at most four, the latest first, each with the version that predicted most since.
+
+    Args:
+        there: the versions, in the order of their first predictions.
+        option: what they are asked for by, for the error.
+        made_since: as `chosen_versions` takes it.
+        rarer_outcomes: likewise.
+
+    Raises:
+        UsageError: there are fewer than two.
+    """
+    chosen = chosen_versions(there, None, option, made_since, rarer_outcomes)
+    yield chosen
+    since = max(one.last for one in there) - DAY_MS
+    earlier = [
+        pair
+        for end in range(len(there), 1, -1)
+        for pair in [_with_the_one_beside(there[:end], made_since)]
+        if pair[1] is not chosen[1] and pair[1].last > since
+    ]
+    yield from (p for p in earlier[:_MOST_EARLIER] if rarer_outcomes(p[1].name) >= FEWEST_CASES)
+
+
+def first_proven_worse(
+    pairs: Iterable[tuple[VersionTraffic, VersionTraffic]],
+    compared: Callable[[tuple[VersionTraffic, VersionTraffic]], VersionsCompared],
+) -> VersionsCompared | None:
+    """Return the comparison of the first pair whose B is worse; None where none is.
+
+    So a canary that is worse is named while another one is compared.
+
+    Args:
+        pairs: of `pairs_in_use`.
+        compared: compares a pair, or raises a NotComparedError.
+    """
+    for pair in pairs:
+        with suppress(NotComparedError):
+            found = compared(pair)
+            if found.comparison.decided_by.found.verdict is VersionVerdict.WORSE:
+                return found
+    return None
+
+
+def _with_the_one_beside(
+    there: Sequence[VersionTraffic], made_since: Callable[[str, int], int]
+) -> tuple[VersionTraffic, VersionTraffic]:
+    """Return the version that predicted most since the last one began, and the last one."""
+    *others, judged = there
+    beside = {one.name: made_since(one.name, judged.first) for one in others}
+    return max(reversed(others), key=lambda one: beside[one.name]), judged
+
+
+def _only(there: Sequence[VersionTraffic]) -> str:
+    return f"only {_listed(there)}" if there else "none"
+
+
+def _listed(there: Sequence[VersionTraffic]) -> str:
+    """Return the versions that began last, with their predictions and times, for an error."""
+    named = [
+        f"{one.name!r} ({count_of(one.predictions, 'prediction')}{_WITHOUT.get(one.name, '')}, "
+        f"{format_time(one.first)} to {format_time(one.ended)})"
+        for one in there[-_LISTED:]
+    ]
+    more = [f"{len(there) - _LISTED} that began earlier"] if len(there) > _LISTED else []
+    return "; ".join([*named, *more]) or "none"
