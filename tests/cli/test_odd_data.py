@@ -265,6 +265,23 @@ def test_init_writes_nothing_where_most_records_were_rejected(capsys, tmp_path, 
     assert f"{negatives} of 6 records were rejected: {negatives} bad_value; {POSITIVE}" in done.err
 
 
+@pytest.mark.parametrize(("same", "warned"), [(3, False), (5, True)])
+def test_an_id_that_most_rows_have_is_a_warning_with_what_to_write(capsys, tmp_path, same, warned):
+    path = tmp_path / "a.csv"
+    path.write_text(
+        table("id,ts,prediction,label", lambda row: f"{max(row, same - 1)},{SECOND + row},1,1")
+    )
+    said = (
+        f"warning: {same - 1} of 6 predictions repeat an id, which counts once: name a column that "
+        "has another id in each, --field id=COLUMN, or leave it out where each row has its label, "
+        "--constant id=\n"
+    )
+    for command in ("replay", "init"):
+        words = ("-o", "-") if command == "init" else ()
+        assert (said in ran(capsys, command, path, *words).err) is warned
+        assert "repeat" not in ran(capsys, command, path, *words, "--constant", "id=").err
+
+
 def test_a_name_that_no_line_of_json_has_is_answered_with_the_one_that_is_like_it(capsys, tmp_path):
     path = tmp_path / "a.ndjson"
     row = '{{"timestamp": {}, "user_id": {}, "decision": 1, "fraud": 1}}\n'
