@@ -1,5 +1,9 @@
 """Data that the program does not read as it is: the last line says what to write instead."""
 
+import gzip
+from io import BytesIO
+from types import SimpleNamespace
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -467,3 +471,62 @@ def test_ids_that_pandas_wrote_as_floats_are_said_in_one_line(capsys, tmp_path):
     )
     frame.astype({"user": "Int64"}).to_csv(path, index=False)
     assert ran(capsys, "replay", path, "--field", "id=user").err == ""
+
+
+PIPED = "".join(f"{SECOND + row},{row},1,{row % 2}\n" for row in range(ROWS))
+AS_LINES = "".join(
+    f'{{"ts":{SECOND + row},"id":"{row}","prediction":1,"label":{row % 2}}}\n'
+    for row in range(ROWS)
+)
+TABLE_SAID = "stdin: reads a table, as its first line is no JSON\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (f"ts,id,prediction,label\n{PIPED}".encode(), TABLE_SAID),
+        (gzip.compress(f"ts,id,prediction,label\n{PIPED}".encode()), TABLE_SAID),
+        (
+            f"\ufeffts,id,prediction,label\r\n{PIPED}".replace(",", "\t").encode(),
+            (
+                f"{TABLE_SAID}stdin: reads cells separated by tabs, not commas, as its first line has "
+                "them\n"
+            ),
+        ),
+        (f"[{AS_LINES[:-1].replace('}' + chr(10), '},')}]".encode(), ""),
+        (f"\n{AS_LINES}".encode(), ""),
+    ],
+)
+def test_standard_input_is_read_by_what_it_holds(capsys, tmp_path, monkeypatch, data, said):
+    path = tmp_path / "a.ndjson"
+    path.write_text(AS_LINES)
+    expected = ran(capsys, "replay", path, "--json")
+    piped = SimpleNamespace(buffer=BytesIO(data))
+    monkeypatch.setattr("sys.stdin", piped)
+    assert ran(capsys, "replay", "-", "--json") == (0, expected.out, said)
+
+
+def test_lines_of_json_behind_a_line_of_words_are_lines(capsys, monkeypatch):
+    data = f"connected, please wait\n{AS_LINES}".encode()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(data)))
+    done = ran(capsys, "replay", "-")
+    assert done.code == 0
+    assert f"{ROWS + 1} events read, 1 rejected" in done.out
+
+
+@pytest.mark.parametrize(("magic", "name"), [(b"PAR1", "Parquet"), (b"ARROW1", "Arrow")])
+def test_formats_that_are_read_from_their_end_are_refused_on_standard_input(
+    capsys, monkeypatch, magic, name
+):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(magic + bytes(300))))
+    done = ran(capsys, "replay", "-")
+    assert done.code == 3
+    assert done.err.endswith(
+        f"stdin: holds {name}, which is read from its end; give it as a file\n"
+    )
+
+
+def test_init_does_not_read_standard_input_once_for_twice(capsys):
+    done = ran(capsys, "init", "-", "-o", "-")
+    assert done.code == 2
+    assert "write them to a file" in done.err
