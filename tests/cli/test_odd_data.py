@@ -489,8 +489,8 @@ TABLE_SAID = "stdin: reads a table, as its first line is no JSON\n"
         (
             f"\ufeffts,id,prediction,label\r\n{PIPED}".replace(",", "\t").encode(),
             (
-                f"{TABLE_SAID}stdin: reads cells separated by tabs, not commas, as its first line has "
-                "them\n"
+                f"{TABLE_SAID}stdin: reads cells separated by tabs, not commas, as its first line "
+                "has them\n"
             ),
         ),
         (f"[{AS_LINES[:-1].replace('}' + chr(10), '},')}]".encode(), ""),
