@@ -530,3 +530,18 @@ def test_init_does_not_read_standard_input_once_for_twice(capsys):
     done = ran(capsys, "init", "-", "-o", "-")
     assert done.code == 2
     assert "write them to a file" in done.err
+
+
+@pytest.mark.parametrize(("cell", "odd"), [("20260713", True), ("20261313", False)])
+def test_days_in_digits_are_named_since_they_are_a_number(capsys, tmp_path, cell, odd):
+    path = tmp_path / "a.csv"
+    path.write_text(table("day,prediction,label", lambda _: f"{cell},1,1"))
+    done = ran(capsys, "replay", path, "--field", "ts=day")
+    assert done.code == 0
+    assert ("write 2026-07-13T00:00:00Z, or 2026-07-13 with --zone" in done.err) is odd
+
+
+def test_a_column_with_a_space_is_quoted_in_the_line_to_write(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(table("Event Time,prediction,label", lambda row: f"{SECOND + row},1,1"))
+    assert ran(capsys, "replay", path).err.endswith("write --field 'ts=Event Time'\n")
