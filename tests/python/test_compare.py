@@ -202,7 +202,8 @@ def test_most_rows_of_a_side_rejected_is_a_warning_with_what_to_write():
     }
     message = (
         "after: 3 of 4 rows cannot be used; row:1: type: must be one of prediction, label, "
-        "outcome, counts, got \"card\"; leave `type` out where it is no type of event, type={'value': ''}"
+        'outcome, counts, got "card"; leave `type` out where it is no type of event, '
+        "type={'value': ''}"
     )
     with pytest.warns(UserWarning, match="^after: 3 of 4 rows") as warned:
         compare(ROWS, after)
