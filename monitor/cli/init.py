@@ -12,7 +12,7 @@ from monitor.cli.learned_classes import class_names
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
-from monitor.cli.usable import mostly_rejected, rejected_text
+from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
 from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
 from monitor.config.classes import MOST_CLASSES
@@ -83,6 +83,7 @@ def _surveyed(
         if mostly_rejected(snapshot):
             raise FeedError(f"{looked.name}: nothing is written, since {text}")
         tell(text)
+    tell_of_repeats(snapshot)
     models = surveyor.models()
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")

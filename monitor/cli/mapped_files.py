@@ -7,7 +7,9 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from os import fspath
+from pathlib import Path
 
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
@@ -138,8 +140,21 @@ def mappings_of(
         config: its feeds may have a mapping for a file of their path.
         given: the mapping of the options, which takes precedence; None without one.
     """
-    feeds = {fspath(f.path): f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped}
-    return [(path, feeds.get(path) if given is None else given) for path in paths]
+    feeds = [f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped]
+    return [(path, _mapping_of_feed(path, feeds) if given is None else given) for path in paths]
+
+
+def _mapping_of_feed(path: str, feeds: Sequence[FileFeed]) -> MappedRecords | None:
+    """The mapping of the feed of this path, else of the first one whose pattern it matches."""
+    place = _place(path)
+    same = (feed for feed in feeds if _place(fspath(feed.path)) == place)
+    alike = (feed for feed in feeds if Path(place).match(_place(fspath(feed.path))))
+    return next(chain(same, alike), None)
+
+
+def _place(path: str) -> str:
+    """A path however it is written: `./a.csv` and `a.csv` are one file."""
+    return path if is_url(path) or path == files.STDIN else str(Path(path).resolve())
 
 
 def _expanded(path: str) -> list[str]:

@@ -8,7 +8,7 @@ from monitor.cli.mapped_files import RecordedFeed
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import table_names
 from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
-from monitor.cli.usable import NO_RECORDS, rejected_text
+from monitor.cli.usable import NO_RECORDS, rejected_text, tell_of_repeats
 from monitor.config import Config, FileFeed, load_config
 from monitor.errors import FeedError, UsageError
 from monitor.snapshot import Snapshot
@@ -77,6 +77,7 @@ def check_usable(snapshot: Snapshot, feed: RecordedFeed) -> None:
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(text)
         tell(text)
+    tell_of_repeats(snapshot)
 
 
 def check_segments(snapshot: Snapshot, feed: RecordedFeed, *, asked: bool) -> None:

@@ -40,6 +40,22 @@ def mostly_rejected(snapshot: Snapshot) -> bool:
     return sum(snapshot.rejected.values()) * 2 > snapshot.records
 
 
+def tell_of_repeats(snapshot: Snapshot) -> None:
+    """Print a warning where more than half of the predictions have an id that came before.
+
+    Args:
+        snapshot: after all records.
+    """
+    again = sum(model.duplicates for model in snapshot.models)
+    every = again + sum(m.predictions_positive + m.predictions_negative for m in snapshot.models)
+    if again * 2 > every:
+        tell(
+            f"warning: {again:,} of {count_of(every, 'prediction')} repeat an id, which counts "
+            "once: name a column that has another id in each, --field id=COLUMN, or leave it out "
+            "where each row has its label, --constant id="
+        )
+
+
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     """Print a last line where most records were rejected, or none came; return the exit code.
 
@@ -53,6 +69,7 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     if not snapshot.records:
         tell(f"error: {NO_RECORDS}")
         return UNREADABLE
+    tell_of_repeats(snapshot)
     total = sum(snapshot.rejected.values())
     if mostly_rejected(snapshot):
         word = "error" if total == snapshot.records else "warning"

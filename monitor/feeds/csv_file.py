@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -32,6 +32,7 @@ from monitor.feeds.rows_over_lines import RowsOverLines, SplitBlock
 
 UNREADABLE_QUOTES = "has a quoted cell that does not end, or a stray quote"
 """In the detail of a row."""
+_DAY_IN_DIGITS = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _WHOLE_FLOAT = re.compile(r"\d+\.0")
 
 
@@ -151,7 +152,7 @@ class _Rows:
         self._layout = self._layout_of(sources) if _is_plain(mapping) else None
 
     def doubts(self, line: bytes) -> Iterator[str]:
-        """Yield what is odd about the names of a row: they begin with a space, or look like floats.
+        """Yield what is odd about a row: names with a space or like floats, days in digits.
 
         Args:
             line: the row.
@@ -174,6 +175,19 @@ class _Rows:
                     f"cells of {column} are like {cell}, which is another id than {cell[:-2]}: "
                     "if pandas wrote integers so, because one is missing, write them with "
                     f'df["{column}"].astype("Int64")'
+                )
+
+        yield from self._days_in_digits(cells)
+
+    def _days_in_digits(self, cells: Mapping[int, str]) -> Iterator[str]:
+        """Yield the columns of times whose cells write a day in digits, which are a number."""
+        for field, index, _ in self._readers:
+            cell = cells.get(index, "").strip()
+            if field in table_fields.TIMES and _DAY_IN_DIGITS.fullmatch(cell):
+                day = f"{cell[:4]}-{cell[4:6]}-{cell[6:]}"
+                yield (
+                    f"cells of {self._columns[index]} are like {cell}, which is read as a number "
+                    f"since 1970: if it is a day, write {day}T00:00:00Z, or {day} with --zone"
                 )
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:

@@ -29,6 +29,7 @@ from monitor.feeds.decode import Decoder
 from monitor.feeds.decode.lines import BOM
 from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.decompression import decompressed, is_compressed
+from monitor.feeds.input_format import InputFormat, input_format
 from monitor.feeds.json_array import array_lines
 from monitor.feeds.mapping.guessing import Say, mapping_for_lines, names_of, to_stderr
 from monitor.feeds.mapping.mapped_lines import lines_decoder
@@ -63,8 +64,8 @@ def read(
         paths: CSV (`.csv`), values separated by tabs (`.tsv`, `.tab`), JSON (`.json`: an
             array or lines), Parquet (`.parquet`, `.pq`) or Arrow (`.arrow`, `.arrows`,
             `.feather`, `.ipc`) by the ending of the name, else NDJSON; each may be gzip or
-            zstd, detected by content, or the only file of a `.zip`; `-` is NDJSON on standard
-            input, and a URL an object of a store (`stores`).
+            zstd, detected by content, or the only file of a `.zip`; `-` is standard input
+            (`input_format`), and a URL an object of a store (`stores`).
         decoder: turns records into columns.
         chunk_bytes: bytes of lines in a batch, for files of lines.
         progress: called after each read, one call at a time, from any thread.
@@ -179,6 +180,13 @@ _FORMATS = {
 }
 
 
+_HELD: dict[InputFormat | None, _Format] = {
+    InputFormat.LINES: _Format.NDJSON,
+    InputFormat.ARRAY: _Format.JSON,
+    InputFormat.TABLE: _Format.CSV,
+}
+
+
 def _format_of(name: str) -> _Format:
     """Return the format by the ending of a name; NDJSON for any other ending.
 
@@ -264,20 +272,25 @@ class _Reader:
             if form in (_Format.PARQUET, _Format.ARROW):
                 yield from self._table(stream, source, parquet=form is _Format.PARQUET)
                 return
-            plain = decompressed(self._tracker.counted(pieces(stream)))
-            if form in (_Format.CSV, _Format.TSV):
-                separator = "," if form is _Format.CSV else "\t"
-                yield from read_csv(
-                    plain,
-                    source,
-                    self._decoder,
-                    self._chunk_bytes,
-                    separator=separator,
-                    mapping=self._mapping,
-                    say=self._say,
-                )
-                return
-            yield from self._lines(array_lines(plain) if form is _Format.JSON else plain, source)
+            found = decompressed(self._tracker.counted(pieces(stream)))
+            held, plain = input_format(found) if name == STDIN else (None, found)
+            if held is InputFormat.TABLE:
+                self._say(f"{source}: reads a table, as its first line is no JSON")
+            yield from self._plain(plain, source, _HELD.get(held, form))
+
+    def _plain(self, plain: Iterable[bytes], source: str, form: _Format) -> Iterator[EventBatch]:
+        if form in (_Format.CSV, _Format.TSV):
+            yield from read_csv(
+                plain,
+                source,
+                self._decoder,
+                self._chunk_bytes,
+                separator="," if form is _Format.CSV else "\t",
+                mapping=self._mapping,
+                say=self._say,
+            )
+            return
+        yield from self._lines(array_lines(plain) if form is _Format.JSON else plain, source)
 
     def _lines(self, plain: Iterable[bytes], name: str) -> Iterator[EventBatch]:
         found = blocks(plain, self._chunk_bytes)

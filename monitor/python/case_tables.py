@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,12 @@ from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.python.frames import index_hint
+from monitor.python.rejected_rows import RejectedRows
 from monitor.python.tables import TableReader, keywords, mapping_of, names_of
+
+_CALLER = 4
+"""Calls from a warning to the program that compares."""
 
 
 class CaseReader:
@@ -74,29 +80,36 @@ class CaseReader:
         Raises:
             ValueError: the table has no rows, or none that can be used, or no column is known
                 to hold the predictions, or the labels.
+
+        Warns:
+            UserWarning: more than half of the rows cannot be used.
         """
         columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
         mapping = mapping_of(columns, self._values, self._time)
-        self._check_cases(name, names_of(table), mapping)
+        self._check_cases(name, table, mapping)
         found = list(TableReader(table, mapping, self._decoder).batches())
-        rejected = [rejection for batch in found for rejection in batch.rejected]
+        rejected = RejectedRows()
+        for batch in found:
+            rejected.add(batch.rejected)
         rows = sum(batch.records for batch in found)
         if not rows:
             raise ValueError(f"{name}: has no rows")
-        if len(rejected) == rows:
-            first = rejected[0]
-            raise ValueError(
-                f"{name}: none of {count_of(rows, 'row')} can be used; {first.position}: "
-                f"{first.detail}"
-            )
+        if rejected.total * 2 > rows:
+            hint = rejected.hint(mapping.time.unit)
+            shown = f"{rejected.first[0].position}: {rejected.first[0].detail}{hint and '; '}{hint}"
+            if rejected.total == rows:
+                raise ValueError(f"{name}: none of {count_of(rows, 'row')} can be used; {shown}")
+            most = f"{rejected.total:,} of {count_of(rows, 'row')} cannot be used"
+            warnings.warn(f"{name}: {most}; {shown}", stacklevel=_CALLER)
         return found
 
-    def _check_cases(self, name: str, columns: Sequence[str], mapping: MappedRecords) -> None:
+    def _check_cases(self, name: str, table: Any, mapping: MappedRecords) -> None:
         """Raise ValueError where rows are no cases: they lack the prediction, or the label."""
+        columns = names_of(table)
         try:
             found = mapping_for_table(name, columns, mapping, lambda _: None, keywords)
         except FeedError as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(f"{error}{index_hint(table)}") from error
         known = fields_of(columns, found) | mapping.fields.keys()
         by_score = "score" in known and self.config.defaults.threshold is not None
         lacks = [

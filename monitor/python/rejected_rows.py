@@ -14,8 +14,8 @@ from monitor.feeds.table_fields import TIMES
 _SHOWN = 5
 _ZONE = "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
 _DAY_FIRST = (
-    "07/08/2026 is a day of July or of August: give {0} as times, "
-    "pd.to_datetime(df['{0}'], dayfirst=True)"
+    "07/08/2026 is a day of July or of August: give {} as times, "
+    "pd.to_datetime(df['COLUMN'], dayfirst=True)"
 )
 _CLASS = "say which values are of the positive class, values={{'{}': {{'positive': ['VALUE']}}}}"
 _DECISION = (

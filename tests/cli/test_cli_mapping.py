@@ -392,8 +392,14 @@ def test_options_that_cannot_be_used_are_named(capsys, tmp_path, words, message)
     assert message.removeprefix("fields.") in done.err
 
 
-def test_the_mapping_of_a_configured_feed_holds_for_its_file(capsys, tmp_path, canonical):
+@pytest.mark.parametrize(
+    "written", ["{}", "./claims.csv", "claims.csv", "../{0.parent.name}/c*.csv"]
+)
+def test_the_mapping_of_a_configured_feed_holds_for_its_file(
+    capsys, tmp_path, canonical, monkeypatch, written
+):
     path = tmp_path / "claims.csv"
+    monkeypatch.chdir(tmp_path)
     path.write_bytes(separated(","))
     config = tmp_path / "monitor.yaml"
     config.write_text(
@@ -401,13 +407,14 @@ def test_the_mapping_of_a_configured_feed_holds_for_its_file(capsys, tmp_path, c
 defaults: {{label_timeout: none}}
 feeds:
   - type: file
-    path: {path}
+    path: {written.format(path)}
     fields: {{ts: timestamp, id: user_id, score: proba, prediction: decision, label: fraud}}
 """
     )
-    found = replayed(capsys, path, "-c", config)
-    assert found.err == ""
-    assert found.out == replayed(capsys, canonical).out
+    for given in (path, "claims.csv", "./claims.csv"):
+        found = replayed(capsys, given, "-c", config)
+        assert found.err == ""
+        assert found.out == replayed(capsys, canonical).out
 
 
 MISSED = "warning: label: no record has the positive value 'Fraud'; records have 'no', 'yes'"

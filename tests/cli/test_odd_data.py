@@ -1,5 +1,9 @@
 """Data that the program does not read as it is: the last line says what to write instead."""
 
+import gzip
+from io import BytesIO
+from types import SimpleNamespace
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -265,6 +269,23 @@ def test_init_writes_nothing_where_most_records_were_rejected(capsys, tmp_path, 
     assert f"{negatives} of 6 records were rejected: {negatives} bad_value; {POSITIVE}" in done.err
 
 
+@pytest.mark.parametrize(("same", "warned"), [(3, False), (5, True)])
+def test_an_id_that_most_rows_have_is_a_warning_with_what_to_write(capsys, tmp_path, same, warned):
+    path = tmp_path / "a.csv"
+    path.write_text(
+        table("id,ts,prediction,label", lambda row: f"{max(row, same - 1)},{SECOND + row},1,1")
+    )
+    said = (
+        f"warning: {same - 1} of 6 predictions repeat an id, which counts once: name a column that "
+        "has another id in each, --field id=COLUMN, or leave it out where each row has its label, "
+        "--constant id=\n"
+    )
+    for command in ("replay", "init"):
+        words = ("-o", "-") if command == "init" else ()
+        assert (said in ran(capsys, command, path, *words).err) is warned
+        assert "repeat" not in ran(capsys, command, path, *words, "--constant", "id=").err
+
+
 def test_a_name_that_no_line_of_json_has_is_answered_with_the_one_that_is_like_it(capsys, tmp_path):
     path = tmp_path / "a.ndjson"
     row = '{{"timestamp": {}, "user_id": {}, "decision": 1, "fraud": 1}}\n'
@@ -450,3 +471,77 @@ def test_ids_that_pandas_wrote_as_floats_are_said_in_one_line(capsys, tmp_path):
     )
     frame.astype({"user": "Int64"}).to_csv(path, index=False)
     assert ran(capsys, "replay", path, "--field", "id=user").err == ""
+
+
+PIPED = "".join(f"{SECOND + row},{row},1,{row % 2}\n" for row in range(ROWS))
+AS_LINES = "".join(
+    f'{{"ts":{SECOND + row},"id":"{row}","prediction":1,"label":{row % 2}}}\n'
+    for row in range(ROWS)
+)
+TABLE_SAID = "stdin: reads a table, as its first line is no JSON\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (f"ts,id,prediction,label\n{PIPED}".encode(), TABLE_SAID),
+        (gzip.compress(f"ts,id,prediction,label\n{PIPED}".encode()), TABLE_SAID),
+        (
+            f"\ufeffts,id,prediction,label\r\n{PIPED}".replace(",", "\t").encode(),
+            (
+                f"{TABLE_SAID}stdin: reads cells separated by tabs, not commas, as its first line "
+                "has them\n"
+            ),
+        ),
+        (f"[{AS_LINES[:-1].replace('}' + chr(10), '},')}]".encode(), ""),
+        (f"\n{AS_LINES}".encode(), ""),
+    ],
+)
+def test_standard_input_is_read_by_what_it_holds(capsys, tmp_path, monkeypatch, data, said):
+    path = tmp_path / "a.ndjson"
+    path.write_text(AS_LINES)
+    expected = ran(capsys, "replay", path, "--json")
+    piped = SimpleNamespace(buffer=BytesIO(data))
+    monkeypatch.setattr("sys.stdin", piped)
+    assert ran(capsys, "replay", "-", "--json") == (0, expected.out, said)
+
+
+def test_lines_of_json_behind_a_line_of_words_are_lines(capsys, monkeypatch):
+    data = f"connected, please wait\n{AS_LINES}".encode()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(data)))
+    done = ran(capsys, "replay", "-")
+    assert done.code == 0
+    assert f"{ROWS + 1} events read, 1 rejected" in done.out
+
+
+@pytest.mark.parametrize(("magic", "name"), [(b"PAR1", "Parquet"), (b"ARROW1", "Arrow")])
+def test_formats_that_are_read_from_their_end_are_refused_on_standard_input(
+    capsys, monkeypatch, magic, name
+):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(magic + bytes(300))))
+    done = ran(capsys, "replay", "-")
+    assert done.code == 3
+    assert done.err.endswith(
+        f"stdin: holds {name}, which is read from its end; give it as a file\n"
+    )
+
+
+def test_init_does_not_read_standard_input_once_for_twice(capsys):
+    done = ran(capsys, "init", "-", "-o", "-")
+    assert done.code == 2
+    assert "write them to a file" in done.err
+
+
+@pytest.mark.parametrize(("cell", "odd"), [("20260713", True), ("20261313", False)])
+def test_days_in_digits_are_named_since_they_are_a_number(capsys, tmp_path, cell, odd):
+    path = tmp_path / "a.csv"
+    path.write_text(table("day,prediction,label", lambda _: f"{cell},1,1"))
+    done = ran(capsys, "replay", path, "--field", "ts=day")
+    assert done.code == 0
+    assert ("write 2026-07-13T00:00:00Z, or 2026-07-13 with --zone" in done.err) is odd
+
+
+def test_a_column_with_a_space_is_quoted_in_the_line_to_write(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(table("Event Time,prediction,label", lambda row: f"{SECOND + row},1,1"))
+    assert ran(capsys, "replay", path).err.endswith("write --field 'ts=Event Time'\n")

@@ -219,6 +219,29 @@ def test_the_past_of_a_monitor_is_compared_as_its_page_does(summer):
 ROWS = {"prediction": [1, 0], "label": [1, 0]}
 
 
+def test_most_rows_of_a_side_rejected_is_a_warning_with_what_to_write():
+    after = {
+        "prediction": [1, 0, 1, 1],
+        "label": [1, 0, 0, 1],
+        "type": ["card", "?", "?", "outcome"],
+    }
+    message = (
+        "after: 3 of 4 rows cannot be used; row:1: type: must be one of prediction, label, "
+        'outcome, counts, got "card"; leave `type` out where it is no type of event, '
+        "type={'value': ''}"
+    )
+    with pytest.warns(UserWarning, match="^after: 3 of 4 rows") as warned:
+        compare(ROWS, after)
+    assert [str(one.message) for one in warned] == [message]
+    assert warned[0].filename == __file__
+    with pytest.raises(ValueError, match=r"none of 4 rows can be used; .*type=\{'value': ''\}$"):
+        compare(ROWS, {**after, "type": ["card"] * 4})
+    assert (
+        compare(ROWS, after, type={"value": ""}).verdict
+        == compare(ROWS, {**after, "type": [None] * 4}).verdict
+    )
+
+
 @pytest.mark.parametrize(
     ("sides", "columns", "message"),
     [

@@ -245,7 +245,11 @@ def test_a_field_that_is_like_none_is_answered_with_the_list():
 @pytest.mark.parametrize(
     ("column", "values", "hint"),
     [
-        ("ts", ["13/07/2026 10:00"], "pd.to_datetime(df['ts'], dayfirst=True)"),
+        (
+            "ts",
+            ["13/07/2026 10:00"],
+            "give ts as times, pd.to_datetime(df['COLUMN'], dayfirst=True)",
+        ),
         ("ts", ["yesterday"], ""),
         ("type", ["card"], "type={'value': ''}"),
         ("id", [None], "id='COLUMN'"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -244,4 +245,4 @@ def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
 
 
 def _options(fields: Mapping[str, str]) -> str:
-    return " ".join(f"--field {field}={column}" for field, column in fields.items())
+    return " ".join(f"--field {quote(f'{field}={column}')}" for field, column in fields.items())
