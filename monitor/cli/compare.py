@@ -45,7 +45,8 @@ def run(args: Namespace) -> int:
     last = parse_last("--last", args.last)
     if args.url is not None:
         return _ask(args)
-    config = _without_version(config_of(args))
+    given = config_of(args)
+    config = _without_version(given)
     feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
     monitor = Monitor(config)
     recorded = RecordedComparison(monitor, args.model, before=None, after=None)
@@ -67,6 +68,7 @@ def run(args: Namespace) -> int:
             versions=versions,
             last=last,
             diagnose=_diagnose(args, model),
+            is_shadow=settings_of(given, model).is_shadow,
         )
     except NotComparedError as error:
         why = str(error).removeprefix("--versions: ").removeprefix(f"{model}: ")

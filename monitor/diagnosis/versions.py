@@ -8,7 +8,7 @@ stretch    the time in which both predicted, up to where outcomes are mature; of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -40,6 +40,7 @@ def compare_recorded(
     versions: tuple[str, str] | None = None,
     last: int | None = None,
     diagnose: str = "diagnose",
+    is_shadow: Callable[[str], bool] = lambda _: False,
 ) -> VersionsCompared:
     """Compare two versions of a model.
 
@@ -54,6 +55,7 @@ def compare_recorded(
         last: compare this length of time at the end of the stretch, milliseconds; None for
             all of it.
         diagnose: command that compares two stretches of time of the same events, without these.
+        is_shadow: returns whether a version decides nothing.
 
     Raises:
         UsageError: a version is unknown, there are fewer than two, or labels do not allow a
@@ -67,7 +69,7 @@ def compare_recorded(
     there = [
         one
         for one in events.versions
-        if versions or one is events.versions[-1] or not settings.is_shadow(one.name)
+        if versions or one is events.versions[-1] or not is_shadow(one.name)
     ]
     a, b = chosen_versions(there, versions, option, events.made_since, rarer)
     newest = events.versions[-1]

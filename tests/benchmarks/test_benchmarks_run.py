@@ -191,12 +191,12 @@ def test_sampled_models_go_through_the_engine():
 
 def test_a_canary_of_the_flights_is_called_worse_where_it_is_worse():
     batch = canaries.summer(canaries.config())
-    cells = [canaries.cells_of(canaries.with_canary(batch, one, 0)) for one in canaries.CANARIES]
-    assert {int(one.sum()) for one in cells} == {len(batch.predictions)}
-    assert ["worse" in canaries.verdicts(one) for one in cells] == [False, False, True, True]
-    assert "at equal class ratio and mix" in canaries.words(
-        canaries.with_canary(batch, canaries.CANARIES[1], 0)
-    )
+    drawn = [canaries.with_canary(batch, one, 0) for one in canaries.CANARIES]
+    outcomes = [canaries.outcomes_of(one) for one in drawn]
+    assert {int(one.cells.sum()) for one in outcomes} == {len(batch.predictions)}
+    found = ["worse" in canaries.verdicts(one) for one in outcomes]
+    assert found == ["worse" in one.name for one in canaries.CANARIES]
+    assert "at equal class ratio and mix" in canaries.words(drawn[1], named=True)
 
 
 def test_intervals_of_corrected_labels_cover_in_every_row():

@@ -222,6 +222,24 @@ def test_of_a_version_that_ended_no_rate_is_given_but_how_to_compare_over_time(c
     assert ran(capsys, *shlex.split(command)).code == 0
 
 
+def test_a_canary_is_not_compared_with_a_shadow_that_scores_every_id(capsys, tmp_path):
+    events = []
+    for number in range(4_000):
+        at = {"id": f"i{number}", "ts": DAY + number * 600}
+        version = "5" if number >= 400 and number % 5 == 0 else "6"
+        made = {"type": "prediction", "prediction": number % 2, **at}
+        events += [made | {"version": name} for name in (version, "7-s")]
+        events.append({"type": "label", "label": number // 2 % 2, **at})
+    config = tmp_path / "a.yaml"
+    config.write_text('models: {default: {segments: [version], shadow_versions: ["*-s"]}}\n')
+    feed = written(tmp_path / "a.ndjson", *events)
+    assert ran(capsys, "compare", feed).out.startswith("Versions 5 and 7-s are equal")
+    done = ran(capsys, "compare", feed, "-c", config)
+    assert "5" in done.out.splitlines()[0]
+    assert "6" in done.out.splitlines()[0]
+    assert "7-s" not in done.out
+
+
 @pytest.mark.parametrize("asked", [(), ("--versions", "6,7")])
 def test_an_error_names_the_option_only_where_it_is_given(capsys, tmp_path, asked):
     feed = written(tmp_path / "a.ndjson", *counted("6", days=3))
