@@ -18,7 +18,7 @@ model=$1 stable=$2 canary=$3
 comma() { printf '%s' "$1" | sed 's/[,\\]/\\&/g'; } # of a name, as --versions takes it
 compare() {
   ${PRECISION_MONITOR:-precision-monitor} compare --url "${MONITOR_URL:-http://127.0.0.1:9108}" \
-    --model "$model" --versions "$(comma "$stable"),$(comma "$canary")" "$@"
+    --model="$model" --versions="$(comma "$stable"),$(comma "$canary")" "$@"
 }
 
 looks=${LOOKS:-4320} error=

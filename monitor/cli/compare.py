@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from shlex import join, quote
@@ -89,7 +90,7 @@ def _ask(args: Namespace) -> int:
     query = {"model": args.model, "versions": args.versions, "last": args.last}
     found = remote.answer("versions", query, LiveVersionsAnswer)
     text = json_text(found, indent=2) if args.json else remote.text("versions", query).rstrip()
-    show(text.replace(" --url URL ", f" --url {quote(remote.url)} "))
+    show(re.sub(r"--url(\s+)URL\b", lambda found: f"--url{found[1]}{quote(remote.url)}", text))
     verdict = VersionVerdict.NOT_SHOWN
     if found.comparison is not None:
         verdict = found.comparison.verdict

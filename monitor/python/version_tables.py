@@ -124,8 +124,9 @@ def compare_versions(
 
     Args:
         table: a frame, an Arrow table, or arrays by name, of which each row is a case.
-        versions: the version to compare with and the one to judge; the two whose first cases
-            are the latest if left out.
+        versions: the version to compare with and the one to judge; if left out, the one that
+            began last is judged against the one with most cases since. Where both began with the
+            table, the one with fewer cases is judged.
         last: compare only so much time before the end, such as "7d".
         values: values of the classes, see `Monitor.feed`.
         time: zone and unit of times, likewise.

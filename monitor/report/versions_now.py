@@ -218,7 +218,7 @@ def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
             f"compare --url URL --model {quote(model.name)} --versions {quote(one)}"
             for one in asked
         )
-        more = f" ({len(others) - len(asked):,} more began earlier)" * (len(others) > len(asked))
+        more = f"; the last {len(asked)} to begin" * (len(others) > len(asked))
         counted = count_of(len(others), "further version")
         yield f"{counted} in use, not compared here{more}: {commands}."
 

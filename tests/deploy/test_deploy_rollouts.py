@@ -213,10 +213,12 @@ def test_the_script_refuses_a_number_of_looks_that_is_none(looks):
     assert run_gate("http://127.0.0.1:9", looks) == (2, "", complaint)
 
 
-@pytest.mark.parametrize("names", [("a,1", "a,2"), (r"a\1", r"b\,2"), ("\\", "\\\\")])
+@pytest.mark.parametrize(
+    "names", [("a,1", "a,2"), (r"a\1", r"b\,2"), ("\\", "\\\\"), ("--x", "-y")]
+)
 def test_the_script_passes_names_on_as_versions_takes_them(names, tmp_path):
     command = tmp_path / "command"
-    command.write_text(f'#!/bin/sh\nprintf "%s" "$7" > {tmp_path}/asked\nexit 1\n')
+    command.write_text(f'#!/bin/sh\nprintf "%s" "${{5#--versions=}}" > {tmp_path}/asked\nexit 1\n')
     command.chmod(0o755)
     environment = {**os.environ, "PRECISION_MONITOR": str(command)}
     words = [str(ROLLOUTS / "gate.sh"), "m", *names]

@@ -138,7 +138,7 @@ def test_a_frame_has_a_row_for_each_metric(report):
 def test_without_times_the_page_names_none():
     table = {name: column for name, column in cases(400, (0.9, 0.6)).items() if name != "when"}
     page = compare_versions(table, ("6", "7"), **FIELDS).to_html()
-    assert "Compared at the mix as it was: neither segments nor days are known." in page
+    assert "Compared at the mix as it was: neither segments nor times are known." in page
     assert "1970" not in page
 
 

@@ -95,10 +95,10 @@ def _compared(found: VersionsAnswer) -> str:
     start = f"Compared from {period(found.open, found.close)}" if timed else "Compared"
     if found.decided_by == "pairs":
         return f"{start} on the cases that both scored"
-    by = [*([", ".join(found.segments)] if found.segments else []), *(["day"] if timed else [])]
+    by = [*found.segments, *(["day", "hour"] if timed else [])]
     if not by:
-        return f"{start} at the mix as it was: neither segments nor days are known"
-    return f"{start} at the same mix by {' and '.join(by)}"
+        return f"{start} at the mix as it was: neither segments nor times are known"
+    return f"{start} at the same mix by {', '.join(by[:-1])}{' and ' * bool(by[1:])}{by[-1]}"
 
 
 def _pairs(found: VersionsAnswer, paired: PairedCases) -> str:

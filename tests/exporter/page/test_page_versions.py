@@ -35,7 +35,7 @@ def worse():
 def test_the_verdict_stands_first_and_the_versions_below(worse):
     text = words(section_of(worse))
     assert text.startswith("Versions The new version is worse Version 7 is worse than 6: recall .")
-    assert "at the same mix by region and day. The verdict holds however often" in text
+    assert "at the same mix by region, day and hour. The verdict holds however often" in text
     shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
     assert sum(shares[:2]) == pytest.approx(100, abs=0.2)
     assert "1970-01-04 05:00" in text
