@@ -148,6 +148,7 @@ class LiveVersions:
             return replace(found, ended=ended_version(whole, latest, diagnose))
 
         worse = newest = None
+        ignored = self._catalogue.settings[number].reference.on_version is OnVersion.KEEP
         try:
             check_labelling(model, self._catalogue.settings[number])
             if asked is None:
@@ -160,8 +161,7 @@ class LiveVersions:
             worse = found if worse is compared(asked) else worse
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
-            return VersionsNow(None, why, shadow_cases=cases, worse=worse)
-        ignored = self._catalogue.settings[number].reference.on_version is OnVersion.KEEP
+            return VersionsNow(None, why, shadow_cases=cases, ignored=ignored, worse=worse)
         return VersionsNow(found, shadow_cases=cases, ignored=ignored, worse=worse)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
