@@ -226,9 +226,9 @@ class VersionsNow(NamedTuple):
 
     @property
     def comparisons(self) -> tuple[VersionsCompared, ...]:
-        """The comparisons there are, each version B once."""
-        found = {one.versions[1].name: one for one in (self.worse, self.compared) if one}
-        return tuple(found.values())
+        """The comparisons there are, each once."""
+        worse = None if self.worse is self.compared else self.worse
+        return tuple(one for one in (worse, self.compared) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

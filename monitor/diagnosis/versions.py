@@ -16,7 +16,7 @@ import numpy as np
 from monitor.config import ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
-from monitor.drift.version_choice import chosen_versions
+from monitor.drift.version_choice import latest_pair, named_versions
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import (
     VersionsCompared,
@@ -50,7 +50,7 @@ def compare_recorded(
         settings: of the model.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             no label came.
-        versions: names of A, to compare with, and of B, to judge; None as in `chosen_versions`,
+        versions: names of A, to compare with, and of B, to judge; None as in `latest_pair`,
             passing by shadow versions.
         last: compare this length of time at the end of the stretch, milliseconds; None for
             all of it.
@@ -65,14 +65,13 @@ def compare_recorded(
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
     option = model if versions is None else _OPTION
-    rarer = partial(events.rarer_outcomes, mature_until=mature_until)
-    there = [
-        one
-        for one in events.versions
-        if versions or one is events.versions[-1] or not is_shadow(one.name)
-    ]
-    a, b = chosen_versions(there, versions, option, events.made_since, rarer)
-    newest = events.versions[-1]
+    newest = events.versions[-1] if events.versions else None
+    if versions is not None:
+        a, b = named_versions(events.versions, versions, _OPTION)
+    else:
+        rarer = partial(events.rarer_outcomes, mature_until=mature_until)
+        there = [one for one in events.versions if one is newest or not is_shadow(one.name)]
+        a, b = latest_pair(there, option, events.made_since, rarer)
     common = common_stretch((a, b), mature_until, option, diagnose)
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)

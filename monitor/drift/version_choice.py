@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 
-from monitor.clock import DAY_MS, HOUR_MS
+from monitor.clock import HOUR_MS
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_verdict import FEWEST_CASES, VersionVerdict
 from monitor.drift.versions_compared import UNCOUNTED, VersionsCompared, VersionTraffic
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
+from monitor.events.version_starts import is_in_use
 
 _LISTED = 8
 _MOST_EARLIER = 4
 _WITHOUT = {MISSING_VALUE: " without a version"}
+Pair = tuple[VersionTraffic, VersionTraffic]
+"""A, the version to compare with, and B, the one to judge."""
 
 
 def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ...]:
@@ -41,47 +44,19 @@ def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ..
     return (*at_first, *found[len(at_first) :])
 
 
-def chosen_versions(
-    there: Sequence[VersionTraffic],
-    asked: tuple[str, str] | None,
-    option: str,
-    made_since: Callable[[str, int], int],
-    rarer_outcomes: Callable[[str], int],
-) -> tuple[VersionTraffic, VersionTraffic]:
-    """Return A, the version to compare with, and B, the one to judge.
+def named_versions(there: Sequence[VersionTraffic], names: tuple[str, str], option: str) -> Pair:
+    """Return the two versions that somebody names.
 
     Args:
         there: the versions, in the order of their first predictions.
-        asked: names of A and of B; None for the version that began last as B, and as A the one
-            that predicted most since then, so that a canary that was rolled back before is passed
-            by. Where none did, A is the one before. A version that began last with fewer than 10
-            mature positives or negatives gives way to the latest that has as many, where that
-            one and its A still predict beside it: a stray prediction hides no canary.
+        names: of A, the version to compare with, and of B, the one to judge.
         option: what they are asked for by, for the error.
-        made_since: returns how many predictions a version made from a moment on, epoch
-            milliseconds.
-        rarer_outcomes: returns how many mature outcomes a version has of the class that it has
-            fewer of.
 
     Raises:
-        UsageError: a version is unknown, or there are fewer than two.
+        UsageError: a version is unknown.
     """
     by_name = {one.name: one for one in there}
-    if asked is None:
-        if len(there) < 2:  # noqa: PLR2004  # a comparison has two sides
-            raise UsageError(
-                f"{option}: a comparison needs two versions, and there is {_only(there)}; "
-                "predictions name theirs in the field version"
-            )
-        newest = there[-1]
-        for end in range(len(there), 1, -1):
-            pair = _with_the_one_beside(there[:end], made_since)
-            if rarer_outcomes(pair[1].name) >= FEWEST_CASES and (
-                pair[1] is newest or min(one.last for one in pair) >= newest.first
-            ):
-                return pair
-        return _with_the_one_beside(there, made_since)
-    for name in asked:
+    for name in names:
         if name not in by_name:
             if OTHER_VALUE in by_name:
                 raise UsageError(
@@ -90,7 +65,47 @@ def chosen_versions(
             near = get_close_matches(name, by_name, n=1)
             known = f"did you mean {near[0]!r}? Known are" if near else "known are"
             raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
-    return by_name[asked[0]], by_name[asked[1]]
+    return by_name[names[0]], by_name[names[1]]
+
+
+def latest_pair(
+    there: Sequence[VersionTraffic],
+    option: str,
+    made_since: Callable[[str, int], int],
+    rarer_outcomes: Callable[[str], int],
+) -> Pair:
+    """Return A, the version to compare with, and B, the one to judge, where nobody names them.
+
+    B is the version that began last, and A the one that predicted most since then, so that a
+    canary that was rolled back before is passed by; where none did, A is the one before. A version
+    that began last with fewer than 10 mature positives or negatives gives way to the latest that
+    has as many, where that one and its A still predict beside it: a stray prediction hides no
+    canary.
+
+    Args:
+        there: the versions, in the order of their first predictions.
+        option: what they are asked for by, for the error.
+        made_since: returns how many predictions a version made from a moment on, epoch
+            milliseconds.
+        rarer_outcomes: returns how many mature outcomes a version has of the class that it has
+            fewer of.
+
+    Raises:
+        UsageError: there are fewer than two.
+    """
+    if len(there) < 2:  # noqa: PLR2004  # a comparison has two sides
+        raise UsageError(
+            f"{option}: a comparison needs two versions, and there is {_only(there)}; "
+            "predictions name theirs in the field version"
+        )
+    newest = there[-1]
+    for end in range(len(there), 1, -1):
+        pair = _with_the_one_beside(there[:end], made_since)
+        if rarer_outcomes(pair[1].name) >= FEWEST_CASES and (
+            pair[1] is newest or min(one.last for one in pair) >= newest.first
+        ):
+            return pair
+    return _with_the_one_beside(there, made_since)
 
 
 def pairs_in_use(
@@ -98,35 +113,35 @@ def pairs_in_use(
     option: str,
     made_since: Callable[[str, int], int],
     rarer_outcomes: Callable[[str], int],
-) -> Iterator[tuple[VersionTraffic, VersionTraffic]]:
-    """Yield the pair that `chosen_versions` returns, then those of earlier versions in use.
+) -> Iterator[Pair]:
+    """Yield the pair that `latest_pair` returns, then those of earlier versions in use.
 
     These are at most four, the latest first, each with the version that predicted most since.
 
     Args:
         there: the versions, in the order of their first predictions.
         option: what they are asked for by, for the error.
-        made_since: as `chosen_versions` takes it.
+        made_since: as `latest_pair` takes it.
         rarer_outcomes: likewise.
 
     Raises:
         UsageError: there are fewer than two.
     """
-    chosen = chosen_versions(there, None, option, made_since, rarer_outcomes)
+    chosen = latest_pair(there, option, made_since, rarer_outcomes)
     yield chosen
-    since = max(one.last for one in there) - DAY_MS
+    latest = max(one.last for one in there)
     earlier = [
         pair
         for end in range(len(there), 1, -1)
         for pair in [_with_the_one_beside(there[:end], made_since)]
-        if pair[1] is not chosen[1] and pair[1].last > since
+        if pair[1] is not chosen[1] and is_in_use(pair[1].last, latest)
     ]
     yield from (p for p in earlier[:_MOST_EARLIER] if rarer_outcomes(p[1].name) >= FEWEST_CASES)
 
 
 def first_proven_worse(
-    pairs: Iterable[tuple[VersionTraffic, VersionTraffic]],
-    compared: Callable[[tuple[VersionTraffic, VersionTraffic]], VersionsCompared],
+    pairs: Iterable[Pair],
+    compared: Callable[[Pair], VersionsCompared],
 ) -> VersionsCompared | None:
     """Return the comparison of the first pair whose B is worse; None where none is.
 
@@ -146,7 +161,7 @@ def first_proven_worse(
 
 def _with_the_one_beside(
     there: Sequence[VersionTraffic], made_since: Callable[[str, int], int]
-) -> tuple[VersionTraffic, VersionTraffic]:
+) -> Pair:
     """Return the version that predicted most since the last one began, and the last one."""
     *others, judged = there
     beside = {one.name: made_since(one.name, judged.first) for one in others}

@@ -11,6 +11,7 @@ from monitor.config.quantities import format_time
 from monitor.drift.version_comparison import VersionComparison
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE
+from monitor.events.version_starts import is_in_use
 
 UNCOUNTED = (
     f"versions after the first {MOST_VERSION_NAMES:,} of a model count as {OTHER_VALUE!r}: compare "
@@ -188,7 +189,7 @@ def ended_version(
         diagnose: command that compares two stretches of time, without these.
     """
     ended, other = sorted(versions, key=lambda one: one.last)
-    if ended.last > latest - DAY_MS:
+    if is_in_use(ended.last, latest):
         return None
     follows = ended.first <= other.first and ended.last < other.last
     return EndedVersion(ended, _over_time(ended, other, diagnose) if follows else "")

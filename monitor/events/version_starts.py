@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
+from monitor.clock import DAY_MS
 from monitor.events.keys import keys_of
 
 MOST_VERSIONS = 64
@@ -24,6 +25,19 @@ class VersionTimes(NamedTuple):
 
     first: int | None
     last: int
+
+
+def is_in_use(last: int, latest: int) -> bool:
+    """Return whether a version still predicts: it did in the day before the model's latest.
+
+    Args:
+        last: time of its own latest prediction, epoch milliseconds.
+        latest: time of the model's latest prediction.
+
+    >>> is_in_use(3 * DAY_MS, 4 * DAY_MS), is_in_use(3 * DAY_MS + 1, 4 * DAY_MS)
+    (False, True)
+    """
+    return last > latest - DAY_MS
 
 
 class ModelVersions:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from monitor.clock import DAY_MS
 from monitor.config.quantities import count_of
 from monitor.config.versions_asked import versions_text_of
 from monitor.drift.versions_compared import VersionsCompared
@@ -20,6 +19,7 @@ from monitor.events.columns import (
     VERSION_KEY,
     Series,
 )
+from monitor.events.version_starts import is_in_use
 from monitor.report.answer_parts import (
     Count,
     MetricIntervals,
@@ -210,8 +210,8 @@ def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
     """Yield the further versions in use, with the commands that compare them with A."""
     names = [one.name for one in compared.versions]
     last = model.version_last_ms.items()
-    since = max(model.version_last_ms.values(), default=0) - DAY_MS
-    others = [name for name, at in last if at > since and name not in names]
+    latest = max(model.version_last_ms.values(), default=0)
+    others = [name for name, at in last if is_in_use(at, latest) and name not in names]
     if others:
         asked = [versions_text_of(names[0], name) for name in others[-_MOST_OTHERS:]]
         commands = ", ".join(

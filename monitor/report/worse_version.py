@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monitor.clock import DAY_MS
 from monitor.drift.versions_compared import VersionsCompared
+from monitor.events.version_starts import is_in_use
 from monitor.snapshot import ModelState
 
 
@@ -25,4 +25,4 @@ def worse_version_in_use(model: ModelState) -> VersionsCompared | None:
         return None
     last = model.version_last_ms.get(now.worse.versions[1].name)
     latest = max(model.version_last_ms.values(), default=0)
-    return now.worse if last is not None and last > latest - DAY_MS else None
+    return now.worse if last is not None and is_in_use(last, latest) else None

@@ -8,22 +8,16 @@ second is a duplicate.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from shlex import quote
 
 import numpy as np
 
 from monitor.clock import HOUR_MS
-from monitor.config import Labelling, OnVersion
-from monitor.drift.version_choice import (
-    by_beginning,
-    chosen_versions,
-    first_proven_worse,
-    pairs_in_use,
-)
+from monitor.config import OnVersion
+from monitor.drift.version_choice import Pair, first_proven_worse, named_versions, pairs_in_use
 from monitor.drift.version_comparison import compare_two
-from monitor.drift.version_outcomes import VersionOutcomes, VersionRows
 from monitor.drift.versions_compared import (
     VersionsCompared,
     VersionStretch,
@@ -34,14 +28,14 @@ from monitor.drift.versions_compared import (
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import OTHER_VALUE, VERSION_KEY, Int64Array
+from monitor.events.columns import OTHER_VALUE, VERSION_KEY
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
-from monitor.join.deltas import PREDICTED_POSITIVE, known, rarer_class, unlabelled_as_negative
+from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.verdicts import VersionsNow
-from monitor.watch.held_pairs import HeldPairs, Stratum
+from monitor.watch.held_versions import HeldVersions
 from monitor.windows.pair_counts import PairCounts
-from monitor.windows.version_counts import HeldHours, VersionCounts
+from monitor.windows.version_counts import VersionCounts
 
 NOT_KEPT = (
     "versions are not counted apart: configure segments: [version], or compare recorded events "
@@ -125,44 +119,38 @@ class LiveVersions:
         number = self._catalogue.models.index(model)
         if not self._counts.keeps(number):
             raise UsageError(f"{model}: {NOT_KEPT}")
-        hour = None if mature_until is None else mature_until // HOUR_MS * HOUR_MS
-        times = self._times(model)
-        pairs = HeldPairs(self._catalogue, number, self._pairs.held(number))
-        held = _Held(self._catalogue, number, self._counts.held(number), pairs)
-        there = held.traffic(times, hour or 0)
-        cases = {name: pairs.mature_hours(name, hour or 0)[1] for name in pairs.names}
-        since, rarer = held.made_since, partial(held.rarer_outcomes, until=hour or 0)
-        asked = None
-        if versions is not None:
-            asked = chosen_versions(there, versions, _OPTION, since, rarer)
-        of_name = {one.name: one for one in there}
-        latest = max([_latest_hour(times), *(one.last for one in there)])
-        diagnose = f"precision-monitor diagnose --url URL --model {quote(model)}"
-
-        @cache
-        def compared(pair: tuple[VersionTraffic, VersionTraffic]) -> VersionsCompared:
-            whole = _whole(pair[0], times), _whole(pair[1], times)
-            common = common_stretch(whole, hour, _OPTION, diagnose)
-            held_pair = of_name[pair[0].name], of_name[pair[1].name]
-            found = self._compared(number, held, held_pair, common, last)
-            return replace(found, ended=ended_version(whole, latest, diagnose))
-
-        worse = newest = None
-        ignored = self._catalogue.settings[number].reference.on_version is OnVersion.KEEP
+        held = HeldVersions(
+            self._catalogue,
+            number,
+            self._counts.held(number),
+            self._pairs.held(number),
+            times=self._times(model),
+            until=None if mature_until is None else mature_until // HOUR_MS * HOUR_MS,
+        )
+        setting = self._catalogue.settings[number]
+        found = VersionsNow(
+            shadow_cases=held.shadow_cases,
+            ignored=setting.reference.on_version is OnVersion.KEEP,
+        )
+        asked = None if versions is None else named_versions(held.there, versions, _OPTION)
         try:
-            check_labelling(model, self._catalogue.settings[number])
-            if asked is None:
-                deciding = [_whole(one, times) for one in self._without_shadows(model, there)]
-                in_use = list(pairs_in_use(deciding, _OPTION, since, rarer))
-                worse = first_proven_worse(in_use, compared)
-                asked, last_of_all = in_use[0], deciding[-1]
-                newest = None if asked[1] is last_of_all else of_name[last_of_all.name]
-            found = replace(compared(asked), too_new=newest)
-            worse = found if worse is compared(asked) else worse
+            check_labelling(model, setting)
+            if asked is not None:
+                return found._replace(compared=self._compared(number, held, asked, last))
+            deciding = [held.whole(one) for one in self._without_shadows(model, held.there)]
+            pairs = list(pairs_in_use(deciding, _OPTION, held.made_since, held.rarer_outcomes))
+            newest = None if pairs[0][1] is deciding[-1] else deciding[-1]
+
+            @cache
+            def compared(pair: Pair) -> VersionsCompared:
+                too_new = newest if pair is pairs[0] else None
+                return self._compared(number, held, pair, last, too_new=too_new)
+
+            found = found._replace(worse=first_proven_worse(pairs, compared))
+            return found._replace(compared=compared(pairs[0]))
         except UsageError as error:
-            why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, there)
-            return VersionsNow(None, why, shadow_cases=cases, ignored=ignored, worse=worse)
-        return VersionsNow(found, shadow_cases=cases, ignored=ignored, worse=worse)
+            why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, held.there)
+            return found._replace(not_compared=why)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
         """When each version predicted; of one that was a shadow, from its first time on."""
@@ -196,141 +184,42 @@ class LiveVersions:
     def _compared(
         self,
         model: int,
-        held: _Held,
-        versions: tuple[VersionTraffic, VersionTraffic],
-        common: VersionStretch,
+        held: HeldVersions,
+        pair: Pair,
         last: int | None,
+        too_new: VersionTraffic | None = None,
     ) -> VersionsCompared:
-        setting = self._catalogue.settings[model]
+        name = self._catalogue.models[model]
+        diagnose = f"precision-monitor diagnose --url URL --model {quote(name)}"
+        whole = held.whole(pair[0]), held.whole(pair[1])
+        common = common_stretch(whole, held.until, _OPTION, diagnose)
         opens, closes = common.opens // HOUR_MS * HOUR_MS, -(-common.closes // HOUR_MS) * HOUR_MS
         since = self._counts.held_since(model)
         earliest = opens if since is None else max(opens, since)
         if last is not None:
             earliest = max(earliest, closes - last // HOUR_MS * HOUR_MS)
         within = VersionStretch(min(earliest, closes - HOUR_MS), closes)
-        names = versions[0].name, versions[1].name
+        names = pair[0].name, pair[1].name
         outcomes = held.outcomes(names, within)
-        silent = setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT
-        positive, negative = held.joint(names, within, silent=silent)
+        positive, negative = held.joint(names, within)
         made = outcomes.cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2))
         return VersionsCompared(
-            model=self._catalogue.models[model],
-            versions=versions,
+            model=name,
+            versions=(held.mature(pair[0]), held.mature(pair[1])),
             within=within,
             predictions=(int(made[0]), int(made[1])),
-            segments=tuple(key for key in setting.segments if key != VERSION_KEY),
+            segments=tuple(
+                key for key in self._catalogue.settings[model].segments if key != VERSION_KEY
+            ),
             comparison=compare_two(
                 outcomes, positive.astype(np.float64), negative.astype(np.float64)
             ),
             anytime=within.opens == opens,
+            too_new=None if too_new is None else held.mature(too_new),
+            ended=ended_version(whole, held.latest, diagnose),
         )
 
 
 def _latest_hour(times: Mapping[str, VersionTimes]) -> int:
     """Return the beginning of the hour of the latest prediction; 0 where no time is known."""
     return max((one.last for one in times.values()), default=0) // HOUR_MS * HOUR_MS
-
-
-def _whole(version: VersionTraffic, times: Mapping[str, VersionTimes]) -> VersionTraffic:
-    """Return a version with its last prediction, mature or not."""
-    known = times.get(version.name)
-    return version if known is None else replace(version, last=known.last)
-
-
-class _Held:
-    """The held hours of one model, by version and stratum, and its pairs."""
-
-    def __init__(
-        self, catalogue: Catalogue, model: int, hours: HeldHours, pairs: HeldPairs
-    ) -> None:
-        values = catalogue.group_values()
-        place = list(catalogue.settings[model].segments).index(VERSION_KEY)
-        groups, self._group = np.unique(hours.group, return_inverse=True)
-        of_groups = [values[group] for group in groups.tolist()]
-        self._versions = [one[place] for one in of_groups]
-        strata = [one[:place] + one[place + 1 :] for one in of_groups]
-        self._places: dict[Stratum, int] = {
-            stratum: i for i, stratum in enumerate(sorted(pairs.strata | set(strata)))
-        }
-        self._strata = np.array([self._places[one] for one in strata], dtype=np.int64)
-        self._hours = hours
-        self._pairs = pairs
-        labelling = catalogue.settings[model].labelling
-        self._silent = labelling is Labelling.NEGATIVES_BY_TIMEOUT
-        self.joint = pairs.joint
-
-    def traffic(self, times: Mapping[str, VersionTimes], until: int) -> list[VersionTraffic]:
-        """Return the versions in the order of `by_beginning`.
-
-        Args:
-            times: of the first and the last prediction by version.
-            until: count predictions before this moment, epoch milliseconds; a last
-                prediction is at most the one before it.
-        """
-        found = []
-        made = self._hours.cells[:, PREDICTED_POSITIVE:].sum(axis=1)
-        mature = (made > 0) & (self._hours.hour * HOUR_MS < until)
-        for name in dict.fromkeys([*self._versions, *self._pairs.names]):
-            rows, known = self._rows_of(name), times.get(name)
-            rows = rows[mature[rows]]
-            paired, pairs = self._pairs.mature_hours(name, until)
-            hours = np.sort(np.concatenate([self._hours.hour[rows], paired]))
-            if not len(hours) and known is None:
-                continue
-            first = int(hours[0]) * HOUR_MS if len(hours) else until
-            last = (int(hours[-1]) + 1) * HOUR_MS - 1 if len(hours) else first
-            if known is not None:
-                first = first if known.first is None else known.first
-                last = max(first, min(known.last, until - 1))
-            found.append(VersionTraffic(name, int(made[rows].sum()) + pairs, first, last))
-        return list(by_beginning(found))
-
-    def made_since(self, name: str, moment: int) -> int:
-        """Return how many held predictions a version made from the hour of a moment on.
-
-        Args:
-            name: of the version.
-            moment: epoch milliseconds.
-        """
-        rows = self._rows_of(name)
-        rows = rows[self._hours.hour[rows] >= moment // HOUR_MS]
-        return int(self._hours.cells[rows, PREDICTED_POSITIVE:].sum())
-
-    def rarer_outcomes(self, name: str, until: int) -> int:
-        """Return how many held outcomes a version has of the class that it has fewer of.
-
-        Args:
-            name: of the version.
-            until: of predictions before this moment, epoch milliseconds.
-        """
-        hours = np.append(
-            self._hours.hour[self._rows_of(name)], self._pairs.mature_hours(name, until)[0]
-        )
-        opens = int(hours.min(initial=until // HOUR_MS)) * HOUR_MS
-        if opens >= until:
-            return 0
-        outcomes = self.outcomes((name,), VersionStretch(opens, until))
-        return rarer_class(outcomes.cells.sum(axis=(0, 1)))
-
-    def outcomes(self, names: Sequence[str], within: VersionStretch) -> VersionOutcomes:
-        """Return the outcomes of versions, with the six cells of `monitor.join.deltas`.
-
-        Args:
-            names: of the versions.
-            within: whole hours.
-        """
-        found = VersionOutcomes.of_rows([self._counted(name, within) for name in names])
-        cells = known(found.cells)
-        return replace(found, cells=unlabelled_as_negative(cells) if self._silent else cells)
-
-    def _counted(self, name: str, within: VersionStretch) -> VersionRows:
-        rows, hour = self._rows_of(name), self._hours.hour
-        time = hour[rows] * HOUR_MS
-        rows = rows[(time >= within.opens) & (time < within.closes)]
-        decided = hour[rows], self._strata[self._group[rows]], self._hours.cells[rows]
-        pairs = self._pairs.counted(name, self._places, within)
-        return VersionRows(*map(np.concatenate, zip(decided, pairs, strict=True)))
-
-    def _rows_of(self, name: str) -> Int64Array:
-        mine = np.array([version == name for version in self._versions], dtype=np.bool_)
-        return np.flatnonzero(mine[self._group])

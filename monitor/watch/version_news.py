@@ -15,7 +15,7 @@ from monitor.drift.rates_changed import rates_changed
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import VERSION_KEY, Series
-from monitor.events.version_starts import ModelVersions
+from monitor.events.version_starts import ModelVersions, is_in_use
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import Watched, WindowVerdict
@@ -215,7 +215,7 @@ class VersionNews:
         share = self._traffic(model, name, first)
         times = self._versions_of(self._catalogue.models[model]).times
         last = times[name].last
-        ended = last if last <= max(one.last for one in times.values()) - DAY_MS else None
+        ended = None if is_in_use(last, max(one.last for one in times.values())) else last
         return NewVersion(name, first, bool(inside), max(now - first, 0), share, ended)
 
     def _traffic(self, model: int, version: str, first: int) -> float:

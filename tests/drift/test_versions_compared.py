@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitor.drift.version_choice import chosen_versions
+from monitor.drift.version_choice import latest_pair, named_versions
 from monitor.drift.versions_compared import VersionTraffic
 from monitor.errors import UsageError
 
@@ -10,7 +10,7 @@ from monitor.errors import UsageError
 def refused(names, asked):
     there = [VersionTraffic(name, 10 * i, i, i + 1) for i, name in enumerate(names, 1)]
     with pytest.raises(UsageError) as raised:
-        chosen_versions(there, asked, "--versions", lambda *_: 0, lambda _: 0)
+        named_versions(there, asked, "--versions")
     return str(raised.value)
 
 
@@ -29,7 +29,10 @@ def test_of_many_versions_the_latest_are_listed():
 
 
 def test_predictions_without_a_version_are_listed_as_such():
-    text = refused(["__missing__"], None)
+    there = [VersionTraffic("__missing__", 10, 1, 2)]
+    with pytest.raises(UsageError) as raised:
+        latest_pair(there, "m", lambda *_: 0, lambda _: 0)
+    text = str(raised.value)
     assert "only '__missing__' (10 predictions without a version, 1970-01-01" in text
 
 
@@ -38,8 +41,8 @@ def test_predictions_without_a_version_are_listed_as_such():
 )
 def test_the_latest_is_compared_with_the_one_that_predicted_most_since(since, beside):
     there = [VersionTraffic(name, 100, i, 9) for i, name in enumerate(["6", "7", "8"])]
-    found = chosen_versions(
-        there, None, "--versions", lambda name, first: since.get(name, 0) + first, lambda _: 10
+    found = latest_pair(
+        there, "--versions", lambda name, first: since.get(name, 0) + first, lambda _: 10
     )
     assert [one.name for one in found] == [beside, "8"]
 
@@ -62,5 +65,5 @@ def test_a_newest_version_of_few_outcomes_gives_way_to_one_in_use_that_has_enoug
         VersionTraffic("8", 20, 2, 9),
     ]
     since = {"6": 80, "7": 40, "8": 20}
-    found = chosen_versions(there, None, "--versions", lambda name, _: since[name], rarer.get)
+    found = latest_pair(there, "--versions", lambda name, _: since[name], rarer.get)
     assert tuple(one.name for one in found) == pair

@@ -164,6 +164,26 @@ def test_a_worse_canary_stays_named_when_another_begins(ends):
     assert status_answer(monitor.snapshot(), limit=1).models[0].worse_version == "7"
 
 
+@pytest.mark.parametrize(("on_version", "named"), [("compare", "7"), ("keep", None)])
+def test_a_worse_version_is_named_where_the_newest_cannot_be_compared_yet(on_version, named):
+    """Version 7 ends at day 9.3 and version 8 begins at 9.4: none of its outcomes is mature."""
+    events = []
+    for event in stream(recall=(0.9, 0.5), a_day=1_008):
+        if event.get("version") == "7" and event["ts"] >= 9.3 * DAY:
+            event["version"] = "8" if event["ts"] >= 9.4 * DAY else "6"
+        events.append(event)
+    config = config_of(
+        CONFIG.replace("{segments", f"{{reference: {{on_version: {on_version}}}, segments")
+    )
+    monitor = fed(events, config)
+    model = model_of(monitor)
+    assert model.versions_now.compared is None
+    assert "outcomes are mature up to" in model.versions_now.not_compared
+    worse = worse_version_in_use(model)
+    assert (worse and worse.versions[1].name) == named
+    assert status_answer(monitor.snapshot(), limit=1).models[0].worse_version == named
+
+
 def test_a_version_is_in_use_by_the_predictions_however_late_the_labels_come():
     events = stream(recall=(0.9, 0.5), a_day=1_008)
     late = {"type": "label", "id": "i9000", "ts": 12.5 * DAY, "label": 1}
