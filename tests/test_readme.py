@@ -117,7 +117,7 @@ def test_the_root_opens_with_the_two_commands():
     commands = [
         line.strip() for line in root.splitlines() if line.startswith("    python3 -m venv")
     ]
-    assert [command.split()[-1] for command in commands] == ["demo", "2"]
+    assert [command.split()[-1] for command in commands] == ["demo", "3"]
     assert root.index(commands[1]) < root.index("\n## ")
 
 

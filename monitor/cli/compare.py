@@ -47,8 +47,12 @@ def run(args: Namespace) -> int:
     if args.url is not None:
         return _ask(args)
     given = config_of(args)
+    paths, mapping = paths_of(args, given), mapping_of(args)
+    if args.segments is None and not args.config:
+        keys = RecordedFeed(paths, given, mapping).small_segment_keys()
+        given = with_segments(given, {}, keys)
     config = _without_version(given)
-    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
+    feed = RecordedFeed(paths, config, mapping)
     monitor = Monitor(config)
     recorded = RecordedComparison(monitor, args.model, before=None, after=None)
     batches: list[EventBatch] = []

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from monitor.cli.failures import USAGE, complain
+from monitor.cli.failures import USAGE, complain, report_fault
 from monitor.cli.parser import build_parser
 from monitor.cli.shutdown import INTERRUPTED, READER_GONE, hold_hangups
 from monitor.errors import MonitorError
@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
+    except Exception:  # noqa: BLE001  # whatever it is, its exit code is no finding's
+        return report_fault()
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
+
 from monitor.cli.output import tell
 from monitor.cli.parser.command import PROGRAM
 from monitor.errors import ConfigError, FeedError, MonitorError
 
-USAGE, UNREADABLE = 2, 3
+USAGE, UNREADABLE, FAULT = 2, 3, 70
 
 
 def complain(error: MonitorError) -> int:
@@ -19,3 +21,14 @@ def complain(error: MonitorError) -> int:
     for line in lines:
         tell(line)
     return UNREADABLE if isinstance(error, FeedError) else USAGE
+
+
+def report_fault() -> int:
+    """Print the exception that is handled, which is a fault of the program, and ask to report it.
+
+    Returns:
+        The exit code, which no finding has: a gate must not take a crash for a verdict.
+    """
+    tell(traceback.format_exc().rstrip())
+    tell(f"{PROGRAM}: this is a fault of the program; please report it with the lines above")
+    return FAULT

@@ -27,7 +27,7 @@ from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.mapping.guessing import ASKED, mapping_for_table
 from monitor.feeds.merge import merged
-from monitor.feeds.segment_keys import segment_keys
+from monitor.feeds.segment_keys import MOST_KEYS, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
 
 _LISTS = ("positive", "negative", "missing")
@@ -119,15 +119,23 @@ class RecordedFeed:
 
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""
-        recorded = [path for path in self._paths if not is_table(path) and path != files.STDIN]
-        found = [key for path in recorded for key in self._segment_keys(path)]
-        return tuple(dict.fromkeys(found))
+        found = (segment_keys(h.rows, m, tabular=h.tabular) for h, m in self._heads())
+        return tuple(dict.fromkeys(chain.from_iterable(found)))
 
-    def _segment_keys(self, path: str) -> tuple[str, ...]:
-        head, mapping = files.first_rows(path), self._mappings.get(path)
-        with suppress(FeedError):
-            mapping = mapping_for_table(path, files.columns_of(head), mapping, lambda _: None)
-        return segment_keys(head.rows, mapping, tabular=head.tabular)
+    def small_segment_keys(self) -> tuple[str, ...]:
+        """Return the keys of few values by which the first records of each file are segmented."""
+        found = (small_segment_keys(head.rows, mapping) for head, mapping in self._heads())
+        return tuple(dict.fromkeys(chain.from_iterable(found)))[:MOST_KEYS]
+
+    def _heads(self) -> Iterator[tuple[files.FirstRows, MappedRecords | None]]:
+        """Yield the first records of each file that can be read twice, and its mapping."""
+        for path in self._paths:
+            if is_table(path) or path == files.STDIN:
+                continue
+            head, mapping = files.first_rows(path), self._mappings.get(path)
+            with suppress(FeedError):
+                mapping = mapping_for_table(path, files.columns_of(head), mapping, lambda _: None)
+            yield head, mapping
 
 
 def mappings_of(

@@ -61,9 +61,7 @@ def _read(snapshot: Snapshot) -> str:
 def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[str]:
     """Yield what happened to each model, or how many models have each verdict."""
     words = {
-        name: f"nothing yet ({one.obstacle})"
-        if _is_open(one)
-        else words_of(one.verdict, one.because).title.lower()
+        name: f"nothing yet ({one.obstacle})" if _is_open(one) else _happened(one)
         for name, one in found.items()
     }
     for name in paging:
@@ -79,6 +77,14 @@ def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[
         named = (f"{count_of(n, 'model')}: {text}" for text, n in tally.items())
     if words:
         yield f"Judged: {'; '.join(named)}."
+
+
+def _happened(found: Compared) -> str:
+    title = words_of(found.verdict, found.because).title.lower()
+    if not found.worse_version:
+        return title
+    worse = found.worse_version[0].lower() + found.worse_version[1:]
+    return worse if _is_quiet(found) else f"{title}, {worse}"
 
 
 def _versions(snapshot: Snapshot, args: Namespace) -> Iterator[str]:
@@ -106,6 +112,10 @@ def _next(
     if moved:
         several = ["--model", moved[0]] if len(found) > 1 else []
         return f"{_command('diagnose', args, several)} says why."
+    worse = [name for name, one in found.items() if one.worse_version]
+    if worse:
+        several = ["--model", worse[0]] if len(found) > 1 else []
+        return f"{_command('compare', args, several)} shows both versions."
     if all(_is_open(one) for one in found.values()):
         return (
             "replay more days, or compare two stretches of time: "

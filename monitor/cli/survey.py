@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
+from monitor.feeds.segment_keys import MOST_KEYS, MOST_VALUES, values_by_name
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.range_counts import RangeCounts
 
@@ -31,8 +32,6 @@ REFERENCES = ("7d", "14d", "30d", "60d")
 _MOST_WINDOWS = 3
 _FLAGGED_A_WINDOW = 100
 """Labelled predicted positives that a window needs: its precision is known to about 0.1."""
-_MOST_VALUES, _MOST_KEYS = 20, 4
-"""Values of a segment key, and keys to propose, at most."""
 _SLACK = 2.0
 """The label timeout is at least so many times the age by which .99 of the labels have come."""
 _UNEVEN = 2.0
@@ -150,26 +149,13 @@ def proposed_segments(
         rows: the first records.
         used: columns that hold fields of events.
     """
-    values: dict[str, set[str]] = {}
-    for row in rows:
-        for column, value in _flat(row):
-            values.setdefault(column, set()).add(value)
     found = [
         Segment(column.rpartition(".")[2], column, len(those))
-        for column, those in values.items()
-        if 1 < len(those) <= _MOST_VALUES and len(those) * 2 <= len(rows)
+        for column, those in values_by_name(rows).items()
+        if 1 < len(those) <= MOST_VALUES and len(those) * 2 <= len(rows)
         if column not in used and column not in FIELDS and not set(column) & set('"\\')
     ]
-    return tuple(sorted(found, key=lambda segment: segment.values)[:_MOST_KEYS])
-
-
-def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    """Texts and integers of a record, nested ones by a name with dots."""
-    for name, value in row.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{name}.")
-        elif isinstance(value, str | int) and value != "":
-            yield f"{above}{name}", str(value)
+    return tuple(sorted(found, key=lambda segment: segment.values)[:MOST_KEYS])
 
 
 def _without_labels(counts: ConfusionCounts, days: float, end: UnlabelledEnd | None) -> float:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from monitor.config.mapping import FIELDS, SEGMENT, MappedRecords
 from monitor.feeds.mapping.field_sources import sources_of_records
+
+MOST_VALUES, MOST_KEYS = 20, 4
+"""Values of a segment key, and keys, that are taken where nobody names them."""
 
 
 def segment_keys(
@@ -37,3 +40,50 @@ def segment_keys(
         names = row if tabular else [name for name in row if name.startswith(SEGMENT)]
         found |= {name.removeprefix(SEGMENT): None for name in names if name not in used}
     return tuple(found)
+
+
+def small_segment_keys(
+    rows: Sequence[Mapping[str, Any]], mapping: MappedRecords | None
+) -> tuple[str, ...]:
+    """Return the keys of a mapping and of `segment` that have few values, the fewest first.
+
+    Other columns of a table are no such keys: they may follow from the outcome.
+
+    Args:
+        rows: as `segment_keys` takes them.
+        mapping: likewise.
+
+    >>> rows = [{"segment": {"region": "eu", "card": 1, "all": "x"}}, {"segment": {"region": "us"}}]
+    >>> small_segment_keys([*rows, {"segment": {"region": "us", "all": "x"}}], None)
+    ('region',)
+    """
+    fields = {} if mapping is None else mapping.fields
+    values = values_by_name(rows)
+    found = {}
+    for key in segment_keys(rows, mapping, tabular=False):
+        source = fields.get(f"{SEGMENT}{key}", f"{SEGMENT}{key}")
+        number = len(values.get(source, ())) if isinstance(source, str) else 1
+        if 1 < number <= MOST_VALUES:
+            found[key] = number
+    return tuple(sorted(found, key=lambda key: found[key])[:MOST_KEYS])
+
+
+def values_by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
+    """Return the texts and integers of records, nested ones by a name with dots.
+
+    Args:
+        rows: some records.
+    """
+    values: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in _flat(row):
+            values.setdefault(name, set()).add(value)
+    return values
+
+
+def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        elif isinstance(value, str | int) and value != "":
+            yield f"{above}{name}", str(value)

@@ -108,6 +108,8 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
             says that they did, the model does not page, and its skill has no trend.
         new_version: the version that this change began with, else the one that began last;
             left out before a second one.
+        worse_version: the latest version that is proven worse than the one beside it and still
+            predicts; left out where none is.
     """
 
     predictions: Count
@@ -135,6 +137,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     classes: ClassesAnswer | UnsetType = UNSET
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
+    worse_version: str | UnsetType = UNSET
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

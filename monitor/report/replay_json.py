@@ -37,6 +37,7 @@ from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.version_news_words import change_beginning, version_news
+from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 
 
@@ -56,7 +57,7 @@ def replay_answer(snapshot: Snapshot) -> ReplayAnswer:
 
 def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
     deciding = deciding_window(model, [window.name for window in snapshot.windows])
-    seen = of_model(snapshot, model, deciding)
+    seen, worse = of_model(snapshot, model, deciding), worse_version_in_use(model)
     return ReplayedModel(
         predictions=model.predictions_positive + model.predictions_negative,
         labels=model.labelled,
@@ -88,6 +89,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         classes=classes_of(model.classes.get(snapshot.lifetime.name)),
         change_began=change_beginning(model.watched.began) or UNSET,
         new_version=version_news(model.watched.new_version) or UNSET,
+        worse_version=UNSET if worse is None else worse.versions[1].name,
     )
 
 

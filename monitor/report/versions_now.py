@@ -197,10 +197,10 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
         )
     if not (compared.segments or compared.comparison.by_pairs):
         yield (
-            "The mix is equal by day and hour alone, and a version that gets harder cases looks "
-            f"worse: {_CONFIGURED}."
+            "The mix is equal by day and hour alone, and a version that gets other cases may look "
+            f"worse or better: {_CONFIGURED}."
         )
-    if compared.ended is not None and compared.ended.over_time:
+    if compared.ended is not None:
         yield over_time(compared.ended)
     if compared.too_new is not None:
         yield too_new(compared.too_new)

@@ -143,13 +143,13 @@ def _limits(found: VersionsCompared, by_segments: str) -> Iterator[str]:
     compared = comparison.decided_by
     within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
     if not found.is_moment:
-        yield f"Compared from {within} UTC, when both predicted and outcomes are mature."
+        yield f"Compared from {within} UTC, with both in use and outcomes mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found, by_segments), COLUMNS)
     sequence = compared.found
     if math.isfinite(sequence.change):
         yield from wrap(_sequence(found), COLUMNS)
-    if found.ended is not None and found.ended.over_time:
+    if found.ended is not None:
         yield over_time(found.ended)
     if found.too_new is not None:
         yield from wrap(too_new(found.too_new), COLUMNS)
@@ -186,8 +186,9 @@ def _strata(found: VersionsCompared, by_segments: str) -> str:
         if share >= _SHOWN
     ]
     rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
-    harder = f" A version that gets harder cases looks worse: {by_segments}."
-    hint = "" if keys else harder
+    hint = (
+        "" if keys else f" A version that gets other cases may look worse or better: {by_segments}."
+    )
     return f"The mix is equal by {compared}{rest}.{hint}"
 
 

@@ -72,8 +72,12 @@ def ended_text(ended: EndedVersion) -> str:
 
 
 def over_time(ended: EndedVersion) -> str:
-    """Return how versions are compared of which one ended, a command within it unbroken."""
-    return f"V{ended_text(ended)[1:]}: {one_line(ended.over_time)}."
+    """Return that one version ended, and how to compare it with one that follows it.
+
+    A command within it is unbroken.
+    """
+    how = f": {one_line(ended.over_time)}" if ended.over_time else ""
+    return f"V{ended_text(ended)[1:]}{how}."
 
 
 def worse_version(found: VersionsCompared) -> str:

@@ -55,6 +55,17 @@ def test_a_replay_without_a_usable_record_exits_3_and_says_what_to_write(
     assert last.startswith(f"error: 1,200 of 1,200 records were rejected: 1,200 {reason}; {hint}")
 
 
+def test_a_fault_of_the_program_has_an_exit_code_that_no_finding_has(capsys, events, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("monitor.cli.compare.compare_recorded", broken)
+    done = ran(capsys, "compare", events(0, "", good=10), "--fail-on", "worse")
+    assert (done.code, done.out) == (70, "")
+    assert "ZeroDivisionError: by nothing" in done.err
+    assert done.err.splitlines()[-1].startswith("precision-monitor: this is a fault of the program")
+
+
 CLASSES = "write one of the configured classes, 'card', 'loan'"
 
 

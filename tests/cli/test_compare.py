@@ -76,14 +76,18 @@ def test_an_equal_canary_is_not_called_worse(capsys, tmp_path, summer):
         assert "more outcomes would settle it" in found["headline"]
 
 
-def test_an_equal_canary_with_other_traffic_is_told_from_a_worse_one(capsys, tmp_path, summer):
+@pytest.mark.parametrize("asked", [(), ("--segments", "part_of_day")])
+def test_an_equal_canary_with_other_traffic_is_told_from_a_worse_one(
+    capsys, tmp_path, summer, asked
+):
     """Most of the morning stays with version 6: its cases are easier, and rarely positive."""
 
     def share(event):
         return 0.05 if event["segment"]["part_of_day"] == "morning" else 0.5
 
     path = written(tmp_path / "a.ndjson", *canary(summer, share))
-    found = compared(capsys, path, "--segments", "part_of_day")
+    found = compared(capsys, path, *asked)
+    assert "part_of_day" in found["segments"]
     assert found["verdict"] in ("equal", "not_shown")
     parts = found["parts"]
     raw = found["b"]["precision"]["estimate"] - found["a"]["precision"]["estimate"]
@@ -220,6 +224,14 @@ def test_of_a_version_that_ended_no_rate_is_given_but_how_to_compare_over_time(c
     assert compared(capsys, feed)["days_to_settle"] is None
     command = re.search(r"Version 6 ended \S+: compare .*`precision-monitor (.*)`", text)[1]
     assert ran(capsys, *shlex.split(command)).code == 0
+
+
+def test_a_version_that_is_rolled_back_is_said_to_have_ended(capsys, tmp_path):
+    events = [*counted("6", day=10, days=20), *counted("7", tp=500, day=11, days=18)]
+    feed = written(tmp_path / "a.ndjson", *sorted(events, key=lambda event: event["ts"]))
+    text = ran(capsys, "compare", feed, "--versions", "6,7").out
+    assert text.startswith("Version 7 is worse than 6")
+    assert "\nVersion 7 ended 1970-01-29T00:00:00Z.\n" in text
 
 
 def test_a_canary_is_not_compared_with_a_shadow_that_scores_every_id(capsys, tmp_path):

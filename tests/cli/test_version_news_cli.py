@@ -116,6 +116,13 @@ def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing
         found = json.loads(said(capsys, tmp_path, "diagnose", "--json", *ranges))
         assert found["worse"]["answer"] == "not_shown"
         assert found["worse"]["text"].endswith("Version 7 is worse than 6") is named
+        replayed = json.loads(said(capsys, tmp_path, "replay", "--json"))["models"]["m"]
+        assert replayed.get("worse_version") == ("7" if named else None)
+        last = said(capsys, tmp_path, "replay").partition("Judged: ")[2]
+        assert ("version 7 is worse than 6." in last) is named
+        following = "Next: precision-monitor compare FILE -c CONFIG shows both versions."
+        following = following.replace("FILE", str(tmp_path / "events.ndjson"))
+        assert (following.replace("CONFIG", str(tmp_path / "monitor.yaml")) in last) is named
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["some", "none"])

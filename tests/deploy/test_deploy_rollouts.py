@@ -218,12 +218,22 @@ def test_the_script_refuses_a_number_of_looks_that_is_none(looks):
 )
 def test_the_script_passes_names_on_as_versions_takes_them(names, tmp_path):
     command = tmp_path / "command"
-    command.write_text(f'#!/bin/sh\nprintf "%s" "${{5#--versions=}}" > {tmp_path}/asked\nexit 1\n')
+    asked = f'printf "%s" "${{5#--versions=}}" > {tmp_path}/asked'
+    command.write_text(f'#!/bin/sh\n{asked}\necho "7 is worse than 6"\nexit 1\n')
     command.chmod(0o755)
     environment = {**os.environ, "PRECISION_MONITOR": str(command)}
     words = [str(ROLLOUTS / "gate.sh"), "m", *names]
     assert subprocess.run(words, env=environment, check=False).returncode == 1
     assert parse_versions("--versions", (tmp_path / "asked").read_text()) == names
+
+
+@pytest.mark.parametrize("code", [1, 70])
+def test_a_crash_of_the_program_rolls_nothing_back(tmp_path, code):
+    command = tmp_path / "command"
+    command.write_text(f'#!/bin/sh\necho "Traceback (most recent call last)" >&2\nexit {code}\n')
+    command.chmod(0o755)
+    found = run_gate("http://127.0.0.1:9", PRECISION_MONITOR=str(command))
+    assert found == (3, "", "Traceback (most recent call last)\n")
 
 
 def running(**made):

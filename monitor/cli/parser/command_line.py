@@ -60,6 +60,7 @@ EXIT_CODES = {
     "cannot be used, or an address that is taken",
     3: "a feed that cannot be read, is empty or has no usable record; of a torn file, `replay` "
     "still prints what could be counted",
+    70: "a fault of the program itself; its traceback is on stderr",
 }
 """Meaning of each exit code, as the READMEs have it."""
 

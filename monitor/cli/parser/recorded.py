@@ -233,7 +233,8 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--segments",
         metavar="KEY,KEY",
-        help="segment keys by which the mix is made equal (default: the configured ones)",
+        help="segment keys by which the mix is made equal (default: the configured ones; without "
+        "-c, those of the events that have few values)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
