@@ -36,7 +36,7 @@ class UsageError(MonitorError):
 
 
 class NotComparedError(UsageError):
-    """Two versions were not alive at the same time, or none of their outcomes is mature yet.
+    """Two versions were not alive at the same time, or their labels do not suffice yet.
 
     A comparison then has the verdict `not_shown`.
     """

@@ -213,6 +213,8 @@ class VersionsNow(NamedTuple):
         shadow_cases: mature cases of each shadow version that the version that decides scored
             as well, by its name.
         ignored: True under `on_version: keep`.
+        of_shadows: each shadow version, the latest first, with the one that decides; `compared` may
+            be one of them.
         worse: the latest version that is proven worse, compared, in use or not; None where none
             is. It is `compared`, or an earlier version that predicted within the last mature day.
     """
@@ -223,12 +225,18 @@ class VersionsNow(NamedTuple):
     shadow_cases: Mapping[str, int] = {}
     ignored: bool = False
     worse: VersionsCompared | None = None
+    of_shadows: tuple[VersionsCompared, ...] = ()
+
+    @property
+    def by_shadow(self) -> Mapping[str, VersionsCompared]:
+        """The comparisons of shadow versions by their names."""
+        return {one.versions[1].name: one for one in self.of_shadows}
 
     @property
     def comparisons(self) -> tuple[VersionsCompared, ...]:
         """The comparisons there are, each once."""
-        worse = None if self.worse is self.compared else self.worse
-        return tuple(one for one in (worse, self.compared) if one is not None)
+        there = (self.worse, *self.of_shadows, self.compared)
+        return tuple({id(one): one for one in there if one is not None}.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from monitor.cli.remote import remote_of
 from monitor.config import Config
 from monitor.config.versions_asked import parse_last, parse_versions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
+from monitor.diagnosis.version_events import scored_again
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.engine import Monitor
@@ -60,7 +61,7 @@ def run(args: Namespace) -> int:
         monitor.apply(batch)
         batches.append(batch)
     snapshot = monitor.snapshot()
-    check_usable(snapshot, feed)
+    check_usable(snapshot, feed, pairs=scored_again(batches))
     check_segments(snapshot, feed, asked=args.segments is not None)
     model = recorded.model()
     verdict = VersionVerdict.NOT_SHOWN

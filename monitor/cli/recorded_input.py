@@ -61,12 +61,13 @@ def paths_of(args: Namespace, config: Config) -> list[str]:
     return paths
 
 
-def check_usable(snapshot: Snapshot, feed: RecordedFeed) -> None:
-    """Print how many records were rejected.
+def check_usable(snapshot: Snapshot, feed: RecordedFeed, *, pairs: int = 0) -> None:
+    """Print how many records were rejected, and warn where most of the others repeat an id.
 
     Args:
         snapshot: after all records.
         feed: what was read.
+        pairs: further predictions of an id that are no duplicates, since versions are compared.
 
     Raises:
         FeedError: all were, or there is none.
@@ -77,7 +78,7 @@ def check_usable(snapshot: Snapshot, feed: RecordedFeed) -> None:
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(text)
         tell(text)
-    tell_of_repeats(snapshot)
+    tell_of_repeats(snapshot, pairs)
 
 
 def check_segments(snapshot: Snapshot, feed: RecordedFeed, *, asked: bool) -> None:

@@ -40,14 +40,16 @@ def mostly_rejected(snapshot: Snapshot) -> bool:
     return sum(snapshot.rejected.values()) * 2 > snapshot.records
 
 
-def tell_of_repeats(snapshot: Snapshot) -> None:
+def tell_of_repeats(snapshot: Snapshot, pairs: int = 0) -> None:
     """Print a warning where more than half of the predictions have an id that came before.
 
     Args:
         snapshot: after all records.
+        pairs: how many of these are no duplicates.
     """
     again = sum(model.duplicates for model in snapshot.models)
     every = again + sum(m.predictions_positive + m.predictions_negative for m in snapshot.models)
+    again -= pairs
     if again * 2 > every:
         tell(
             f"warning: {again:,} of {count_of(every, 'prediction')} repeat an id, which counts "

@@ -181,6 +181,25 @@ class VersionEvents:
         return unlabelled_as_negative(known(cells)) if silent else known(cells)
 
 
+def scored_again(batches: Sequence[EventBatch]) -> int:
+    """Return how many predictions are the first of their version for an id that another one scored.
+
+    Args:
+        batches: as decoded, of all models.
+    """
+    whole = concatenate([replace(batch, rejected=()) for batch in batches])
+    versions = {group[:2]: number for number, group in enumerate(whole.groups)}
+    models = {group.model: number for number, group in enumerate(whole.groups)}
+    version = np.array([versions[group[:2]] for group in whole.groups], dtype=np.uint64)
+    model = np.array([models[group.model] for group in whole.groups], dtype=np.uint64)
+    made = whole.predictions
+    once, each = (
+        np.unique(np.stack([made.key, of[made.group]]), axis=1).shape[1] if len(made) else 0
+        for of in (model, version)
+    )
+    return each - once
+
+
 def _config_of(model: str, settings: ModelConfig) -> Config:
     """A configuration of this model alone, whose groups are strata."""
     strata = settings.with_segments((_STRATUM,))

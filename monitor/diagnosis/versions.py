@@ -16,7 +16,7 @@ import numpy as np
 from monitor.config import ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
-from monitor.drift.version_choice import latest_pair, named_versions
+from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import (
     VersionsCompared,
@@ -27,6 +27,7 @@ from monitor.drift.versions_compared import (
 )
 from monitor.events.columns import EventBatch
 from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.labels.version_sides import check_sides
 
 _OPTION = "--versions"
 
@@ -50,8 +51,8 @@ def compare_recorded(
         settings: of the model.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             no label came.
-        versions: names of A, to compare with, and of B, to judge; None as in `latest_pair`,
-            passing by shadow versions.
+        versions: names of A, to compare with, and of B, to judge; None for those of
+            `VersionChoice.latest`.
         last: compare this length of time at the end of the stretch, milliseconds; None for
             all of it.
         diagnose: command that compares two stretches of time of the same events, without these.
@@ -65,20 +66,25 @@ def compare_recorded(
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
     option = model if versions is None else _OPTION
-    newest = events.versions[-1] if events.versions else None
+    choice = VersionChoice(
+        events.versions,
+        is_shadow=is_shadow,
+        made_since=events.made_since,
+        rarer_outcomes=partial(events.rarer_outcomes, mature_until=mature_until),
+    )
     if versions is not None:
-        a, b = named_versions(events.versions, versions, _OPTION)
+        a, b = named_versions(events.versions, versions, option)
     else:
-        rarer = partial(events.rarer_outcomes, mature_until=mature_until)
-        there = [one for one in events.versions if one is newest or not is_shadow(one.name)]
-        a, b = latest_pair(there, option, events.made_since, rarer)
+        a, b = choice.latest(option)
     common = common_stretch((a, b), mature_until, option, diagnose)
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)
     names = (a.name, b.name)
     outcomes = events.outcomes(names, within)
     positive, negative = events.pairs(names, within)
-    made = outcomes.cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2))
+    cells = outcomes.cells.sum(axis=1)
+    check_sides((a, b), cells)
+    made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
     return VersionsCompared(
         model=model,
         versions=(a, b),
@@ -86,7 +92,7 @@ def compare_recorded(
         predictions=(int(made[0]), int(made[1])),
         segments=tuple(settings.segments),
         anytime=last is None,
-        too_new=newest if versions is None and newest is not b else None,
+        too_new=choice.too_new((a, b)) if versions is None else None,
         ended=ended_version((a, b), max(one.last for one in events.versions), diagnose),
         comparison=compare_two(outcomes, positive.astype(np.float64), negative.astype(np.float64)),
     )

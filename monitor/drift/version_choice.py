@@ -9,16 +9,14 @@ from difflib import get_close_matches
 from monitor.clock import HOUR_MS
 from monitor.config.quantities import count_of, format_time
 from monitor.drift.version_verdict import FEWEST_CASES, VersionVerdict
-from monitor.drift.versions_compared import UNCOUNTED, VersionsCompared, VersionTraffic
+from monitor.drift.versions_compared import UNCOUNTED, Pair, VersionsCompared, VersionTraffic
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MISSING_VALUE, OTHER_VALUE
 from monitor.events.version_starts import is_in_use
 
 _LISTED = 8
-_MOST_EARLIER = 4
+_MOST_IN_USE, _MOST_SHADOWS = 5, 4
 _WITHOUT = {MISSING_VALUE: " without a version"}
-Pair = tuple[VersionTraffic, VersionTraffic]
-"""A, the version to compare with, and B, the one to judge."""
 
 
 def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ...]:
@@ -68,75 +66,125 @@ def named_versions(there: Sequence[VersionTraffic], names: tuple[str, str], opti
     return by_name[names[0]], by_name[names[1]]
 
 
-def latest_pair(
-    there: Sequence[VersionTraffic],
-    option: str,
-    made_since: Callable[[str, int], int],
-    rarer_outcomes: Callable[[str], int],
-) -> Pair:
-    """Return A, the version to compare with, and B, the one to judge, where nobody names them.
-
-    B is the version that began last, and A the one that predicted most since then, so that a
-    canary that was rolled back before is passed by; where none did, A is the one before. A version
-    that began last with fewer than 10 mature positives or negatives gives way to the latest that
-    has as many, where that one and its A still predict beside it: a stray prediction hides no
-    canary.
+class VersionChoice:
+    """Which versions of a model are compared where nobody names them.
 
     Args:
-        there: the versions, in the order of their first predictions.
-        option: what they are asked for by, for the error.
+        there: the versions, in the order of `by_beginning`.
+        is_shadow: returns whether a version scores ids that another one decides on.
         made_since: returns how many predictions a version made from a moment on, epoch
             milliseconds.
         rarer_outcomes: returns how many mature outcomes a version has of the class that it has
             fewer of.
-
-    Raises:
-        UsageError: there are fewer than two.
     """
-    if len(there) < 2:  # noqa: PLR2004  # a comparison has two sides
-        raise UsageError(
-            f"{option}: a comparison needs two versions, and there is {_only(there)}; "
-            "predictions name theirs in the field version"
-        )
-    newest = there[-1]
-    for end in range(len(there), 1, -1):
-        pair = _with_the_one_beside(there[:end], made_since)
-        if rarer_outcomes(pair[1].name) >= FEWEST_CASES and (
-            pair[1] is newest or min(one.last for one in pair) >= newest.first
-        ):
-            return pair
-    return _with_the_one_beside(there, made_since)
+
+    def __init__(
+        self,
+        there: Sequence[VersionTraffic],
+        *,
+        is_shadow: Callable[[str], bool],
+        made_since: Callable[[str, int], int],
+        rarer_outcomes: Callable[[str], int],
+    ) -> None:
+        self._there = there
+        self._deciding = [one for one in there if not is_shadow(one.name)]
+        self._shadows = [one for one in there if is_shadow(one.name)]
+        self._made_since = made_since
+        self._rarer_outcomes = rarer_outcomes
+
+    def latest(self, option: str) -> Pair:
+        """Return A, the version to compare with, and B, the one to judge.
+
+        B is the version that began last, and A the one that predicted most since then, so that a
+        canary that was rolled back before is passed by; where none did, A is the one before. A
+        version that began last with fewer than 10 mature positives or negatives gives way to the
+        latest that has as many, where that one and its A still predict beside it: a stray
+        prediction hides no canary. A shadow version is judged where it began last, and where no
+        two versions that decide can be compared.
+
+        Args:
+            option: what they are asked for by, for the error.
+
+        Raises:
+            UsageError: there are fewer than two.
+        """
+        shadow = next((pair for pair in self.of_shadows() if self._suffices(pair[1])), None)
+        if shadow is not None and shadow[1] is self._there[-1]:
+            return shadow
+        if len(self._deciding) < 2:  # noqa: PLR2004  # a comparison has two sides
+            if found := [*([shadow] if shadow else []), *self.of_shadows()]:
+                return found[0]
+            raise UsageError(
+                f"{option}: a comparison needs two versions, and there is {_only(self._there)}; "
+                "predictions name theirs in the field version"
+            )
+        newest = self._pair(len(self._deciding))
+        for end in range(len(self._deciding), 1, -1):
+            pair = self._pair(end)
+            beside = pair == newest or min(one.last for one in pair) >= newest[1].first
+            if beside and self._suffices(pair[1]) and (shadow is None or _met(pair)):
+                return pair
+        return newest if shadow is None else shadow
+
+    def too_new(self, pair: Pair) -> VersionTraffic | None:
+        """Return the version that began last, where it has too few outcomes to be compared.
+
+        Args:
+            pair: that is compared.
+
+        Returns:
+            None where it is one of the pair, or has enough.
+        """
+        newest = self._there[-1]
+        return None if newest in pair or self._suffices(newest) else newest
+
+    def of_shadows(self) -> list[Pair]:
+        """Return each shadow version with the one that decides now, the latest four first.
+
+        Of several that decide now, it is the one that predicted most since the shadow began.
+        """
+        latest = max((one.last for one in self._deciding), default=0)
+        now = [one for one in self._deciding if is_in_use(one.last, latest)]
+        shadows = reversed(self._shadows[-_MOST_SHADOWS:] if now else [])
+        return [(self._most_since(now, one.first), one) for one in shadows]
+
+    def in_use(self) -> Iterator[Pair]:
+        """Yield the latest five versions that decide and still predict, each with its A.
+
+        Versions with fewer than 10 mature positives or negatives are left out.
+        """
+        latest = max((one.last for one in self._deciding), default=0)
+        pairs = [self._pair(end) for end in range(len(self._deciding), 1, -1)]
+        pairs = [pair for pair in pairs if is_in_use(pair[1].last, latest)]
+        yield from (pair for pair in pairs[:_MOST_IN_USE] if self._suffices(pair[1]))
+
+    def _pair(self, end: int) -> Pair:
+        """Return the last of the first versions that decide, after the one beside it."""
+        *others, judged = self._deciding[:end]
+        return self._most_since(others, judged.first), judged
+
+    def _most_since(self, versions: Sequence[VersionTraffic], moment: int) -> VersionTraffic:
+        made = {one.name: self._made_since(one.name, moment) for one in versions}
+        return max(reversed(versions), key=lambda one: made[one.name])
+
+    def _suffices(self, version: VersionTraffic) -> bool:
+        return self._rarer_outcomes(version.name) >= FEWEST_CASES
 
 
-def pairs_in_use(
-    there: Sequence[VersionTraffic],
-    option: str,
-    made_since: Callable[[str, int], int],
-    rarer_outcomes: Callable[[str], int],
-) -> Iterator[Pair]:
-    """Yield the pair that `latest_pair` returns, then those of earlier versions in use.
-
-    These are at most four, the latest first, each with the version that predicted most since.
+def those_compared(
+    pairs: Iterable[Pair], compared: Callable[[Pair], VersionsCompared]
+) -> tuple[VersionsCompared, ...]:
+    """Return the comparisons of those pairs that can be compared.
 
     Args:
-        there: the versions, in the order of their first predictions.
-        option: what they are asked for by, for the error.
-        made_since: as `latest_pair` takes it.
-        rarer_outcomes: likewise.
-
-    Raises:
-        UsageError: there are fewer than two.
+        pairs: of `VersionChoice.of_shadows`.
+        compared: compares a pair, or raises a NotComparedError.
     """
-    chosen = latest_pair(there, option, made_since, rarer_outcomes)
-    yield chosen
-    latest = max(one.last for one in there)
-    earlier = [
-        pair
-        for end in range(len(there), 1, -1)
-        for pair in [_with_the_one_beside(there[:end], made_since)]
-        if pair[1] is not chosen[1] and is_in_use(pair[1].last, latest)
-    ]
-    yield from (p for p in earlier[:_MOST_EARLIER] if rarer_outcomes(p[1].name) >= FEWEST_CASES)
+    found = []
+    for pair in pairs:
+        with suppress(NotComparedError):
+            found.append(compared(pair))
+    return tuple(found)
 
 
 def first_proven_worse(
@@ -148,7 +196,7 @@ def first_proven_worse(
     So a canary that is worse is named while another one is compared.
 
     Args:
-        pairs: of `pairs_in_use`.
+        pairs: of `VersionChoice.in_use`.
         compared: compares a pair, or raises a NotComparedError.
     """
     for pair in pairs:
@@ -159,13 +207,9 @@ def first_proven_worse(
     return None
 
 
-def _with_the_one_beside(
-    there: Sequence[VersionTraffic], made_since: Callable[[str, int], int]
-) -> Pair:
-    """Return the version that predicted most since the last one began, and the last one."""
-    *others, judged = there
-    beside = {one.name: made_since(one.name, judged.first) for one in others}
-    return max(reversed(others), key=lambda one: beside[one.name]), judged
+def _met(pair: Pair) -> bool:
+    """Return whether two versions predicted at the same time."""
+    return min(one.last for one in pair) >= max(one.first for one in pair)
 
 
 def _only(there: Sequence[VersionTraffic]) -> str:

@@ -47,6 +47,10 @@ class VersionTraffic:
         return self.last if (self.last + 1) % SECOND_MS else self.last + 1
 
 
+Pair = tuple[VersionTraffic, VersionTraffic]
+"""A, the version to compare with, and B, the one to judge."""
+
+
 class VersionStretch(NamedTuple):
     """A stretch of event time in which two versions are compared, [opens, closes).
 
@@ -91,7 +95,7 @@ class VersionsCompared:
     """
 
     model: str
-    versions: tuple[VersionTraffic, VersionTraffic]
+    versions: Pair
     within: VersionStretch
     predictions: tuple[int, int]
     segments: tuple[str, ...]
@@ -137,7 +141,7 @@ def check_labelling(model: str, setting: ModelConfig) -> None:
 
 
 def common_stretch(
-    versions: tuple[VersionTraffic, VersionTraffic],
+    versions: Pair,
     mature_until: int | None,
     option: str,
     diagnose: str,
@@ -178,9 +182,7 @@ def common_stretch(
     return VersionStretch(opens, min(closes, mature_until))
 
 
-def ended_version(
-    versions: tuple[VersionTraffic, VersionTraffic], latest: int, diagnose: str
-) -> EndedVersion | None:
+def ended_version(versions: Pair, latest: int, diagnose: str) -> EndedVersion | None:
     """Return which of two versions made no prediction in the last day, the first to end.
 
     Args:

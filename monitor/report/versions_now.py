@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from monitor.config.quantities import count_of
 from monitor.config.versions_asked import versions_text_of
+from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import (
     MISSING_VALUE,
@@ -46,6 +47,12 @@ _LONGEST_NAME = 18
 _CONFIGURED = "configure segments beside the version"
 _UNBROKEN = {"\n", "`"}
 """Characters of texts with lines of their own, or with a command to copy."""
+_OF_SHADOWS = {
+    VersionVerdict.WORSE: "worse than",
+    VersionVerdict.BETTER: "better than",
+    VersionVerdict.EQUAL: "equal to",
+    VersionVerdict.NOT_SHOWN: "no difference shown from",
+}
 _MOST_OTHERS = 3
 """Further versions in use that are named."""
 
@@ -64,6 +71,9 @@ class VersionNow(Struct, frozen=True, kw_only=True):
         metrics: its metrics; null likewise.
         shadow_cases: mature cases of a shadow version that the version that decides scored as
             well; null for another version.
+        against: the version that a shadow version is compared with; null for another version,
+            and where they cannot be compared yet.
+        verdict: of that comparison; null likewise.
     """
 
     version: str
@@ -74,6 +84,8 @@ class VersionNow(Struct, frozen=True, kw_only=True):
     outcomes: OutcomeCounts | None
     metrics: MetricIntervals | None
     shadow_cases: Count | None
+    against: str | None
+    verdict: VersionVerdict | None
 
 
 class LiveVersionsAnswer(Struct, frozen=True, kw_only=True):
@@ -168,6 +180,7 @@ def _versions(
     now = None if model.versions_now is None else model.versions_now.shadows
     shadows = dict(() if now is None else now.versions[-NAMED_VERSIONS:])
     began = {**shadows, **dict(model.versions)}
+    compared = {} if model.versions_now is None else model.versions_now.by_shadow
     made = window.predicted_positive + window.predicted_negative
     latest = [name for name, _ in model.latest_versions]
     there = [name for name, row in rows.items() if made[row] and name not in latest]
@@ -176,6 +189,7 @@ def _versions(
         row = rows.get(name)
         if row is not None and not made[row]:
             row = None
+        verdict = compared.get(name) if name in shadows else None
         yield VersionNow(
             version=name,
             shadow=name in shadows,
@@ -185,6 +199,8 @@ def _versions(
             outcomes=None if row is None else outcome_counts(window, row),
             metrics=None if row is None else metric_intervals(window, row),
             shadow_cases=found.shadow_cases.get(name, 0) if name in shadows else None,
+            against=None if verdict is None else verdict.versions[0].name,
+            verdict=None if verdict is None else verdict.comparison.decided_by.found.verdict,
         )
 
 
@@ -248,7 +264,7 @@ def _table(answer: LiveVersionsAnswer) -> Iterator[str]:
         short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
         began = (one.first_prediction or UNDEFINED)[:16].replace("T", " ")
         if one.shadow:
-            yield f"{_row(f'  {short}', 'shadow', began)}   {shadow_text(answer, one)}"
+            yield f"{_row(f'  {short}', 'shadow', began)}   {shadow_text(one)}"
             continue
         values = [
             None if one.metrics is None else one.metrics.metric(name).estimate for name in _SHOWN
@@ -257,18 +273,16 @@ def _table(answer: LiveVersionsAnswer) -> Iterator[str]:
         yield _row(f"  {short}", _traffic(one), began, *numbers)
 
 
-def shadow_text(answer: LiveVersionsAnswer, one: VersionNow) -> str:
+def shadow_text(one: VersionNow) -> str:
     """Return what is known of a shadow version, which has no traffic of its own.
 
     Args:
-        answer: the versions of its model.
         one: the shadow version.
     """
-    found = answer.comparison
-    paired = found is not None and found.paired is not None
-    if found is not None and paired and one.version in (found.a.version, found.b.version):
-        return f"{one.shadow_cases or 0:,} mature cases, compared in pairs"
-    return f"{one.shadow_cases or 0:,} mature cases, not compared here"
+    cases = count_of(one.shadow_cases or 0, "mature case")
+    if one.verdict is None or one.against is None:
+        return f"{cases}, not compared yet"
+    return f"{cases}: {_OF_SHADOWS[one.verdict]} {one_line(one.against)}"
 
 
 def _traffic(one: VersionNow) -> str:

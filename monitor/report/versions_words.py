@@ -18,6 +18,7 @@ from monitor.report.vocabulary import METRIC_WORDS
 _POINT = 0.005
 """Precision that differs by less than half a point counts as equal."""
 _SMALL = 0.1
+_MIX = "mix and prevalence"
 _ROUNDED = 2
 
 
@@ -110,8 +111,7 @@ def to_settle(found: VersionsCompared) -> str:
         if compared.found.because is NotShown.ANOTHER_OPERATING_POINT:
             return "no number of outcomes would settle it at these rates"
         return (
-            "more outcomes are needed, and how many is not known: these rates would show another "
-            "operating point, and they are uncertain"
+            "more outcomes are needed, and how many is not known while the rates are so uncertain"
         )
     count = math.ceil(more)
     digits = max(len(str(count)) - _ROUNDED, 0)
@@ -172,11 +172,17 @@ def _traffic(compared: RatesCompared) -> str:
         return ""
     own, points = f"{100 * abs(traffic):.0f}", f"{100 * abs(whole):.0f}"
     if abs(traffic - whole) < _POINT:
-        return f"; the {points} points of precision between them are mix and prevalence"
+        return (
+            f"; the {count_of(int(points), 'point')} of precision between them {_be(points)} {_MIX}"
+        )
     if whole * traffic < 0 or abs(traffic) > abs(whole):
         way = "raise" if traffic > 0 else "lower"
         return f"; mix and prevalence {way} its precision by {own} point{'s' * (own != '1')}"
-    return f"; {own} of the {points} points of precision are mix and prevalence"
+    return f"; {own} of the {count_of(int(points), 'point')} of precision {_be(own)} {_MIX}"
+
+
+def _be(number: str) -> str:
+    return "is" if number == "1" else "are"
 
 
 def _few(found: VersionsCompared) -> str:

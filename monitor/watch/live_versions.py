@@ -7,7 +7,7 @@ second is a duplicate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from shlex import quote
@@ -16,9 +16,15 @@ import numpy as np
 
 from monitor.clock import HOUR_MS
 from monitor.config import OnVersion
-from monitor.drift.version_choice import Pair, first_proven_worse, named_versions, pairs_in_use
+from monitor.drift.version_choice import (
+    VersionChoice,
+    first_proven_worse,
+    named_versions,
+    those_compared,
+)
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import (
+    Pair,
     VersionsCompared,
     VersionStretch,
     VersionTraffic,
@@ -32,6 +38,7 @@ from monitor.events.columns import OTHER_VALUE, VERSION_KEY
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join.deltas import PREDICTED_POSITIVE
+from monitor.labels.version_sides import check_sides
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
 from monitor.windows.pair_counts import PairCounts
@@ -110,7 +117,7 @@ class LiveVersions:
             mature_until: moment up to which outcomes are mature, epoch milliseconds; None
                 where none are.
             versions: names of A, to compare with, and of B, to judge; None for the one that
-                began last, and the one that predicted most since, passing by shadow versions.
+                began last, and the one that predicted most since, see `VersionChoice.latest`.
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
@@ -137,17 +144,24 @@ class LiveVersions:
             check_labelling(model, setting)
             if asked is not None:
                 return found._replace(compared=self._compared(number, held, asked, last))
-            deciding = [held.whole(one) for one in self._without_shadows(model, held.there)]
-            pairs = list(pairs_in_use(deciding, _OPTION, held.made_since, held.rarer_outcomes))
-            newest = None if pairs[0][1] is deciding[-1] else deciding[-1]
+            choice = VersionChoice(
+                [held.whole(one) for one in held.there],
+                is_shadow=self._is_shadow(model),
+                made_since=held.made_since,
+                rarer_outcomes=held.rarer_outcomes,
+            )
+            latest = choice.latest(_OPTION)
 
             @cache
             def compared(pair: Pair) -> VersionsCompared:
-                too_new = newest if pair is pairs[0] else None
+                too_new = choice.too_new(pair) if pair == latest else None
                 return self._compared(number, held, pair, last, too_new=too_new)
 
-            found = found._replace(worse=first_proven_worse(pairs, compared))
-            return found._replace(compared=compared(pairs[0]))
+            found = found._replace(
+                of_shadows=those_compared(choice.of_shadows(), compared),
+                worse=first_proven_worse(choice.in_use(), compared),
+            )
+            return found._replace(compared=compared(latest))
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, held.there)
             return found._replace(not_compared=why)
@@ -175,11 +189,10 @@ class LiveVersions:
             "it on the same cases"
         )
 
-    def _without_shadows(self, model: str, there: list[VersionTraffic]) -> list[VersionTraffic]:
-        """Leave out the shadow versions but the one that began last, if it began last of all."""
+    def _is_shadow(self, model: str) -> Callable[[str], bool]:
         deciding = self._received.versions(model).times
         shadows = self._received.shadows(model).times.keys() - deciding.keys()
-        return [one for one in there if one is there[-1] or one.name not in shadows]
+        return shadows.__contains__
 
     def _compared(
         self,
@@ -202,7 +215,9 @@ class LiveVersions:
         names = pair[0].name, pair[1].name
         outcomes = held.outcomes(names, within)
         positive, negative = held.joint(names, within)
-        made = outcomes.cells[..., PREDICTED_POSITIVE:].sum(axis=(1, 2))
+        cells = outcomes.cells.sum(axis=1)
+        check_sides(pair, cells)
+        made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
         return VersionsCompared(
             model=name,
             versions=(held.mature(pair[0]), held.mature(pair[1])),

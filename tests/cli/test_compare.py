@@ -10,6 +10,10 @@ from cli.commands import ran
 from cli.test_diagnose import written
 from streams import flights
 
+from monitor.config import load_config
+from monitor.engine import Monitor
+from monitor.feeds.decode import Decoder, DecodeSettings
+
 DAY = 86_400
 FROM, TO = 1_372_636_800, 1_380_585_600  # July to September 2013
 
@@ -116,7 +120,9 @@ def test_shadow_versions_are_compared_pair_by_pair(capsys, tmp_path, summer):
     assert done["paired"]["positives"]["only_a"] > 50
     assert done["paired"]["positives"]["p_value"] < 1e-9
     assert done["paired"]["negatives"]["p_value"] == 1
-    text = ran(capsys, "compare", "--feed", tmp_path / "a.ndjson").out
+    printed = ran(capsys, "compare", "--feed", tmp_path / "a.ndjson")
+    text = printed.out
+    assert printed.err == ""  # a second version of an id is no repeat
     assert "on the same cases" in text
     assert "McNemar" in text
     assert max(map(len, text.splitlines())) <= 100
@@ -264,6 +270,43 @@ def test_versions_with_a_comma_can_be_chosen(capsys, tmp_path):
     path = written(tmp_path / "a.ndjson", *events)
     found = compared(capsys, path, "--versions", r"a\,2,a\,1")
     assert (found["a"]["version"], found["b"]["version"]) == ("a,2", "a,1")
+
+
+@pytest.mark.parametrize(
+    ("side", "words"), [(1, "predicted positives get labels and"), (0, "predicted negatives get")]
+)
+def test_labels_of_one_predicted_class_compare_nothing(capsys, tmp_path, side, words):
+    events = []
+    for number in range(4_000):
+        at, made = {"id": f"i{number}", "ts": DAY + number * 600}, number // 2 % 2
+        events.append({"type": "prediction", "prediction": made, "version": "67"[number % 2], **at})
+        if made == side:
+            events.append({"type": "label", "label": int(number % 5 > 1), **at})
+    feed = written(tmp_path / "a.ndjson", *events)
+    done = ran(capsys, "compare", feed, "--fail-on", "worse")
+    assert (done.code, done.out.startswith(f"Nothing is compared: of version '6', {words}")) == (
+        0,
+        True,
+    )
+    found = compared(capsys, feed)
+    assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
+    config = tmp_path / "a.yaml"
+    config.write_text("models: {default: {segments: [version]}}\n")
+    monitor = Monitor(load_config(config))
+    decoder = Decoder(DecodeSettings.from_config(monitor.config))
+    monitor.apply(decoder.decode_lines(feed.read_bytes(), source="a", first_line=1))
+    (model,) = monitor.snapshot().models
+    assert model.versions_now.not_compared == found["headline"].partition(": ")[2].rstrip(".")
+
+
+def test_ids_that_repeat_within_a_version_are_a_warning(capsys, tmp_path):
+    events = [
+        {"type": "outcome", "id": "x", "ts": DAY + n, "prediction": 1, "label": 1, "version": v}
+        for n in range(500)
+        for v in "67"
+    ]
+    done = ran(capsys, "compare", written(tmp_path / "a.ndjson", *events))
+    assert "warning: 998 of 1,000 predictions repeat an id" in done.err
 
 
 def test_one_version_is_too_few(capsys, tmp_path):

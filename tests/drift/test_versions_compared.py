@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitor.drift.version_choice import latest_pair, named_versions
+from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.versions_compared import VersionTraffic
 from monitor.errors import UsageError
 
@@ -28,10 +28,19 @@ def test_of_many_versions_the_latest_are_listed():
     assert text.endswith("; 22 that began earlier")
 
 
+def chosen(there, since=lambda *_: 0, rarer=lambda _: 10, shadows=()):
+    choice = VersionChoice(
+        there, is_shadow=shadows.__contains__, made_since=since, rarer_outcomes=rarer
+    )
+    pair = choice.latest("m")
+    new = choice.too_new(pair)
+    return tuple(one.name for one in pair), new and new.name
+
+
 def test_predictions_without_a_version_are_listed_as_such():
     there = [VersionTraffic("__missing__", 10, 1, 2)]
     with pytest.raises(UsageError) as raised:
-        latest_pair(there, "m", lambda *_: 0, lambda _: 0)
+        chosen(there)
     text = str(raised.value)
     assert "only '__missing__' (10 predictions without a version, 1970-01-01" in text
 
@@ -41,10 +50,8 @@ def test_predictions_without_a_version_are_listed_as_such():
 )
 def test_the_latest_is_compared_with_the_one_that_predicted_most_since(since, beside):
     there = [VersionTraffic(name, 100, i, 9) for i, name in enumerate(["6", "7", "8"])]
-    found = latest_pair(
-        there, "--versions", lambda name, first: since.get(name, 0) + first, lambda _: 10
-    )
-    assert [one.name for one in found] == [beside, "8"]
+    found = chosen(there, lambda name, first: since.get(name, 0) + first)
+    assert found == ((beside, "8"), None)
 
 
 @pytest.mark.parametrize(
@@ -65,5 +72,31 @@ def test_a_newest_version_of_few_outcomes_gives_way_to_one_in_use_that_has_enoug
         VersionTraffic("8", 20, 2, 9),
     ]
     since = {"6": 80, "7": 40, "8": 20}
-    found = latest_pair(there, "--versions", lambda name, _: since[name], rarer.get)
-    assert tuple(one.name for one in found) == pair
+    found, new = chosen(there, lambda name, _: since[name], rarer.get)
+    assert (found, new) == (pair, None if "8" in pair else "8")
+
+
+CHAMPIONS = [VersionTraffic("6", 100, 0, 6), VersionTraffic("8", 90, 7, 12)]
+
+
+@pytest.mark.parametrize("first", [-1, 0, 5, 7, 8])
+@pytest.mark.parametrize("deciding", [CHAMPIONS[:1], CHAMPIONS])
+def test_a_shadow_is_judged_where_no_two_versions_that_decide_met(first, deciding):
+    there = sorted(
+        [*deciding, VersionTraffic("s", 190, first, 12)], key=lambda one: (one.first, one.name)
+    )
+    assert chosen(there, shadows={"s"}) == ((deciding[-1].name, "s"), None)
+
+
+def test_a_shadow_gives_way_to_two_versions_that_met_after_it_began():
+    there = [VersionTraffic("6", 100, 1, 12), VersionTraffic("7", 50, 3, 12)]
+    early, late = VersionTraffic("s", 150, 0, 12), VersionTraffic("s", 90, 4, 12)
+    assert chosen([early, *there], shadows={"s"}) == (("6", "7"), None)
+    assert chosen([*there, late], shadows={"s"}) == (("7", "s"), None)
+    few = {"6": 10, "7": 10, "s": 9}
+    assert chosen([*there, late], rarer=few.get, shadows={"s"}) == (("6", "7"), "s")
+
+
+def test_shadows_alone_are_too_few():
+    with pytest.raises(UsageError, match="a comparison needs two versions"):
+        chosen([VersionTraffic("s", 10, 1, 2), VersionTraffic("t", 10, 1, 2)], shadows={"s", "t"})

@@ -143,7 +143,7 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
                         (h.th(".number", scope="col")[title] for title in titles),
                     ]
                 ],
-                h.tbody[(_row(found, one, titles) for one in found.versions)],
+                h.tbody[(_row(one, titles) for one in found.versions)],
             ]
         ],
         h.p(".muted")["As they were: each on its own traffic. Only the comparison is at one mix."]
@@ -152,14 +152,14 @@ def _table(found: LiveVersionsAnswer) -> list[h.Node]:
     ]
 
 
-def _row(found: LiveVersionsAnswer, one: VersionNow, titles: list[str]) -> h.Element:
+def _row(one: VersionNow, titles: list[str]) -> h.Element:
     if one.shadow and len(titles) > 1:
         return h.tr[
             h.th(scope="row")[version_name(one.version)],
             h.td(".number", {"data-title": titles[0]})[moment(one.first_prediction)],
             h.td(".number", {"data-title": titles[1]})["shadow"],
             h.td(".number.wide-cell", {"data-title": "Cases"}, colspan=str(len(titles) - 2))[
-                shadow_text(found, one)
+                shadow_text(one)
             ],
         ]
     cells: list[h.Node] = [

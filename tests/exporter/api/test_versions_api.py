@@ -181,12 +181,13 @@ def test_a_shadow_version_is_listed_and_compared_pair_by_pair():
     hour = model_of(monitor).mature_until // 3_600_000 * 3_600
     mature = sum(e["ts"] < hour for e in events if e.get("version") == SHADOW)
     assert listed[SHADOW]["shadow_cases"] == mature > 0
-    assert listed["6"]["shadow_cases"] is None
-    assert f"1970-01-03 00:00   {mature:,} mature cases, compared in pairs" in text
+    assert (listed[SHADOW]["verdict"], listed[SHADOW]["against"]) == ("worse", "6")
+    assert [listed["6"][name] for name in ("shadow_cases", "verdict", "against")] == [None] * 3
+    assert f"1970-01-03 00:00   {mature:,} mature cases: worse than 6" in text
     assert "—" not in text.splitlines()[-1]
 
 
-def test_a_shadow_version_that_is_not_compared_has_its_cases():
+def test_each_shadow_version_has_its_cases_and_its_verdict():
     events = shadowed(made := stream(a_day=480), late=0)
     events += [
         e for e in shadowed(made, late=0, name="8-shadow") if e.get("version", "")[0:1] == "8"
@@ -201,8 +202,8 @@ def test_a_shadow_version_that_is_not_compared_has_its_cases():
     rows = [line.split(maxsplit=4) for line in text.splitlines() if "mature cases" in line]
     assert [row[0] for row in rows] == ["7-shadow", "8-shadow"]
     cases, rest = rows[0][4].split(" ", 1)
-    assert rest == "mature cases, compared in pairs"
-    assert rows[1][4] == f"{cases} mature cases, not compared here"
+    assert rest == "mature cases: worse than 6"
+    assert rows[1][4] == f"{cases} mature cases: worse than 6"
 
 
 def test_the_mix_is_no_limit_where_pairs_decide():

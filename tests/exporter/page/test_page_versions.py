@@ -107,4 +107,4 @@ def test_a_shadow_is_compared_on_the_cases_that_both_scored():
     assert re.search(r"of [\d,]+ positives \d+ were flagged by 6 alone and \d+ by 7-shadow", text)
     assert text.count("McNemar's exact p") == 2
     assert "mix is equal" not in text
-    assert re.search(r"7-shadow [-\d: ]+ shadow 3,3\d\d mature cases, compared in pairs", text)
+    assert re.search(r"7-shadow [-\d: ]+ shadow 3,3\d\d mature cases: worse than 6", text)
