@@ -3,7 +3,8 @@
     before   the range asked for; else the model's reference: the configured window, trailing
              stretch or counts, else the first days (`monitor.watch.first_days`)
     after    the range asked for; else the latest mature hours: as many as the window has that
-             gives the verdict of a running monitor, or `JUDGED_MS` of recorded events
+             gives the verdict of a running monitor, or `JUDGED_MS` of recorded events, but for
+             those that lie in `before`, where a day of others remains
 
 `compared_live` applies the rule to the snapshot of a running monitor, and
 `monitor.diagnosis.recorded` to recorded events.
@@ -90,6 +91,24 @@ def latest_hours(mature_until: int, length: int) -> TimeRange:
     return TimeRange(closes - -(-length // HOUR_MS) * HOUR_MS, closes)
 
 
+def apart_from(before: TimeRange | None, latest: TimeRange) -> TimeRange:
+    """Return the latest hours without those of `before`, where a day of them remains.
+
+    Args:
+        before: the stretch to compare with; None where it is given as counts.
+        latest: the latest hours that are mature.
+
+    >>> day = DAY_MS
+    >>> apart_from(TimeRange(0, 7 * day), TimeRange(6 * day, 13 * day)).opens == 7 * day
+    True
+    >>> apart_from(TimeRange(0, 7 * day), TimeRange(0, 7 * day + 1)).opens
+    0
+    """
+    if before is None or not before.opens <= latest.opens < before.closes <= latest.closes - DAY_MS:
+        return latest
+    return TimeRange(-(-before.closes // HOUR_MS) * HOUR_MS, latest.closes)
+
+
 def compared_live(
     snapshot: Snapshot,
     model: ModelState,
@@ -123,6 +142,7 @@ def compared_live(
         )
     else:
         earlier, source = _hours_around(reference), reference.source
+    later = apart_from(earlier, later) if after is None else later
     if earlier is not None:
         check_apart(earlier, later, prefix="")
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")

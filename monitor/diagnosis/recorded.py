@@ -19,6 +19,7 @@ from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
     JUDGED_MS,
+    apart_from,
     check_audits,
     check_silence,
     check_two_classes,
@@ -141,7 +142,10 @@ class RecordedComparison:
             why = "too few events; record more" if labelled else without_outcomes(snapshot)
             raise UsageError(f"nothing can be compared: {why}")
         option = f"the last {JUDGED_MS // DAY_MS} mature days"
-        return self._counted(option, model, latest_hours(until, JUDGED_MS), "mature")
+        latest, before = latest_hours(until, JUDGED_MS), self._before
+        if before is None and self._source == "first":
+            before = self._first(model, latest.opens)
+        return self._counted(option, model, apart_from(before, latest), "mature")
 
     def before(self, model: str, after: Period) -> Period:
         """Return the period to compare with.

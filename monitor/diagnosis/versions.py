@@ -91,7 +91,7 @@ def compare_recorded(
         within=VersionStretch(*within),
         predictions=(int(made[0]), int(made[1])),
         segments=tuple(settings.segments),
-        anytime=last is None,
+        anytime=opens == common.opens,
         too_new=choice.too_new((a, b)) if versions is None else None,
         ended=ended_version((a, b), max(one.last for one in events.versions), diagnose),
         comparison=compare_two(outcomes, positive.astype(np.float64), negative.astype(np.float64)),

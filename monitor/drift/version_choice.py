@@ -217,10 +217,12 @@ def _only(there: Sequence[VersionTraffic]) -> str:
 
 
 def _listed(there: Sequence[VersionTraffic]) -> str:
-    """Return the versions that began last, with their predictions and times, for an error."""
+    """Return the versions that began last, with predictions and known times, for an error."""
+    is_timed = len({moment for one in there for moment in (one.first, one.last)}) > 1
     named = [
-        f"{one.name!r} ({count_of(one.predictions, 'prediction')}{_WITHOUT.get(one.name, '')}, "
-        f"{format_time(one.first)} to {format_time(one.ended)})"
+        f"{one.name!r} ({count_of(one.predictions, 'prediction')}{_WITHOUT.get(one.name, '')}"
+        + f", {format_time(one.first)} to {format_time(one.ended)}" * is_timed
+        + ")"
         for one in there[-_LISTED:]
     ]
     more = [f"{len(there) - _LISTED} that began earlier"] if len(there) > _LISTED else []

@@ -52,6 +52,11 @@ class EmbeddedMonitor(Monitor):
     """
 
     def __init__(self, config: Config | None = None, state: State | None = None) -> None:
+        if not isinstance(config, Config | None):
+            raise TypeError(
+                f"config: must be a Config, got {type(config).__name__}; Monitor.from_yaml(PATH) "
+                "reads one from a file"
+            )
         self._lock = RLock()
         super().__init__(config, state)
 

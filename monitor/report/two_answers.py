@@ -178,7 +178,7 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     if found.classes is not None:
         return _answer(found, found.classes.worse, found.classes.why)
     answer = _is_binary_worse(found)
-    if answer.answer == "yes" or not found.worse_version:
+    if not found.worse_version:
         return answer
     return replace(answer, text=f"{answer.text}. {found.worse_version}")
 

@@ -11,6 +11,7 @@ from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
 from monitor.drift.version_verdict import FEWEST_CASES, NotShown, VersionVerdict
 from monitor.drift.versions_compared import EndedVersion, VersionsCompared, VersionTraffic
+from monitor.events.columns import MISSING_VALUE
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import METRIC_WORDS
@@ -83,8 +84,10 @@ def over_time(ended: EndedVersion) -> str:
 
 def worse_version(found: VersionsCompared) -> str:
     """Return that B is worse, without a full stop."""
-    a, b = (one_line(one.name) for one in found.versions)
-    return f"Version {b} is worse than {a}"
+    a, b = (one.name for one in found.versions)
+    judged = "What has no version" if b == MISSING_VALUE else f"Version {one_line(b)}"
+    other = "what has none" if a == MISSING_VALUE else one_line(a)
+    return f"{judged} is worse than {other}"
 
 
 def worse_by(found: VersionsCompared) -> str:

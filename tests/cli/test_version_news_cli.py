@@ -106,6 +106,21 @@ def test_an_asked_range_is_searched_from_the_end_of_the_earlier_one(capsys, wors
     assert "new_version" not in json.loads(said(capsys, worse[0], "diagnose", *early, "--json"))
 
 
+def test_the_last_mature_days_leave_out_those_of_the_reference(capsys, worse, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    window = "window: {length: 3d, end: 1970-01-04T00:00:00Z}"
+    for first, opens in ((7, "1970-01-08T00:00:00Z"), (4, "1970-01-05T00:00:00Z")):
+        config.write_text(CONFIG.replace(window, f"first: {first}d"))
+        done = ran(capsys, "diagnose", worse[0] / "events.ndjson", "-c", config, "--json")
+        found = json.loads(done.out)
+        assert (done.code, done.err) == (0, "")
+        assert found["before"]["close"] == found["after"]["open"] == opens
+    config.write_text(CONFIG.replace("3d, end: 1970-01-04", "10d, end: 1970-01-12"))
+    done = ran(capsys, "diagnose", worse[0] / "events.ndjson", "-c", config)
+    assert done.code == 2
+    assert "overlap; record more days" in done.err
+
+
 def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing(capsys, tmp_path):
     events = stream(recall=(0.9, 0.5), a_day=1_008, share=0.15)
     (tmp_path / "events.ndjson").write_text("".join(f"{json.dumps(e)}\n" for e in events))
@@ -139,5 +154,6 @@ def test_predictions_without_a_version_are_named_in_words(capsys, tmp_path, name
     assert done.code == 0
     assert "__missing__" not in done.out
     assert ("without version" in done.out) == named
+    assert ("is worse than what has none" in " ".join(done.out.split())) == named
     assert ("version" in done.out) == named
     assert named or "segments: no prediction has the key 'version'" in done.err

@@ -184,3 +184,8 @@ def test_a_single_event_costs_few_calls_of_python():
     sys.setprofile(None)
     assert (calls["call"] + calls["c_call"]) / events < 80
     assert monitor.snapshot().models[0].matched == events // 2
+
+
+def test_a_configuration_that_is_none_is_a_clear_error():
+    with pytest.raises(TypeError, match=r"config: must be a Config, got dict; Monitor.from_yaml"):
+        Monitor({"models": {}})
