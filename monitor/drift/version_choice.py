@@ -29,7 +29,7 @@ def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ..
     Args:
         versions: in any order.
 
-    >>> canary, stable = VersionTraffic("7", 20, 0, 8 * DAY_MS), VersionTraffic("6", 80, 1, 9)
+    >>> canary, stable = VersionTraffic("7", 20, 0, 200 * HOUR_MS), VersionTraffic("6", 80, 1, 9)
     >>> [one.name for one in by_beginning([canary, stable])]
     ['6', '7']
     """

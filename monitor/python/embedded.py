@@ -41,6 +41,9 @@ class EmbeddedMonitor(Monitor):
         config: as of `monitor.engine.Monitor`.
         state: likewise.
 
+    Raises:
+        TypeError: `config` is no `Config`.
+
     >>> monitor = EmbeddedMonitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
     ...     monitor.predict(i, ts=60 * i, prediction=predicted)

@@ -31,7 +31,7 @@ from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_json import diagnosis_answer
-from monitor.report.trend_answer import trend_answer
+from monitor.report.version_news_words import change_beginning
 from monitor.report.versions_now import VersionsReading, versions_reading
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
@@ -311,7 +311,7 @@ def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
 
 def series_context(model: ModelState) -> SeriesContext:
     """Return what the series of a model needs besides its counts."""
-    reference, trend = model.watched.reference, trend_answer(model.watched.trend)
+    reference, began = model.watched.reference, change_beginning(model.watched.began)
     if not _label_shift_holds(model):
         reference = None
     return SeriesContext(
@@ -321,7 +321,7 @@ def series_context(model: ModelState) -> SeriesContext:
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,
         versions=model.versions,
-        changed=None if trend is None else trend.since,
+        changed=None if began is None else began.at,
         refused=model.refused,
     )
 

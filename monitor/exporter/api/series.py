@@ -49,7 +49,8 @@ class SeriesContext(NamedTuple):
             where label shift has no good record.
         detections: all there were, in their order.
         versions: each with the time of its first prediction, epoch milliseconds.
-        changed: from when on its trend goes, ISO 8601 in UTC; None without one.
+        changed: when its recall or false-positive rate changed, ISO 8601 in UTC; None where
+            nothing says that they did.
         refused: metrics that its configuration refuses.
     """
 

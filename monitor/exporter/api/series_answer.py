@@ -63,8 +63,8 @@ class SeriesAnswer(Struct, frozen=True, kw_only=True):
             where past estimates of the model do not rest mostly on label shift.
         detections: all there were, in their order.
         versions: every version with the time of its first prediction, in order of time.
-        changed: from when on the model is certainly better or worse, by its trend over weeks;
-            null where none is certain.
+        changed: when its recall or false-positive rate changed, as `change_began` of its status
+            has it; null where nothing says that they did.
     """
 
     model: str

@@ -56,7 +56,7 @@ def _marks(series: SeriesAnswer) -> Iterator[tuple[h.Element, str]]:
         yield sign, "a shift of prevalence was detected"
     upright = h.line(x1="6", x2="6", y1="0", y2="12")
     if series.changed is not None:
-        yield h.g(".change")[upright], "the model changed, by its trend over weeks"
+        yield h.g(".change")[upright], "recall or false positives changed"
     if len(series.versions) > 1:
         yield h.g(".deployment")[upright], "first prediction of a version"
 

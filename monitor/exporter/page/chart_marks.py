@@ -117,7 +117,7 @@ def deployments(series: SeriesAnswer, frame: ChartFrame) -> Iterator[h.Element]:
 
 
 def change(series: SeriesAnswer, frame: ChartFrame) -> h.Node:
-    """Return a line where the model began to change, by its trend over weeks; None without one.
+    """Return a line where recall or false positives changed; None where nothing says so.
 
     Args:
         series: the model over time.
@@ -127,7 +127,7 @@ def change(series: SeriesAnswer, frame: ChartFrame) -> h.Node:
     if x is None:
         return None
     return h.g(".change")[
-        h.title[f"{moment(series.changed)}: the model changed, by its trend over weeks"],
+        h.title[f"{moment(series.changed)}: recall or false positives changed"],
         h.line(x1=n(x), x2=n(x), y1=n(TOP), y2=n(frame.bottom)),
     ]
 
