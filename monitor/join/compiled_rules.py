@@ -12,24 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions
-from monitor.join.deltas import Deltas
+from monitor.join.deltas import DeltaRoom
 from monitor.join.forgetting import Over
 from monitor.join.memory import JoinMemory
 from monitor.kernel import compiled_module, kernel_in_use
-
-
-class Packed(NamedTuple):
-    """Predictions as rows of the table.
-
-    Attributes:
-        when: first word of each, see `packing`.
-        what: second word of each.
-        population: their deltas.
-    """
-
-    when: KeyArray
-    what: KeyArray
-    population: Deltas
 
 
 class MetLabels(NamedTuple):
@@ -46,18 +32,6 @@ class MetLabels(NamedTuple):
     key: KeyArray
 
 
-class Met(NamedTuple):
-    """What labels that met their prediction change.
-
-    Attributes:
-        changes: of the outcomes.
-        labels: those whose records have no prediction.
-    """
-
-    changes: Deltas
-    labels: MetLabels
-
-
 class CompiledRules:
     """Applies plain batches to the memory of the join.
 
@@ -71,51 +45,61 @@ class CompiledRules:
         self._memory = memory
         self._terms, self._books = memory.terms, memory.books
 
-    def packed(self, predictions: Predictions, over: Over) -> Packed | None:
-        """Count predictions of new ids in the books, and return them as rows.
+    def remember(self, predictions: Predictions, over: Over, room: DeltaRoom) -> bool:
+        """Remember predictions of new ids, and count them in the books.
 
         Args:
-            predictions: each id once.
+            predictions: of any ids.
             over: predictions that ended before these moments are not plain.
+            room: for a row for each.
 
         Returns:
-            None where some are not plain; then nothing has changed.
+            False where an id is in the index or comes twice, or some are not plain; then nothing
+            has changed.
         """
-        time, group, given = map(
-            _integers, (predictions.time, predictions.group, predictions.predicted_class)
-        )
-        when, what = (np.empty(len(time), dtype=np.uint64) for _ in range(2))
-        cell, score_bin = (np.empty(len(time), dtype=np.int64) for _ in range(2))
-        plain = self._compiled.pack(
+        table, catalogue = self._memory.table, self._memory.catalogue
+        reserved = table.reserve(len(predictions))
+        plain = self._compiled.remember(
+            table.index_memory,
+            (table.all_rows(), table.earliest, reserved.runs),
             (
-                *(time, group, given),
+                np.ascontiguousarray(predictions.key),
+                *map(_integers, (predictions.time, predictions.group, predictions.predicted_class)),
                 np.ascontiguousarray(predictions.score),
                 np.ascontiguousarray(predictions.predicted_positive),
             ),
-            (self._memory.catalogue.model_of_group, over.by_model - self._terms.longest),
+            (catalogue.model_of_group, over.by_model - self._terms.longest),
             self._books.predictions,
-            (when, what, cell, score_bin),
+            room.left,
         )
         if not plain:
-            return None
-        ones, columns = np.ones_like(time), {"cell": cell, "score_bin": score_bin, "group": group}
-        return Packed(when, what, Deltas(time=time, label_time=time, **columns, count=ones))
+            table.give_back(reserved)
+            return False
+        table.fill(reserved)
+        room.fill(len(predictions))
+        if (shadows := self._memory.shadows).in_use:
+            slots = reserved.slots
+            shadows.appear(predictions.key, table.when(slots), table.what(slots))
+        return True
 
-    def met(self, slots: Int64Array, labels: Labels, over: Over) -> Met | None:
+    def meet(
+        self, slots: Int64Array, labels: Labels, over: Over, room: DeltaRoom
+    ) -> MetLabels | None:
         """Put labels in force where they win, and count them in the books.
 
         Args:
             slots: of their predictions; labels with -1 are skipped.
             labels: in their order, as their models have them.
             over: predictions that ended before these moments are not plain.
+            room: for two rows for each.
 
         Returns:
-            None where some are not plain; then nothing has changed.
+            Those whose records have no prediction; None where some are not plain, and then
+            nothing has changed.
         """
         if self._memory.shadows.in_use or self._terms.weighted.any():
             return None
         books, count = self._books, len(labels)
-        changes = [np.empty(2 * count, dtype=np.int64) for _ in Deltas.names()]
         model, time = (np.empty(count, dtype=np.int64) for _ in range(2))
         their_key = np.empty(count, dtype=np.uint64)
         key = np.ascontiguousarray(labels.key)
@@ -126,7 +110,7 @@ class CompiledRules:
             (self._memory.catalogue.model_of_group, self._terms.label_timeout),
             self._terms.earliest_kept(over),
             (books.applied, books.matched, books.labels, books.transitions),
-            tuple(changes),
+            room.left,
             (model, time, their_key),
         )
         if found is None:
@@ -134,13 +118,8 @@ class CompiledRules:
         rows, together, duplicates, late = found
         books.duplicate_labels += duplicates
         books.late += late
-        columns = (column[:rows] for column in changes)
-        deltas = Deltas(**dict(zip(_CHANGES, columns, strict=True)))
-        return Met(deltas, MetLabels(model[:together], time[:together], their_key[:together]))
-
-
-_CHANGES = ("time", "label_time", "group", "cell", "score_bin", "stratum", "count")
-"""The columns of `Deltas` in the kernel's order."""
+        room.fill(rows)
+        return MetLabels(model[:together], time[:together], their_key[:together])
 
 
 def _integers(column: Int64Array) -> Int64Array:

@@ -52,6 +52,33 @@ class Deltas(Columns):
             object.__setattr__(self, "stratum", np.zeros(len(self.time), dtype=np.int64))
 
 
+class DeltaRoom:
+    """Columns of deltas that the compiled kernel writes, one row after another.
+
+    Args:
+        rows: most rows that may be written.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._columns = np.empty((len(Deltas.names()), rows), dtype=np.int64)
+        self._used = 0
+
+    @property
+    def left(self) -> tuple[Int64Array, ...]:
+        """The rows behind the last one of each column."""
+        return tuple(self._columns[:, self._used :])
+
+    def fill(self, rows: int) -> None:
+        """Take so many rows more as written."""
+        self._used += rows
+
+    @property
+    def written(self) -> Deltas:
+        """The rows so far."""
+        columns = self._columns[:, : self._used]
+        return Deltas(**dict(zip(Deltas.names(), columns, strict=True)))
+
+
 def known(cells: Int64Array) -> Int64Array:
     """Return counts with the outcomes set to 0 where they are not known.
 

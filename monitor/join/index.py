@@ -113,7 +113,30 @@ class KeyIndex:
             slots: the slot of each.
         """
         self._places.enter(keys, slots)
-        rows = _PACE * len(keys)
+        self._move(len(keys))
+
+    @property
+    def memory(self) -> tuple[NDArray[np.uint32], int, int]:
+        """Places, the exclusive bound of slots and the multiplier, for the compiled kernel."""
+        return self._places.memory, self._places.slots, int(_MULTIPLIER)
+
+    @property
+    def is_whole(self) -> bool:
+        """True unless rows are moving to a larger table, so that two have to be searched."""
+        return self._former is None
+
+    def note_entered(self, count: int) -> None:
+        """Count rows that the compiled kernel has entered; `enter` is for all others.
+
+        Args:
+            count: how many.
+        """
+        self._places.taken += count
+        self._move(count)
+
+    def _move(self, entered: int) -> None:
+        """Move rows to the larger table, some for each row that was entered."""
+        rows = _PACE * entered
         while self._to_move and rows > 0:
             rows -= self._move_chunk(self._to_move.popleft())
         if not self._to_move:
@@ -157,6 +180,11 @@ class _Places:
     @property
     def nbytes(self) -> int:
         return self._places.nbytes
+
+    @property
+    def memory(self) -> NDArray[np.uint32]:
+        """All places, (groups, 8)."""
+        return self._places
 
     def find(self, keys: KeyArray, keys_at: Callable[[Int64Array], KeyArray]) -> Int64Array:
         """Return the slot of each key; -1 if it has no place here."""

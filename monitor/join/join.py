@@ -23,7 +23,7 @@ from monitor.join import packing as words
 from monitor.join import unlabelled
 from monitor.join.compiled_rules import MetLabels
 from monitor.join.count_sources import CountSources
-from monitor.join.deltas import CELLS, Deltas
+from monitor.join.deltas import CELLS, DeltaRoom, Deltas
 from monitor.join.external_counts import CountedOutcomes
 from monitor.join.forgetting import Forgetting, Over
 from monitor.join.label_rules import LabelRules
@@ -35,7 +35,7 @@ from monitor.join.packed_rows import (
     predicted_words,
     with_groups,
 )
-from monitor.join.prediction_rules import PredictionRules
+from monitor.join.prediction_rules import NO_PREDICTIONS, PredictionRules
 from monitor.join.rounds import rounds_of
 from monitor.join.sampling import NO_STRATUM
 from monitor.join.terms import ENDLESS
@@ -124,6 +124,10 @@ class Join:
         return changes
 
     def _apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
+        room = DeltaRoom(len(predictions) + 2 * len(labels))
+        if self._predictions.remember_all(predictions, over, room):
+            remembered = predictions.key, NO_PREDICTIONS
+            return self._labels.meet([], remembered, labels, over, room)
         slots, repeat = self._memory.known(predictions, over), has_repeats(predictions.key)
         if repeat or (slots >= 0).any():
             taking_over = self._predictions.taking_over(predictions, slots, over)
@@ -167,10 +171,9 @@ class Join:
         fresh = predictions.take(rows_where(slots < 0))
         if repeat:
             fresh = self._predictions.distinct(fresh)
-        remembered, past = self._predictions.remember(fresh, changes, over)
-        if self.held and len(remembered):
-            labels = Labels.concatenate([self._held.release(remembered), labels])
-        return Deltas.concatenate([*changes, *self._labels.apply(labels, past, over)])
+        room = DeltaRoom(len(fresh) + 2 * len(labels))
+        remembered = self._predictions.remember(fresh, changes, over, room)
+        return self._labels.meet(changes, remembered, labels, over, room)
 
     def add(self, counts: CountDeltas) -> Deltas:
         """Add outcomes that another system counted; return what changes."""

@@ -20,8 +20,8 @@ from monitor.events.columns import (
 )
 from monitor.join import packing as words
 from monitor.join.class_labels import LabelClasses
-from monitor.join.compiled_rules import Met, MetLabels, compiled_rules
-from monitor.join.deltas import Deltas
+from monitor.join.compiled_rules import MetLabels, compiled_rules
+from monitor.join.deltas import DeltaRoom, Deltas
 from monitor.join.forgetting import Over
 from monitor.join.label_order import succession
 from monitor.join.memory import JoinMemory
@@ -47,13 +47,44 @@ class LabelRules:
         self._compiled = compiled_rules(memory)
         self._met: list[MetLabels] = []
 
-    def apply(self, labels: Labels, past: Predictions, over: Over) -> list[Deltas]:
+    def meet(
+        self,
+        changes: list[Deltas],
+        remembered: tuple[KeyArray, Predictions],
+        labels: Labels,
+        over: Over,
+        room: DeltaRoom,
+    ) -> Deltas:
+        """Join labels and those that waited for the predictions of their batch.
+
+        Args:
+            changes: of the batch so far.
+            remembered: keys of its predictions that are remembered now, and its predictions
+                that are too old for that.
+            labels: of the batch, in their order.
+            over: predictions that ended before these moments are forgotten, see `Forgetting`.
+            room: with changes so far, and room for two rows for each label.
+
+        Returns:
+            All that changes.
+        """
+        keys, past = remembered
+        if len(keys) and len(self._memory.held):
+            labels = Labels.concatenate([self._memory.held.release(keys), labels])
+            changes.append(room.written)
+            room = DeltaRoom(2 * len(labels))
+        changes += self.apply(labels, past, over, room)
+        return Deltas.concatenate([each for each in (*changes, room.written) if len(each)])
+
+    def apply(self, labels: Labels, past: Predictions, over: Over, room: DeltaRoom) -> list[Deltas]:
         """Join labels to their predictions, and return what changes.
 
         Args:
             labels: in their order.
             past: predictions of the same batch that are too old to be remembered.
             over: predictions that ended before these moments are forgotten, see `Forgetting`.
+            room: for two rows for each label; the kernel writes deltas to it, which are not
+                among what is returned.
         """
         if (audits := are_audits(labels)).any():
             self._audit(labels.take(audits), over)
@@ -67,9 +98,9 @@ class LabelRules:
             changes.append(self._meet_past(unknown.take(together), past))
             self._memory.hold(unknown.take(~together), over)
         ranked = self._memory.sources.concern(labels)
-        if not ranked and (met := self._met_plainly(slots, labels, over)) is not None:
-            self._note_met(met.labels)
-            return [*changes, met.changes]
+        if not ranked and (met := self._met_plainly(slots, labels, over, room)) is not None:
+            self._note_met(met)
+            return changes
         slots, labels = slots[known], labels.take(known)
         when = self._table.when(slots)
         if (ending := self._terms.may_end(when, over)).any():
@@ -93,7 +124,9 @@ class LabelRules:
         put = self._put_by_rank if ranked else self._put
         return [*changes, *put(slots[timely], labels.take(timely))]
 
-    def _met_plainly(self, slots: Int64Array, labels: Labels, over: Over) -> Met | None:
+    def _met_plainly(
+        self, slots: Int64Array, labels: Labels, over: Over, room: DeltaRoom
+    ) -> MetLabels | None:
         """Join labels in the compiled kernel; None if some are not plain, or there is none."""
         if self._compiled is None:
             return None
@@ -105,7 +138,7 @@ class LabelRules:
             if not fit.all():
                 return None  # misnamed ones
             labels = replace(labels, value=named)
-        return self._compiled.met(slots, labels, over)
+        return self._compiled.meet(slots, labels, over, room)
 
     def _audit(self, audits: Labels, over: Over) -> None:
         """Add audits to those of their predictions; hold those of unknown ones."""
@@ -143,7 +176,10 @@ class LabelRules:
         nth[order] = np.arange(len(slots)) - np.repeat(opens, np.diff(opens, append=len(slots)))
         changes = []
         for number in range(int(nth.max()) + 1):
-            changes += self.apply(labels.take(nth == number), past, over)
+            some = labels.take(nth == number)
+            room = DeltaRoom(2 * len(some))
+            changes += self.apply(some, past, over, room)
+            changes.append(room.written)
         return changes
 
     def _meet_past(self, labels: Labels, past: Predictions) -> Deltas:

@@ -7,12 +7,13 @@ import numpy as np
 from monitor.events.columns import BoolArray, Int64Array, KeyArray, Predictions
 from monitor.join import packing as words
 from monitor.join.compiled_rules import compiled_rules
-from monitor.join.deltas import Deltas
+from monitor.join.deltas import DeltaRoom, Deltas
 from monitor.join.forgetting import Over
 from monitor.join.memory import JoinMemory
 from monitor.join.packed_rows import has_repeats, population_deltas, words_of
 
-_NO_PREDICTIONS = Predictions()
+NO_PREDICTIONS = Predictions()
+"""None at all."""
 
 
 class PredictionRules:
@@ -58,8 +59,26 @@ class PredictionRules:
             ahead[then] |= self._terms.may_end(when[first], over)
         return np.unique(predictions.key[ahead])
 
+    def remember_all(self, predictions: Predictions, over: Over, room: DeltaRoom) -> bool:
+        """Remember predictions in the compiled kernel, if their ids are new and each comes once.
+
+        Args:
+            predictions: of any ids.
+            over: predictions that ended before these moments are not remembered.
+            room: for a row for each; written to.
+
+        Returns:
+            False where `remember` and the rules for ids that come again have to look at them, or
+            there is no kernel; then nothing has changed.
+        """
+        if not len(predictions):
+            return True
+        if self._compiled is None or not self._table.has_one_index:
+            return False
+        return self._compiled.remember(predictions, over, room)
+
     def remember(
-        self, fresh: Predictions, changes: list[Deltas], over: Over
+        self, fresh: Predictions, changes: list[Deltas], over: Over, room: DeltaRoom
     ) -> tuple[KeyArray, Predictions]:
         """Remember predictions of new ids.
 
@@ -67,15 +86,14 @@ class PredictionRules:
             fresh: the predictions, each id once.
             changes: the deltas are appended to it.
             over: predictions that ended before these moments are not remembered.
+            room: for a row for each; the kernel writes their deltas to it.
 
         Returns:
             Keys that are now remembered, for which labels may be held; and predictions
             that are too old to be remembered.
         """
-        if self._compiled is not None and (packed := self._compiled.packed(fresh, over)):
-            changes.append(packed.population)
-            self._append(fresh.key, packed.when, packed.what)
-            return fresh.key, _NO_PREDICTIONS
+        if len(fresh) and self._compiled and self._compiled.remember(fresh, over, room):
+            return fresh.key, NO_PREDICTIONS
         when, what = words_of(fresh)
         model = self._catalogue.model_of_group[fresh.group]
         self._memory.enter_predictions(model, what, +1)
@@ -83,7 +101,7 @@ class PredictionRules:
         past = fresh.time + self._terms.retention(model) < over.by_model[model]
         if not past.any():
             self._append(fresh.key, when, what)
-            return fresh.key, _NO_PREDICTIONS
+            return fresh.key, NO_PREDICTIONS
         np.add.at(self._books.dropped, model[past], 1)
         key = fresh.key[~past]
         self._append(key, when[~past], what[~past])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,23 @@ _NO_SLOTS: Int64Array = np.empty(0, dtype=np.int64)
 _NO_WHEN: KeyArray = np.empty(0, dtype=np.uint64)
 
 
+class Reserved(NamedTuple):
+    """Slots for rows that are about to be added.
+
+    Attributes:
+        runs: first slot and end of each run of slots, (runs, 2).
+        chunks: unused chunks that some of them are in.
+    """
+
+    runs: Int64Array
+    chunks: list[int]
+
+    @property
+    def slots(self) -> Int64Array:
+        """The slots, in order."""
+        return np.concatenate([_NO_SLOTS, *(np.arange(*run) for run in self.runs.tolist())])
+
+
 class PredictionTable:
     """Rows of predictions, with an index by key.
 
@@ -40,6 +58,9 @@ class PredictionTable:
     array([0, 1])
     >>> table.find(np.array([9, 8], np.uint64))
     array([ 1, -1])
+
+    Attributes:
+        earliest: the earliest `when` of each chunk, see `monitor.join.packing`.
     """
 
     def __init__(self) -> None:
@@ -47,7 +68,7 @@ class PredictionTable:
         self._chunks: deque[int] = deque()
         self._unused: list[int] = []
         self._filled = CHUNK
-        self._earliest = _NO_WHEN
+        self.earliest = _NO_WHEN
         self._index = KeyIndex(self.keys, self._remembered, self.all_rows)
 
     def __len__(self) -> int:
@@ -75,18 +96,56 @@ class PredictionTable:
             Their slots.
         """
         keys = _storable(keys)
-        reach = len(self._earliest) * CHUNK + len(keys) + CHUNK
-        self._index.make_room(len(keys), self._chunks, len(self), reach)
-        slots = [_NO_SLOTS]
+        reserved = self.reserve(len(keys))
         done = 0
-        while done < len(keys):
-            first = self._room()
-            part = slice(done, done + CHUNK - self._filled)
-            slots.append(self._write(first, keys[part], when[part], what[part]))
-            done += len(slots[-1])
-        entered = np.concatenate(slots)
-        self._index.enter(keys, entered)
-        return entered
+        for first, end in reserved.runs.tolist():
+            rows, part = self._rows[first:end], slice(done, done + end - first)
+            rows[:, _KEY], rows[:, _WHEN], rows[:, _WHAT] = keys[part], when[part], what[part]
+            chunk = first // CHUNK
+            self.earliest[chunk] = min(self.earliest[chunk], when[part].min())
+            done = part.stop
+        slots = reserved.slots
+        self._index.enter(keys, slots)
+        self._count(reserved)
+        return slots
+
+    def reserve(self, rows: int) -> Reserved:
+        """Return the slots of the next rows; `fill` or `give_back` has to follow.
+
+        Args:
+            rows: how many.
+        """
+        reach = len(self.earliest) * CHUNK + rows + CHUNK
+        self._index.make_room(rows, self._chunks, len(self), reach)
+        runs, chunks = [], []
+        first = self._chunks[-1] * CHUNK + self._filled if self._filled < CHUNK else 0
+        most = CHUNK - self._filled
+        while rows > 0:
+            if not most:
+                chunks.append(self._unused_chunk())
+                first, most = chunks[-1] * CHUNK, CHUNK
+            taken = min(rows, most)
+            runs.append((first, first + taken))
+            rows, most = rows - taken, 0
+        return Reserved(np.array(runs, dtype=np.int64).reshape(-1, 2), chunks)
+
+    def fill(self, reserved: Reserved) -> None:
+        """Count rows that the kernel has written into reserved slots and entered in the index."""
+        self._index.note_entered(self._count(reserved))
+
+    def give_back(self, reserved: Reserved) -> None:
+        """Leave reserved slots unused."""
+        self._unused.extend(reversed(reserved.chunks))
+
+    @property
+    def index_memory(self) -> tuple[Any, int, int]:
+        """Places of the index, the exclusive bound of its slots, and its multiplier."""
+        return self._index.memory
+
+    @property
+    def has_one_index(self) -> bool:
+        """True unless rows are moving to a larger index, so that two have to be searched."""
+        return self._index.is_whole
 
     def keys(self, slots: Int64Array) -> KeyArray:
         """Return the keys of rows; 0 for forgotten ones."""
@@ -119,7 +178,7 @@ class PredictionTable:
         """
         self._rows[slots, _WHEN] = when
         self._rows[slots, _WHAT] = what
-        np.minimum.at(self._earliest, slots // CHUNK, when)
+        np.minimum.at(self.earliest, slots // CHUNK, when)
 
     def chunks(self, before: int | None = None) -> Iterator[Int64Array]:
         """Yield slots of remembered rows, a chunk at a time, in the order of arrival.
@@ -194,40 +253,36 @@ class PredictionTable:
         self._chunks, self._unused = deque(range(chunks)), []
         self._filled = CHUNK - (chunks * CHUNK - len(rows))
         firsts = np.arange(0, len(rows), CHUNK)
-        self._earliest = np.minimum.reduceat(rows[:, _WHEN], firsts) if len(rows) else _NO_WHEN
+        self.earliest = np.minimum.reduceat(rows[:, _WHEN], firsts) if len(rows) else _NO_WHEN
         self._index = KeyIndex(self.keys, self._remembered, self.all_rows)
         self._index.make_room(len(rows), (), 0, chunks * CHUNK)
         for slots in self.chunks():
             self._index.enter(self.keys(slots), slots)
 
-    def _room(self) -> int:
-        """Return the slot of the next row, in a chunk that is not full."""
-        if self._filled == CHUNK:
-            if not self._unused:
-                self._grow()
-            self._chunks.append(self._unused.pop())
-            self._filled = 0
-            self._earliest[self._chunks[-1]] = words.LAST_WHEN
-        return self._chunks[-1] * CHUNK + self._filled
+    def _count(self, reserved: Reserved) -> int:
+        """Count the rows in reserved slots; return how many there are."""
+        rows = int((reserved.runs[:, 1] - reserved.runs[:, 0]).sum())
+        self._chunks.extend(reserved.chunks)
+        self._filled += rows - CHUNK * len(reserved.chunks)
+        return rows
 
-    def _write(self, first: int, keys: KeyArray, when: KeyArray, what: KeyArray) -> Int64Array:
-        rows = self._rows[first : first + len(keys)]
-        rows[:, _KEY], rows[:, _WHEN], rows[:, _WHAT] = keys, when, what
-        chunk = first // CHUNK
-        self._earliest[chunk] = min(self._earliest[chunk], when.min())
-        self._filled += len(keys)
-        return np.arange(first, first + len(keys))
+    def _unused_chunk(self) -> int:
+        if not self._unused:
+            self._grow()
+        chunk = self._unused.pop()
+        self.earliest[chunk] = words.LAST_WHEN
+        return chunk
 
     def _grow(self) -> None:
         """Add chunks at the end, without a copy where the system can extend the memory."""
-        chunks = len(self._earliest)
+        chunks = len(self.earliest)
         more = 1 + chunks // _GROWTH
         self._rows.resize(((chunks + more) * CHUNK, _WORDS), refcheck=False)
-        self._earliest = np.append(self._earliest, np.zeros(more, dtype=np.uint64))
+        self.earliest = np.append(self.earliest, np.zeros(more, dtype=np.uint64))
         self._unused.extend(range(chunks + more - 1, chunks - 1, -1))
 
     def _may_hold(self, chunk: int, before: int | None) -> bool:
-        return before is None or bool(self._earliest[chunk] < words.first_when(before))
+        return before is None or bool(self.earliest[chunk] < words.first_when(before))
 
     def _remembered(self, chunk: int) -> Int64Array:
         first = chunk * CHUNK

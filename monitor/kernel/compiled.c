@@ -6,8 +6,9 @@ code does that its docstring names. Read that first.
     scan.c       NDJSON and rows to columns (with bytes.h, json.h, forms.h, values.h,
                  classes.h)
     keys.c       keys of columns of ids
-    index.c      the index of the join
-    joining.c    predictions and labels on the memory of the join
+    index.c      the index of the join (with index.h)
+    predictions.c, labels.c
+                 predictions and labels on the memory of the join (with words.h)
     panes.c      counting into panes (with panes.h)
     tallies.c    counting of label delays and of scores
     arrays.c     NumPy's arrays as memory */
@@ -23,7 +24,7 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"keys_of", keys_of, METH_VARARGS, keys_doc},
                                 {"find", find, METH_VARARGS, find_doc},
                                 {"enter", enter, METH_VARARGS, enter_doc},
-                                {"pack", pack, METH_VARARGS, pack_doc},
+                                {"remember", remember, METH_VARARGS, remember_doc},
                                 {"meet", meet, METH_VARARGS, meet_doc},
                                 {"count", count, METH_VARARGS, count_doc},
                                 {"count_delays", count_delays, METH_VARARGS, delays_doc},

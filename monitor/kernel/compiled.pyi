@@ -41,11 +41,13 @@ def enter(
     entered: NDArray[Any],
     /,
 ) -> None: ...
-def pack(
+def remember(
+    index: tuple[NDArray[Any], int, int],
+    table: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     predictions: tuple[NDArray[Any], ...],
     terms: tuple[NDArray[Any], ...],
     counted: NDArray[Any],
-    packed: tuple[NDArray[Any], ...],
+    changes: tuple[NDArray[Any], ...],
     /,
 ) -> bool: ...
 def meet(

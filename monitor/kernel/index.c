@@ -2,7 +2,10 @@
 
 The docstring of that module describes it. */
 
-#include "kernel.h"
+#include "index.h"
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
     GROUP = 8,   /* places that are searched together */
@@ -12,13 +15,8 @@ enum {
     RELEASE_FROM = 512 /* keys from which other threads may run meanwhile */
 };
 
-/* The index, and the keys that are looked for or entered. */
-typedef struct {
-    u32 *places;
-    u64 groups, slots, multiplier;
-    const u64 *keys;
-    size_t count;
-} Places;
+/* A key as rows hold it: 0 is a row without one. */
+static u64 storable(u64 key) { return key ? key : 1; }
 
 /* The group where the search for a key begins, and the next one. */
 static u64 first_group(const Places *index, u64 key)
@@ -46,18 +44,27 @@ static void fetch_group(const Places *index, u64 key)
     __builtin_prefetch(index->places + GROUP * first_group(index, key));
 }
 
-/* The places of a group with this value in these bits, a bit each. Without a branch, so that the
-   compiler compares several at once. */
+/* The places of a group with this value in these bits, a bit each. Without a branch. */
 static u32 places_with(const u32 *places, u32 bits, u32 value)
 {
+#ifdef __SSE2__ /* every x86-64 has it; compilers do not find it in the loop below */
+    __m128i mask = _mm_set1_epi32((int)bits), wanted = _mm_set1_epi32((int)value);
+    __m128i low = _mm_loadu_si128((const __m128i *)places);
+    __m128i high = _mm_loadu_si128((const __m128i *)(places + GROUP / 2));
+    low = _mm_cmpeq_epi32(_mm_and_si128(low, mask), wanted);
+    high = _mm_cmpeq_epi32(_mm_and_si128(high, mask), wanted);
+    return (u32)(_mm_movemask_ps(_mm_castsi128_ps(low)) |
+                 _mm_movemask_ps(_mm_castsi128_ps(high)) << GROUP / 2);
+#else
     u32 found = 0;
     for (int place = 0; place < GROUP; place++)
         found |= (u32)((places[place] & bits) == value) << place;
     return found;
+#endif
 }
 
 /* The slot of a key; -1 if it has no place. */
-static i64 slot_of(const Places *index, u64 key, const u64 *rows, size_t row_count, size_t words)
+static i64 slot_of(const Places *index, u64 key, const Rows *rows)
 {
     u64 group = first_group(index, key);
     u32 mark = mark_of(index, key), slots = (u32)index->slots - 1;
@@ -65,7 +72,7 @@ static i64 slot_of(const Places *index, u64 key, const u64 *rows, size_t row_cou
         const u32 *places = index->places + GROUP * group;
         for (u32 alike = places_with(places, ~slots, mark); alike; alike &= alike - 1) {
             u32 slot = places[__builtin_ctz(alike)] & slots;
-            if (slot < row_count && rows[words * slot] == key)
+            if (slot < rows->count && rows->at[rows->words * slot] == key)
                 return slot;
         }
         if (!places[GROUP - 1])
@@ -90,7 +97,7 @@ static i64 likely_slot(const Places *index, u64 key, size_t row_count)
 
 /* Finds the slot of each key. While one is looked for, the row that the key some places on is
    likely in, and the group of the one as far behind that, come into the caches. */
-static void find_slots(const Places *index, const u64 *rows, size_t row_count, size_t words, i64 *found)
+static void find_slots(const Places *index, const Rows *rows, i64 *found)
 {
     const u64 *keys = index->keys;
     for (size_t next = 0; next < index->count + 2 * AHEAD; next++) {
@@ -98,13 +105,13 @@ static void find_slots(const Places *index, const u64 *rows, size_t row_count, s
             fetch_group(index, keys[next]);
         size_t i = next - AHEAD; /* wraps around at the start: then it is not below the count */
         if (i < index->count) {
-            found[i] = likely_slot(index, keys[i], row_count);
-            __builtin_prefetch(rows + words * (size_t)(found[i] < 0 ? 0 : found[i]));
+            found[i] = likely_slot(index, keys[i], rows->count);
+            __builtin_prefetch(rows->at + rows->words * (size_t)(found[i] < 0 ? 0 : found[i]));
         }
         i -= AHEAD;
         if (i < index->count && found[i] != -1 &&
-            (found[i] == UNSURE || rows[words * (size_t)found[i]] != keys[i]))
-            found[i] = slot_of(index, keys[i], rows, row_count, words);
+            (found[i] == UNSURE || rows->at[rows->words * (size_t)found[i]] != keys[i]))
+            found[i] = slot_of(index, keys[i], rows);
     }
 }
 
@@ -124,8 +131,88 @@ static bool take_place(const Places *index, u64 key, u32 slot)
     return false;
 }
 
+/* ---- New keys ---- */
+
+Slots slots_of(const i64 (*runs)[2])
+{
+    return (Slots){runs, **runs};
+}
+
+i64 next_slot(Slots *slots)
+{
+    while (slots->next == slots->run[0][1])
+        slots->next = (*++slots->run)[0];
+    return slots->next++;
+}
+
+/* Enters a key, and returns its place; -1 if it is known, or no place is free. */
+static i64 enter_if_new(const Places *index, const Rows *rows, u64 key, u32 slot)
+{
+    u64 group = first_group(index, key);
+    u32 mark = mark_of(index, key), slots = (u32)index->slots - 1;
+    for (u64 step = 1; step <= index->groups + JUMPS; step++) {
+        u32 *places = index->places + GROUP * group;
+        for (u32 alike = places_with(places, ~slots, mark); alike; alike &= alike - 1) {
+            u32 other = places[__builtin_ctz(alike)] & slots;
+            if (other < rows->count && rows->at[rows->words * other] == key)
+                return -1;
+        }
+        u32 unused = places_with(places, ~(u32)0, 0);
+        if (unused) {
+            int place = __builtin_ctz(unused);
+            places[place] = mark | slot;
+            rows->at[rows->words * slot] = key;
+            return (i64)(GROUP * group) + place;
+        }
+        group = next_group(index, group, step);
+    }
+    return -1;
+}
+
+/* Enters keys, and writes them into their rows; false, and nothing has changed, if one of them is
+   known or comes twice. `taken` has room for a number for each key. The slots are in bounds. */
+bool enter_new(const Places *index, const Rows *rows, const i64 (*runs)[2], size_t *taken)
+{
+    const u64 *keys = index->keys;
+    Slots slots = slots_of(runs);
+    size_t entered = 0;
+    for (size_t next = 0; next < index->count + AHEAD; next++) {
+        if (next < index->count)
+            fetch_group(index, storable(keys[next]));
+        if (next < AHEAD)
+            continue;
+        u64 key = storable(keys[entered]);
+        i64 place = enter_if_new(index, rows, key, (u32)next_slot(&slots));
+        if (place < 0)
+            break;
+        taken[entered++] = (size_t)place;
+    }
+    if (entered == index->count)
+        return true;
+    slots = slots_of(runs);
+    for (size_t i = 0; i < entered; i++) {
+        index->places[taken[i]] = 0;
+        rows->at[rows->words * (size_t)next_slot(&slots)] = 0;
+    }
+    return false;
+}
+
+/* Reads the memory of the table; false with an error set. */
+bool read_table(Buffers *buffers, Rows *rows, PyObject *array, int flags)
+{
+    Py_buffer *view = view_of(buffers, array, 8, flags);
+    if (!view)
+        return false;
+    if (view->ndim != 2 || view->shape[1] < 1) {
+        PyErr_SetString(PyExc_ValueError, "rows must have two dimensions");
+        return false;
+    }
+    *rows = (Rows){view->buf, (size_t)view->shape[0], (size_t)view->shape[1]};
+    return true;
+}
+
 /* Reads the arguments that `find` and `enter` share; false with an error set. */
-static bool read_places(Buffers *buffers, Places *index, PyObject *places, PyObject *keys, int flags)
+bool read_places(Buffers *buffers, Places *index, PyObject *places, PyObject *keys, int flags)
 {
     Py_buffer *of_places = view_of(buffers, places, 4, flags);
     Py_buffer *of_keys = of_places ? view_of(buffers, keys, 8, PyBUF_CONTIG_RO) : NULL;
@@ -168,19 +255,14 @@ PyObject *find(PyObject *Py_UNUSED(module), PyObject *arguments)
     index.slots = slots;
     index.multiplier = multiplier;
     bool done = false;
-    Py_buffer *of_rows;
+    Rows table;
     i64 *to;
     if (!read_places(&buffers, &index, places, keys, PyBUF_CONTIG_RO) ||
-        !(of_rows = view_of(&buffers, rows, 8, PyBUF_CONTIG_RO)) ||
+        !read_table(&buffers, &table, rows, PyBUF_CONTIG_RO) ||
         !(to = column(&buffers, found, index.count)))
         goto end;
-    if (of_rows->ndim != 2 || of_rows->shape[1] < 1) {
-        PyErr_SetString(PyExc_ValueError, "rows must have two dimensions");
-        goto end;
-    }
-    size_t row_count = (size_t)of_rows->shape[0], words = (size_t)of_rows->shape[1];
     PyThreadState *state = index.count >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
-    find_slots(&index, of_rows->buf, row_count, words, to);
+    find_slots(&index, &table, to);
     if (state)
         PyEval_RestoreThread(state);
     done = true;

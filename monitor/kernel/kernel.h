@@ -47,7 +47,7 @@ const void *read_column(Buffers *buffers, PyObject *array, Py_ssize_t size, size
 
 /* ---- Functions of the module, in the order of compiled.c ---- */
 
-extern const char scan_doc[], lines_doc[], keys_doc[], find_doc[], enter_doc[], pack_doc[],
+extern const char scan_doc[], lines_doc[], keys_doc[], find_doc[], enter_doc[], remember_doc[],
     meet_doc[], count_doc[], delays_doc[], scores_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
@@ -55,8 +55,8 @@ PyObject *count_lines(PyObject *module, PyObject *block);
 PyObject *keys_of(PyObject *module, PyObject *arguments); /* keys.c */
 PyObject *find(PyObject *module, PyObject *arguments); /* index.c */
 PyObject *enter(PyObject *module, PyObject *arguments);
-PyObject *pack(PyObject *module, PyObject *arguments); /* joining.c */
-PyObject *meet(PyObject *module, PyObject *arguments);
+PyObject *remember(PyObject *module, PyObject *arguments);     /* predictions.c */
+PyObject *meet(PyObject *module, PyObject *arguments);         /* labels.c */
 PyObject *count(PyObject *module, PyObject *arguments);        /* panes.c */
 PyObject *count_delays(PyObject *module, PyObject *arguments); /* tallies.c */
 PyObject *count_scores(PyObject *module, PyObject *arguments);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
@@ -23,7 +24,8 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.join import Join
-from monitor.join.compiled_rules import CompiledRules, Met
+from monitor.join.compiled_rules import CompiledRules, MetLabels
+from monitor.join.deltas import DeltaRoom
 from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
 from monitor.labels.delays import EDGES_SECONDS, LabelDelays
@@ -41,8 +43,10 @@ class _CountedRules(CompiledRules):
 
     plain = 0
 
-    def met(self, slots: Int64Array, labels: Labels, over: Over) -> Met | None:
-        found = super().met(slots, labels, over)
+    def meet(
+        self, slots: Int64Array, labels: Labels, over: Over, room: DeltaRoom
+    ) -> MetLabels | None:
+        found = super().meet(slots, labels, over, room)
         self.plain += found is not None
         return found
 
@@ -173,12 +177,20 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
 
     time = -2_208_988_800_000 + column(2**43)
     score, positive = chance.normal(size=count), column(2).astype(np.uint8)
-    module.pack(
-        (time, column(groups), column(int(chance.choice([1, 65]))) - 1, score, positive),
-        (model_of_group, numbers_of_any_size(chance, models, 1)),
-        books(2),
-        tuple(np.empty(count, kind) for kind in (np.uint64, np.uint64, np.int64, np.int64)),
-    )
+    given = column(int(chance.choice([1, 65]))) - 1
+    with suppress(ValueError):  # slots out of bounds
+        module.remember(
+            (np.zeros((int(chance.integers(1, 9)), 8), np.uint32), 1 << 10, 77),
+            (
+                np.zeros((8 * slots, 3), np.uint64),
+                np.zeros(slots, np.uint64),
+                np.cumsum(numbers_of_any_size(chance, 6, 2 * slots)).reshape(3, 2),
+            ),
+            (column(9).astype(np.uint64), time, column(groups), given, score, positive),
+            (model_of_group, numbers_of_any_size(chance, models, 1)),
+            books(2),
+            tuple(np.empty(count, np.int64) for _ in range(7)),
+        )
     most = int(chance.choice([3, 67]))
     words = chance.integers(0, 2**63, (slots, 3)).astype(np.uint64)
     words[:, 1] = (words[:, 1] >> np.uint64(20) << np.uint64(20)) | np.uint64(groups - 1)

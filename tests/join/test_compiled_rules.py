@@ -22,6 +22,7 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.join import BEFORE_ALL, Join, index
+from monitor.join.deltas import DeltaRoom
 from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
 
@@ -172,6 +173,7 @@ def test_a_plain_batch_is_the_kernels():
     with (
         patch.object(rules[0], "_put", side_effect=AssertionError),
         patch.object(rules[1]._memory, "enter_predictions", side_effect=AssertionError),
+        patch.object(rules[1]._memory, "known", side_effect=AssertionError),  # a second search
     ):
         deltas, met, state = run.take(one_of_each(), BEFORE_ALL)
     assert deltas.count.tolist().count(-1) == 1
@@ -222,8 +224,24 @@ def test_a_prediction_that_is_not_plain_is_left_to_python(column, changed):
     run.join._memory.learn_models()
     times = np.full(len(run.catalogue.models), BEFORE_ALL)
     before = run.join.books.state()
-    assert rules.packed(predictions, over.over(times, BEFORE_ALL)) is None
+    assert not rules.remember(predictions, over.over(times, BEFORE_ALL), DeltaRoom(2))
     assert not list(differences(run.join.books.state(), before))
+
+
+@pytest.mark.parametrize("ids", [[2, 5, 4], [4, 5, 6, 5]], ids=["known", "twice"])
+def test_predictions_of_an_id_that_comes_again_are_left_to_python_as_a_whole(ids):
+    run = Run(CONFIGS[0], "c")
+    run.take((one_of_each()[0], []), BEFORE_ALL)
+    table, rules = run.join._memory.table, run.join._predictions._compiled
+    predictions, _ = events_of(([(i, 0, True, 0.3, 0) for i in ids], []), run.numbers)
+    over = run.join.forgetting.over(np.full(len(run.catalogue.models), BEFORE_ALL), BEFORE_ALL)
+    before, places = run.join.state(), table.index_memory[0].copy()
+    room = DeltaRoom(len(ids))
+    assert not rules.remember(predictions, over, room)
+    assert not list(differences(run.join.state(), before))
+    assert (table.index_memory[0] == places).all()
+    assert not len(room.written)
+    assert not table.all_rows()[len(table) :].any()
 
 
 @pytest.mark.parametrize(
@@ -240,6 +258,7 @@ def test_a_label_that_is_not_plain_is_left_to_python(column, changed):
     times = np.full(len(run.catalogue.models), BEFORE_ALL)
     before = run.join.state()
     rules = run.join._labels._compiled
-    assert rules.met(slots, labels, over.over(times, BEFORE_ALL)) is None
-    assert rules.met(slots + 100_000, labels, over.over(times, BEFORE_ALL)) is None
+    room = DeltaRoom(2 * len(labels))
+    assert rules.meet(slots, labels, over.over(times, BEFORE_ALL), room) is None
+    assert rules.meet(slots + 100_000, labels, over.over(times, BEFORE_ALL), room) is None
     assert not list(differences(run.join.state(), before))

@@ -1,22 +1,14 @@
-/* The join of plain predictions and labels, on the memory of the join.
+/* Labels that meet their predictions in the memory of the join.
 
-`pack` is `PredictionRules.remember` up to the table, and `meet` is `LabelRules.apply` behind the
-search, for what nearly every batch is: without sampled labels, and of no prediction past its
-horizon. A batch that has anything else is left to Python: the first pass over
-its rows finds that, and nothing has changed by then. monitor/join/packing.py describes the words
-of a row. */
+`meet` is `LabelRules.apply` of monitor/join/label_rules.py behind the search, for what nearly every
+batch is: without sampled labels, and of no prediction past its horizon. A batch that has anything
+else is left to Python: the first pass over its rows finds that, and nothing has changed by then. */
 
-#include "kernel.h"
+#include "words.h"
 
-enum { KEY, WHEN, WHAT, WORDS };       /* words of a row */
-enum { TP, FP, FN, TN, POSITIVE, NEGATIVE }; /* cells, see monitor/join/deltas.py */
-enum { NO_OUTCOME = -1, CELLS = 5 };   /* CELLS: of `Books.transitions`, none among them */
-enum { GROUP_BITS = 20, STRATUM_AT = 11, RANK_AT = 18, LABEL_TIME_AT = 20 };
-enum { SCORE_BINS = 1000, NO_SCORE = 1023 };
-enum { FIRST_CLASS = 3, CLASSES = 64 /* values of labels of models of many classes */ };
+enum { NO_OUTCOME = -1, CELLS = 5 }; /* CELLS: of `Meeting.transitions`, none among them */
+enum { FIRST_CLASS = 3 /* value of a label with the first class of a model of many */ };
 enum { RELEASE_FROM = 512 /* rows from which other threads may run meanwhile */ };
-
-static const i64 EARLIEST_MS = -2208988800000, LATEST_MS = 7258118400000; /* 1900 and 2200 */
 
 static i64 time_of(u64 when) { return (i64)(when >> GROUP_BITS) + EARLIEST_MS; }
 static u64 group_of(u64 when) { return when & ((1u << GROUP_BITS) - 1); }
@@ -32,113 +24,6 @@ static i64 outcome_of(u64 what)
         return NO_OUTCOME;
     return label ? (positive ? TP : FN) : (positive ? FP : TN);
 }
-
-/* ---- Predictions ---- */
-
-/* The last bin whose lower edge a score reaches, as `bin_of` of monitor/events/score_bins.py. */
-static i64 bin_of(double score)
-{
-    if (score != score)
-        return NO_SCORE;
-    i64 bin = (i64)(score * SCORE_BINS);
-    bin = bin - (score < (double)bin / SCORE_BINS) + (score >= (double)(bin + 1) / SCORE_BINS);
-    return bin < SCORE_BINS ? bin : SCORE_BINS - 1;
-}
-
-typedef struct {
-    const i64 *time, *group, *given; /* `given`: the class of a model of many, -1 of others */
-    const double *score;
-    const u8 *positive;
-    size_t count;
-    const i64 *model_of_group, *ends; /* `ends`: a model's earlier predictions are over */
-    size_t groups, models;
-    i64 *counted; /* (models, 2): predictions of the books */
-    u64 *when, *what;
-    i64 *cell, *bin;
-} Packing;
-
-static bool is_plain_prediction(const Packing *p, size_t i)
-{
-    if (p->time[i] < EARLIEST_MS || p->time[i] >= LATEST_MS ||
-        p->given[i] < -1 || p->given[i] >= CLASSES ||
-        p->group[i] < 0 || (u64)p->group[i] >= p->groups || p->positive[i] > 1)
-        return false;
-    i64 model = p->model_of_group[p->group[i]];
-    double score = p->score[i];
-    return model >= 0 && (u64)model < p->models && p->time[i] >= p->ends[model] &&
-           (score != score || (score >= 0 && score <= 1));
-}
-
-static bool pack_rows(const Packing *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        if (!is_plain_prediction(p, i))
-            return false;
-    for (size_t i = 0; i < p->count; i++) {
-        i64 bin = p->given[i] < 0 ? bin_of(p->score[i]) : p->given[i];
-        p->when[i] = (u64)(p->time[i] - EARLIEST_MS) << GROUP_BITS | (u64)p->group[i];
-        p->what[i] = (u64)bin << 1 | p->positive[i];
-        p->cell[i] = p->positive[i] ? POSITIVE : NEGATIVE;
-        p->bin[i] = bin;
-        p->counted[2 * p->model_of_group[p->group[i]] + p->positive[i]]++;
-    }
-    return true;
-}
-
-const char pack_doc[] = PyDoc_STR(
-"pack(predictions, terms, counted, packed, /)\n"
-"--\n\n"
-"Pack plain predictions, as `PredictionRules.remember` of monitor.join.prediction_rules does.\n\n"
-"Args:\n"
-"    predictions: time, group, predicted class of a model of many (-1 for none), score, and\n"
-"        whether the predicted class is the positive one, a byte each.\n"
-"    terms: model of each group; the moment by model before which predictions are over.\n"
-"    counted: predictions of the books by model and class, added to.\n"
-"    packed: written to: when, what, cell and score bin.\n\n"
-"Returns:\n"
-"    False if some are not plain; then nothing has changed.\n\n"
-"Raises:\n"
-"    ValueError: an array has another shape or another type.");
-
-PyObject *pack(PyObject *Py_UNUSED(module), PyObject *arguments)
-{
-    Buffers buffers = {.count = 0};
-    Packing p;
-    PyObject *time, *group, *given, *score, *positive, *models, *ends, *counted, *packed[4];
-    if (!PyArg_ParseTuple(arguments, "(OOOOO)(OO)O(OOOO)", &time, &group, &given, &score, &positive,
-                          &models, &ends, &counted, &packed[0], &packed[1], &packed[2], &packed[3]))
-        return NULL;
-    bool done = false, plain = false;
-    if (!(p.time = read_rows(&buffers, time, 8, &p.count)) ||
-        !(p.group = read_column(&buffers, group, 8, p.count)) ||
-        !(p.given = read_column(&buffers, given, 8, p.count)) ||
-        !(p.score = read_column(&buffers, score, 8, p.count)) ||
-        !(p.positive = read_column(&buffers, positive, 1, p.count)) ||
-        !(p.model_of_group = read_rows(&buffers, models, 8, &p.groups)) ||
-        !(p.ends = read_rows(&buffers, ends, 8, &p.models)) ||
-        !(p.counted = column(&buffers, counted, 2 * p.models)) ||
-        !(p.when = column(&buffers, packed[0], p.count)) ||
-        !(p.what = column(&buffers, packed[1], p.count)) ||
-        !(p.cell = column(&buffers, packed[2], p.count)) ||
-        !(p.bin = column(&buffers, packed[3], p.count)))
-        goto end;
-    done = true;
-    PyThreadState *state = p.count >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
-    plain = pack_rows(&p);
-    if (state)
-        PyEval_RestoreThread(state);
-end:
-    release(&buffers);
-    return done ? PyBool_FromLong(plain) : NULL;
-}
-
-/* ---- Labels ---- */
-
-/* What changes: rows of `Deltas`, see monitor/join/deltas.py. */
-typedef struct {
-    i64 *time, *label_time, *group, *cell, *score_bin, *stratum, *count;
-    size_t rows;
-} Changes;
 
 typedef struct {
     u64 *rows;
@@ -160,7 +45,7 @@ static bool is_plain_label(const Meeting *m, size_t i)
 {
     if (m->slots[i] < 0)
         return true; /* its prediction is unknown: not for this function */
-    if ((u64)m->slots[i] >= m->row_count || m->time[i] < EARLIEST_MS || m->time[i] >= LATEST_MS ||
+    if ((u64)m->slots[i] >= m->row_count || !is_in_years(m->time[i]) ||
         m->value[i] < 0 || m->value[i] >= FIRST_CLASS + CLASSES)
         return false;
     u64 when = m->rows[WORDS * (u64)m->slots[i] + WHEN], group = group_of(when);
@@ -255,18 +140,13 @@ PyObject *meet(PyObject *Py_UNUSED(module), PyObject *arguments)
     Buffers buffers = {.count = 0};
     Meeting m = {.met = 0};
     PyObject *rows, *slots, *key, *time, *value, *prediction_time, *models, *timeout;
-    PyObject *books[4], *changes[7], *met[3];
+    PyObject *books[4], *changes, *met[3];
     long long kept_from;
-    if (!PyArg_ParseTuple(arguments, "OO(OOOO)(OO)L(OOOO)(OOOOOOO)(OOO)", &rows, &slots, &key,
-                          &time, &value, &prediction_time, &models, &timeout, &kept_from, &books[0],
-                          &books[1], &books[2], &books[3], &changes[0], &changes[1], &changes[2],
-                          &changes[3], &changes[4], &changes[5], &changes[6], &met[0], &met[1],
-                          &met[2]))
+    if (!PyArg_ParseTuple(arguments, "OO(OOOO)(OO)L(OOOO)O(OOO)", &rows, &slots, &key, &time,
+                          &value, &prediction_time, &models, &timeout, &kept_from, &books[0],
+                          &books[1], &books[2], &books[3], &changes, &met[0], &met[1], &met[2]))
         return NULL;
     m.kept_from = kept_from;
-    Changes *to = &m.changes;
-    i64 **written[7] = {&to->time, &to->label_time, &to->group, &to->cell, &to->score_bin,
-                        &to->stratum, &to->count};
     bool done = false, plain = false;
     Py_buffer *of_rows = view_of(&buffers, rows, 8, PyBUF_CONTIG);
     if (!of_rows || !(m.slots = read_rows(&buffers, slots, 8, &m.count)) ||
@@ -282,11 +162,9 @@ PyObject *meet(PyObject *Py_UNUSED(module), PyObject *arguments)
         !(m.transitions = column(&buffers, books[3], CELLS * CELLS * m.models)) ||
         !(m.met_model = column(&buffers, met[0], m.count)) ||
         !(m.met_time = column(&buffers, met[1], m.count)) ||
-        !(m.met_key = column(&buffers, met[2], m.count)))
+        !(m.met_key = column(&buffers, met[2], m.count)) ||
+        !read_changes(&buffers, &m.changes, changes, 2 * m.count))
         goto end;
-    for (int i = 0; i < 7; i++)
-        if (!(*written[i] = column(&buffers, changes[i], 2 * m.count)))
-            goto end;
     if (of_rows->ndim != 2 || of_rows->shape[1] != WORDS) {
         PyErr_Format(PyExc_ValueError, "rows must have %d words", WORDS);
         goto end;
@@ -304,6 +182,6 @@ end:
         return NULL;
     if (!plain)
         Py_RETURN_NONE;
-    return Py_BuildValue("nnnn", (Py_ssize_t)to->rows, (Py_ssize_t)m.met, (Py_ssize_t)m.duplicates,
+    return Py_BuildValue("nnnn", (Py_ssize_t)m.changes.rows, (Py_ssize_t)m.met, (Py_ssize_t)m.duplicates,
                          (Py_ssize_t)m.late);
 }
