@@ -10,7 +10,8 @@ code does that its docstring names. Read that first.
     predictions.c, labels.c
                  predictions and labels on the memory of the join (with words.h)
     panes.c      counting into panes (with panes.h)
-    tallies.c    counting of label delays and of scores
+    delays.c, scores.c, windows.c
+                 counting of label delays, of scores, and of windows (with tallies.h)
     arrays.c     NumPy's arrays as memory */
 
 #include "kernel.h"
@@ -29,6 +30,7 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"count", count, METH_VARARGS, count_doc},
                                 {"count_delays", count_delays, METH_VARARGS, delays_doc},
                                 {"count_scores", count_scores, METH_VARARGS, scores_doc},
+                                {"count_windows", count_windows, METH_VARARGS, windows_doc},
                                 {NULL, NULL, 0, NULL}};
 
 /* `FIELDS` names the fields in the order of their numbers. */

@@ -92,3 +92,14 @@ def count_scores(
     rings: tuple[tuple[Any, ...], ...],
     /,
 ) -> tuple[bytes | None, ...] | None: ...
+def count_windows(
+    deltas: tuple[NDArray[Any], ...],
+    models: NDArray[Any],
+    series: NDArray[Any],
+    lifetime: NDArray[Any],
+    changes: NDArray[Any],
+    first_changed: NDArray[Any] | None,
+    rings: tuple[tuple[Any, ...], ...],
+    windows: tuple[tuple[NDArray[Any], ...], ...],
+    /,
+) -> tuple[bytes | None, ...] | None: ...

@@ -235,8 +235,21 @@ static int significant_digits(const u8 *at, const u8 *end)
     return count;
 }
 
+/* Reads an integer of one digit, as most classes are; false, and nothing is read, for others. */
+static bool read_one_digit(Cursor *cursor, Number *number)
+{
+    const u8 *at = cursor->at;
+    if (cursor->end - at < 2 || (u8)(at[0] - '0') > 9 || (at[1] != ',' && at[1] != '}'))
+        return false;
+    *number = (Number){.digits = at[0] - '0', .integer = true};
+    cursor->at++;
+    return true;
+}
+
 static bool read_number(Cursor *cursor, Number *number)
 {
+    if (read_one_digit(cursor, number))
+        return true;
     const u8 *start = cursor->at;
     i64 decimals = 0;
     *number = (Number){.integer = true};

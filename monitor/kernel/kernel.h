@@ -31,7 +31,7 @@ static const i64 RETRACTED = 2;             /* the value of a label that is null
 
 /* ---- Arrays (arrays.c) ---- */
 
-enum { MOST_BUFFERS = 32 };
+enum { MOST_BUFFERS = 128 };
 
 /* The arrays that a function reads and writes, for as long as it runs. */
 typedef struct {
@@ -48,7 +48,7 @@ const void *read_column(Buffers *buffers, PyObject *array, Py_ssize_t size, size
 /* ---- Functions of the module, in the order of compiled.c ---- */
 
 extern const char scan_doc[], lines_doc[], keys_doc[], find_doc[], enter_doc[], remember_doc[],
-    meet_doc[], count_doc[], delays_doc[], scores_doc[];
+    meet_doc[], count_doc[], delays_doc[], scores_doc[], windows_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
 PyObject *count_lines(PyObject *module, PyObject *block);
@@ -58,8 +58,9 @@ PyObject *enter(PyObject *module, PyObject *arguments);
 PyObject *remember(PyObject *module, PyObject *arguments);     /* predictions.c */
 PyObject *meet(PyObject *module, PyObject *arguments);         /* labels.c */
 PyObject *count(PyObject *module, PyObject *arguments);        /* panes.c */
-PyObject *count_delays(PyObject *module, PyObject *arguments); /* tallies.c */
-PyObject *count_scores(PyObject *module, PyObject *arguments);
+PyObject *count_delays(PyObject *module, PyObject *arguments); /* delays.c */
+PyObject *count_scores(PyObject *module, PyObject *arguments); /* scores.c */
+PyObject *count_windows(PyObject *module, PyObject *arguments); /* windows.c */
 
 #pragma GCC visibility pop
 #endif

@@ -10,9 +10,16 @@ static i64 slot_of(const Ring *ring, i64 pane)
     return slot < 0 ? slot + ring->slots : slot;
 }
 
-static i64 newest_of(const Ring *ring, size_t i)
+/* Makes a pane inside the ring the one that changes are added to. */
+void turn_to(Ring *ring, i64 pane)
 {
-    return ring->newest[ring->owners[ring->row[i]]];
+    u64 near = (u64)ring->slot + ((u64)pane - (u64)ring->known); /* no division in most cases */
+    bool follows = ring->known != NO_PANE && near < (u64)ring->slots;
+    ring->slot = follows ? (i64)near : slot_of(ring, pane);
+    ring->known = pane;
+    ring->touched[ring->slot] = 1;
+    ring->earliest = pane < ring->earliest ? pane : ring->earliest;
+    ring->latest = pane > ring->latest ? pane : ring->latest;
 }
 
 /* Whether a change has its place, and cannot overflow 32 bits sooner than one by one. */
@@ -37,34 +44,6 @@ void mark_written(const Ring *ring)
             ring->written[slot] |= ring->touched[slot];
 }
 
-/* Adds changes that fit, and lists those that are ahead. `mark_written` has to follow the last. */
-void add_changes(Ring *ring)
-{
-    i64 known = INT64_MIN, slot = 0;
-    ring->ahead_count = 0;
-    for (size_t i = 0; i < ring->changes; i++) {
-        i64 pane = ring->pane[i], newest = newest_of(ring, i);
-        if (pane > newest) {
-            ring->ahead[ring->ahead_count++] = (i64)i;
-            continue;
-        }
-        if (pane <= newest - ring->slots)
-            continue; /* it has left the ring */
-        if (pane != known) { /* nearly always that of the change before */
-            known = pane;
-            slot = slot_of(ring, pane);
-            ring->touched[slot] = 1;
-            ring->earliest = pane < ring->earliest ? pane : ring->earliest;
-            ring->latest = pane > ring->latest ? pane : ring->latest;
-        }
-        size_t at = (size_t)((slot * ring->room + ring->row[i]) * ring->cells + ring->cell[i]);
-        if (ring->wide) /* as unsigned numbers, which may wrap around, as NumPy's do */
-            ((u64 *)ring->counts)[at] += (u64)ring->count[i];
-        else
-            ((u32 *)ring->counts)[at] += (u32)ring->count[i];
-    }
-}
-
 /* Reads the memory of a ring; false with an error set. `touched` is to be freed with PyMem_Free. */
 bool read_ring(Buffers *buffers, Ring *ring, PyObject *counts, PyObject *written, PyObject *newest,
                PyObject *owners)
@@ -87,6 +66,7 @@ bool read_ring(Buffers *buffers, Ring *ring, PyObject *counts, PyObject *written
     ring->written = of_written->buf;
     ring->earliest = (i64)1 << 62;
     ring->latest = -ring->earliest;
+    ring->known = NO_PANE;
     if (!(ring->touched = PyMem_Calloc((size_t)ring->slots, 1)))
         PyErr_NoMemory();
     return ring->touched;
@@ -112,26 +92,31 @@ const char count_doc[] = PyDoc_STR(
 PyObject *count(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     Buffers buffers = {.count = 0};
-    Ring ring = {.ahead_count = 0};
+    Ring ring = {.touched = NULL};
     PyObject *counts, *written, *newest, *owners, *pane, *row, *cell, *change, *ahead;
+    const i64 *panes, *rows, *cells, *amounts;
+    i64 *found;
+    size_t changes, found_count = 0;
     if (!PyArg_ParseTuple(arguments, "OOOO(OOOO)O", &counts, &written, &newest, &owners, &pane, &row,
                           &cell, &change, &ahead))
         return NULL;
     bool done = false, plain = false;
     if (!read_ring(&buffers, &ring, counts, written, newest, owners) ||
-        !(ring.pane = read_rows(&buffers, pane, 8, &ring.changes)) ||
-        !(ring.row = read_column(&buffers, row, 8, ring.changes)) ||
-        !(ring.cell = read_column(&buffers, cell, 8, ring.changes)) ||
-        !(ring.count = read_column(&buffers, change, 8, ring.changes)) ||
-        !(ring.ahead = column(&buffers, ahead, ring.changes)))
+        !(panes = read_rows(&buffers, pane, 8, &changes)) ||
+        !(rows = read_column(&buffers, row, 8, changes)) ||
+        !(cells = read_column(&buffers, cell, 8, changes)) ||
+        !(amounts = read_column(&buffers, change, 8, changes)) ||
+        !(found = column(&buffers, ahead, changes)))
         goto end;
     done = true;
-    PyThreadState *state = ring.changes >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
+    PyThreadState *state = changes >= RELEASE_FROM ? PyEval_SaveThread() : NULL;
     plain = true;
-    for (size_t i = 0; i < ring.changes && plain; i++)
-        plain = fits(&ring, ring.row[i], ring.cell[i], ring.count[i]);
+    for (size_t i = 0; i < changes && plain; i++)
+        plain = fits(&ring, rows[i], cells[i], amounts[i]);
     if (plain) {
-        add_changes(&ring);
+        for (size_t i = 0; i < changes; i++)
+            if (!add_change(&ring, panes[i], rows[i], cells[i], amounts[i]))
+                found[found_count++] = (i64)i;
         mark_written(&ring);
     }
     if (state)
@@ -139,5 +124,5 @@ PyObject *count(PyObject *Py_UNUSED(module), PyObject *arguments)
 end:
     PyMem_Free(ring.touched);
     release(&buffers);
-    return done ? PyLong_FromSsize_t(plain ? (Py_ssize_t)ring.ahead_count : -1) : NULL;
+    return done ? PyLong_FromSsize_t(plain ? (Py_ssize_t)found_count : -1) : NULL;
 }

@@ -65,6 +65,17 @@ class Beginnings:
         self._ensure(int(model.max()) + 1)
         np.minimum.at(self._changed, model, pane)
 
+    def memory(self, models: int) -> Int64Array | None:
+        """Return the first pane by model whose counts have changed; None where none is asked for.
+
+        Args:
+            models: how many there are.
+        """
+        if not self._known:
+            return None
+        self._ensure(models)
+        return self._changed
+
     def first(self, model: int, row: int) -> int | None:
         """Return the earliest stored pane with a prediction of a model; None without any.
 

@@ -25,19 +25,22 @@ def tallied(
     models: Int64Array,
     *rest: Any,
     rings: Sequence[PaneRing],
+    windows: tuple[Any, ...] | None = None,
 ) -> bool:
     """Count deltas with a function of the kernel; return False if it leaves them to Python.
 
     Args:
-        count: `count_delays` or `count_scores`.
+        count: `count_delays`, `count_scores` or `count_windows`.
         deltas: the changes to be counted.
         names: of their columns, in the order of the function.
         models: model number of each group.
         rest: what else the function takes before the rings.
         rings: in its order.
+        windows: in their order, of a function that takes them.
     """
     columns = tuple(np.ascontiguousarray(getattr(deltas, name), np.int64) for name in names)
-    ahead = count(columns, models, *rest, tuple(ring.memory for ring in rings))
+    behind = () if windows is None else (windows,)
+    ahead = count(columns, models, *rest, tuple(ring.memory for ring in rings), *behind)
     if ahead is None:
         return False
     for ring, changes in zip(rings, ahead, strict=True):

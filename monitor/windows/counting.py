@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from monitor.clock import DAY_MS
@@ -14,6 +16,7 @@ from monitor.events.renumbering import Numbers, State
 from monitor.join import CELLS, Deltas
 from monitor.windows.beginnings import Beginnings
 from monitor.windows.class_counts import ClassCounts
+from monitor.windows.compiled_tallies import compiled_tallies, tallied
 from monitor.windows.history import PastCounts
 from monitor.windows.pane_widths import coarse_panes
 from monitor.windows.panes import PaneRing
@@ -63,6 +66,7 @@ class WindowCounts:
         self._lifetime = np.zeros((0, CELLS), dtype=np.int64)
         self._room = (0, 0)
         self._changes = np.zeros(0, dtype=np.int64)
+        self._compiled = compiled_tallies()
 
     @property
     def lifetime(self) -> Int64Array:
@@ -125,6 +129,8 @@ class WindowCounts:
         if not len(deltas):
             return
         self.weights.apply(deltas)
+        if self._compiled is not None and self._tallied(self._compiled, deltas):
+            return
         model = self._catalogue.model_of_group[deltas.group]
         add_once(self._changes, model)
         self._past.add_totals(model, deltas)
@@ -139,6 +145,22 @@ class WindowCounts:
         self._beginnings.note(model, panes[COARSE])
         for window in self._running.values():
             window.add(model, panes, row, cell, count)
+
+    def _tallied(self, compiled: Any, deltas: Deltas) -> bool:
+        """Count as `apply` does, with the kernel; return False if it leaves that to Python."""
+        windows = [window.memory for window in self._running.values() if window.is_in_use]
+        return tallied(
+            compiled.count_windows,
+            deltas,
+            ("time", "label_time", "group", "cell", "count"),
+            self._catalogue.model_of_group,
+            self._catalogue.rows,
+            self._lifetime,
+            self._changes,
+            self._beginnings.memory(len(self._changes)),
+            rings=(self._past.hours, *self._rings),
+            windows=tuple(windows),
+        )
 
     def advance(self, times: Int64Array | int) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""

@@ -57,6 +57,11 @@ class PastCounts:
         self._days = Days(coarse, HISTORY_DAYS)
 
     @property
+    def hours(self) -> PaneRing:
+        """The counts of the models' totals by hour."""
+        return self._hours
+
+    @property
     def nbytes(self) -> int:
         """Memory reserved."""
         return self._days.nbytes + self._hours.nbytes

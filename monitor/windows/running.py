@@ -38,6 +38,7 @@ class RunningWindow:
 
     Attributes:
         sums: int64 (series, cells).
+        is_in_use: True once it covers panes of any model.
     """
 
     def __init__(self, rings: Sequence[PaneRing], cells: int) -> None:
@@ -46,6 +47,12 @@ class RunningWindow:
         self._ranges: list[PaneRange] = []
         self._table = np.zeros((0, 3), dtype=np.int64)
         self._changes = np.zeros(0, dtype=np.int64)
+        self.is_in_use = False
+
+    @property
+    def memory(self) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Pane ranges by model, sums and changes, for the kernel."""
+        return self._table, self.sums, self._changes
 
     def ensure(self, models: int, rows: int) -> None:
         """Extend the tables.
@@ -83,9 +90,9 @@ class RunningWindow:
             cell: column of the counts.
             count: change of the count.
         """
-        in_use = set(self._table[:, 0].tolist()) - {_NO_PANES.ring}
-        if not in_use:
+        if not self.is_in_use:
             return
+        in_use = set(self._table[:, 0].tolist()) - {_NO_PANES.ring}
         ring, start, end = self._table[model].T
         for number in in_use:
             pane = panes[number]
@@ -121,6 +128,7 @@ class RunningWindow:
             self.sums[rows] = ring.sum(panes.start, panes.end, rows)
         self._ranges[model] = panes
         self._table[model] = panes
+        self.is_in_use = True
 
     def state(self) -> State:
         """Serializable state: pane ranges and sums."""
@@ -136,6 +144,7 @@ class RunningWindow:
         ranges, sums = state["places"], state["sums"]
         self._table = ranges[left.models[left.models < len(ranges)]]
         self._ranges = [PaneRange(*panes) for panes in self._table.tolist()]
+        self.is_in_use = any(panes != _NO_PANES for panes in self._ranges)
         self.sums = sums[left.series[left.series < len(sums)]]
 
     def _can_slide(self, model: int, old: PaneRange, new: PaneRange) -> bool:
