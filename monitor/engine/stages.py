@@ -139,7 +139,7 @@ class Stages:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)
                     yield
-                self.pairs.apply(self.join.shadows.changes())
+                self._count_pairs()
 
     def may_forget(self, batch: EventBatch) -> bool:
         """Return whether a model may have been silent for too long within a batch, or before.
@@ -188,7 +188,7 @@ class Stages:
         if self._forget_after is None or self.ranges or self.range_scores:
             return np.zeros(0, dtype=np.int64)
         over = self._silences.over(self._forget_after)
-        return over[~self.forwarding.holds(over)]
+        return over[~self.forwarding.holds(over)] if len(over) else over
 
     def sums_of(self, models: Int64Array) -> Forgotten:
         """Return the sums over some models, to which nothing is added any more.
@@ -266,14 +266,16 @@ class Stages:
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
-        self.pairs.apply(self.join.shadows.changes())
+        self._count_pairs()
         met = self.join.met()
         for labels in met:
             self.times.hear(*labels)
         if self._forget_after is not None:
             owner = self._catalogue.model_of_group
+            named = np.zeros(len(owner), dtype=np.bool_)
             for columns in (batch.predictions, batch.outcomes, batch.counts):
-                self._silences.hear(owner[columns.group])
+                named[columns.group] = True
+            self._silences.hear(owner[named])
             for labels in met:
                 self._silences.hear(labels.model)
 
@@ -283,6 +285,10 @@ class Stages:
         self.forwarding.add(deltas)
         for counted in self.ranges:
             counted.apply(deltas)
+
+    def _count_pairs(self) -> None:
+        if self.join.shadows.in_use:
+            self.pairs.apply(self.join.shadows.changes())
 
     def _joined(self, batch: EventBatch) -> Iterator[Deltas]:
         """Yield the deltas of a batch, by type of event."""

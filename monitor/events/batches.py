@@ -55,7 +55,7 @@ def in_row_order(batch: EventBatch) -> EventBatch:
     unordered = {}
     for name in KINDS:
         columns = getattr(batch, name)
-        if (columns.row[1:] < columns.row[:-1]).any():
+        if len(columns) > 1 and (columns.row[1:] < columns.row[:-1]).any():
             unordered[name] = columns.take(np.argsort(columns.row, kind="stable"))
     return replace(batch, **unordered) if unordered else batch
 

@@ -15,8 +15,8 @@ enum { RECENT = 0, DAYS = 1, MOST_KINDS = 16, MOST_BINS = 1 << 20 };
 /* Whether every score has its place, in half-hours or days; notes the models. */
 static bool scores_fit(const Deltas *deltas, const Scores *scores, const Tallies *tallies)
 {
-    const Ring *recent = &tallies->all[RECENT].ring, *by_day = &tallies->all[DAYS].ring;
-    Panes halves = panes_of(&tallies->all[RECENT]), days = panes_of(&tallies->all[DAYS]);
+    const Tally *halves = &tallies->all[RECENT], *days = &tallies->all[DAYS];
+    const Ring *recent = &halves->ring, *by_day = &days->ring;
     i64 least = 0, most = 0;
     if ((u64)scores->all >= MOST_KINDS || scores->bins < 1 || scores->bins > MOST_BINS)
         return false;
@@ -31,9 +31,8 @@ static bool scores_fit(const Deltas *deltas, const Scores *scores, const Tallies
         deltas->changed[model] = 1;
         least = count < least ? count : least;
         most = count > most ? count : most;
-        if ((scores->kinds[cell] != scores->all ||
-             has_left(recent, pane_of(&halves, deltas->time[i]), model)) &&
-            has_left(by_day, pane_of(&days, deltas->time[i]), model))
+        if ((scores->kinds[cell] != scores->all || has_left(halves, deltas->time[i], model)) &&
+            has_left(days, deltas->time[i], model))
             return false; /* it belongs to a week */
     }
     if ((!recent->wide || !by_day->wide) && (least < -1 || most > 1))
@@ -66,9 +65,8 @@ static void tally_scores(const Deltas *deltas, const Scores *scores, Tallies *ta
         if (score == scores->none)
             continue;
         i64 model = model_of(deltas, i), kind = scores->kinds[deltas->cell[i]];
-        i64 pane = pane_of(&halves, deltas->time[i]);
-        if (kind == scores->all && !has_left(&recent->ring, pane, model))
-            put(recent, pane, model, score, count);
+        if (kind == scores->all && !has_left(recent, deltas->time[i], model))
+            put(recent, pane_of(&halves, deltas->time[i]), model, score, count);
         else
             put(by_day, pane_of(&days, deltas->time[i]), model, kind * scores->bins + score, count);
     }

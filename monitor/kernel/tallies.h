@@ -90,10 +90,16 @@ static inline i64 model_of(const Deltas *deltas, size_t i)
     return (u64)model < deltas->models ? model : -1;
 }
 
-static inline bool has_left(const Ring *ring, i64 pane, i64 model)
+/* Whether a time lies in a pane that has left the ring of a model. */
+static inline bool has_left(const Tally *tally, i64 time, i64 model)
 {
-    i64 newest = ring->newest[model];
-    return newest != NOT_YET && pane <= newest - ring->slots;
+    i64 newest = tally->ring.newest[model], start;
+    if (newest == NOT_YET)
+        return false;
+    i64 oldest = newest - tally->ring.slots + 1;
+    if (__builtin_mul_overflow(oldest, tally->width, &start))
+        return oldest > 0;
+    return time < start;
 }
 
 #pragma GCC visibility pop

@@ -49,8 +49,7 @@ static bool group_fits(const Deltas *deltas, const Windows *windows, const Talli
 static bool changes_fit(const Deltas *deltas, const Windows *windows, const Tallies *tallies,
                         u8 *known)
 {
-    const Ring *coarse = &tallies->all[COARSE].ring;
-    Panes panes = panes_of(&tallies->all[COARSE]);
+    const Tally *coarse = &tallies->all[COARSE];
     i64 least = 0, most = 0;
     for (size_t i = 0; i < deltas->rows; i++) {
         i64 model = model_of(deltas, i), count = deltas->count[i];
@@ -60,7 +59,7 @@ static bool changes_fit(const Deltas *deltas, const Windows *windows, const Tall
         if (!*fit && !group_fits(deltas, windows, tallies, (size_t)deltas->group[i]))
             return false;
         *fit = 1;
-        if ((u64)model >= coarse->models || has_left(coarse, pane_of(&panes, deltas->time[i]), model))
+        if ((u64)model >= coarse->ring.models || has_left(coarse, deltas->time[i], model))
             return false; /* it belongs to a day */
         deltas->changed[model] = 1;
         least = count < least ? count : least;
@@ -72,7 +71,24 @@ static bool changes_fit(const Deltas *deltas, const Windows *windows, const Tall
     return true;
 }
 
-/* Adds a change to the windows that its pane lies in. */
+/* The panes of a change: of hours, and of each ring of the windows. */
+typedef struct {
+    i64 of[MOST_RINGS];
+} Place;
+
+/* Changes of groups and cells in the same panes, summed: most predictions lie in the panes of the
+   one before, and a batch has few groups. */
+enum { SUMS = 1 << 10, MIXER = 0x9E3779B1 };
+
+typedef struct {
+    Place place;
+    i64 keys[SUMS], counts[SUMS]; /* CELLS * group + cell */
+    u32 used[SUMS];               /* those in use */
+    size_t count;
+    u8 taken[SUMS];
+} Sums;
+
+/* Adds a sum to the windows that its pane lies in. */
 static void add_to_windows(Windows *windows, const i64 *panes, int rings, i64 model, i64 row,
                            i64 cell, i64 count)
 {
@@ -87,33 +103,65 @@ static void add_to_windows(Windows *windows, const i64 *panes, int rings, i64 mo
     }
 }
 
+static void add_sum(const Deltas *deltas, Windows *windows, Tallies *tallies, const Place *place,
+                    i64 key, i64 count)
+{
+    size_t group = (size_t)(key / CELLS);
+    i64 cell = key % CELLS, model = deltas->model_of_group[group], coarse = place->of[COARSE];
+    put(&tallies->all[HOURS], place->of[HOURS], model, cell, count);
+    for (size_t i = 0; i < windows->keys; i++) {
+        i64 row = windows->series[windows->keys * group + i];
+        if (row == -1)
+            continue;
+        ((u64 *)windows->lifetime)[CELLS * row + cell] += (u64)count;
+        for (int ring = FINE; ring < tallies->count; ring++)
+            put(&tallies->all[ring], place->of[ring], row, cell, count);
+        add_to_windows(windows, place->of + FINE, tallies->count - FINE, model, row, cell, count);
+        if (windows->first_changed && coarse < windows->first_changed[model])
+            windows->first_changed[model] = coarse;
+    }
+}
+
+static void flush(const Deltas *deltas, Windows *windows, Tallies *tallies, Sums *sums)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        u32 at = sums->used[i];
+        add_sum(deltas, windows, tallies, &sums->place, sums->keys[at], sums->counts[at]);
+        sums->taken[at] = 0;
+    }
+    sums->count = 0;
+}
+
 static void tally_windows(const Deltas *deltas, Windows *windows, Tallies *tallies)
 {
-    int rings = tallies->count - FINE;
+    Sums sums = {.count = 0};
     Panes of[MOST_RINGS];
     for (int i = 0; i < tallies->count; i++)
         of[i] = panes_of(&tallies->all[i]);
     for (size_t i = 0; i < deltas->rows; i++) {
-        i64 model = model_of(deltas, i), cell = deltas->cell[i], count = deltas->count[i];
-        i64 panes[MOST_RINGS] = {0};
-        put(&tallies->all[HOURS], pane_of(&of[HOURS], deltas->time[i]), model, cell, count);
-        for (int ring = 0; ring < rings; ring++) {
-            bool by_label = FINE + ring >= BY_LABEL;
-            panes[ring] = pane_of(&of[FINE + ring], (by_label ? deltas->label_time : deltas->time)[i]);
-        }
-        for (size_t key = 0; key < windows->keys; key++) {
-            i64 row = windows->series[windows->keys * (size_t)deltas->group[i] + key];
-            if (row == -1)
+        bool same = true;
+        for (int ring = 0; ring < tallies->count; ring++) {
+            i64 pane = pane_of(&of[ring], (ring < BY_LABEL ? deltas->time : deltas->label_time)[i]);
+            if (pane == sums.place.of[ring])
                 continue;
-            ((u64 *)windows->lifetime)[CELLS * row + cell] += (u64)count;
-            for (int ring = 0; ring < rings; ring++)
-                put(&tallies->all[FINE + ring], panes[ring], row, cell, count);
-            add_to_windows(windows, panes, rings, model, row, cell, count);
-            i64 pane = panes[COARSE - FINE];
-            if (windows->first_changed && pane < windows->first_changed[model])
-                windows->first_changed[model] = pane;
+            if (same)
+                flush(deltas, windows, tallies, &sums); /* while the place is still the former */
+            same = false;
+            sums.place.of[ring] = pane;
         }
+        i64 key = CELLS * deltas->group[i] + deltas->cell[i];
+        u32 at = (u32)key * MIXER >> 22;
+        if (sums.taken[at] && sums.keys[at] != key)
+            flush(deltas, windows, tallies, &sums);
+        if (!sums.taken[at]) {
+            sums.taken[at] = 1;
+            sums.keys[at] = key;
+            sums.counts[at] = 0;
+            sums.used[sums.count++] = at;
+        }
+        sums.counts[at] = (i64)((u64)sums.counts[at] + (u64)deltas->count[i]);
     }
+    flush(deltas, windows, tallies, &sums);
     note_changes(deltas);
     for (int i = 0; i < windows->window_count; i++)
         for (size_t model = 0; model < deltas->models; model++)

@@ -50,8 +50,10 @@ class WeightSums:
     def apply(self, deltas: Deltas) -> None:
         """Count the weights of outcomes that were added or removed."""
         self._ensure()
+        if not self.stored:
+            return
         weighted = np.flatnonzero((deltas.stratum != NO_STRATUM) & (deltas.cell < len(Outcome)))
-        if not self.stored or not len(weighted):
+        if not len(weighted):
             return
         deltas = deltas.take(weighted)
         event, row = self._catalogue.series_of_groups(deltas.group)

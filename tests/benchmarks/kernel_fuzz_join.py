@@ -29,6 +29,7 @@ from monitor.join.deltas import DeltaRoom
 from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
 from monitor.labels.delays import EDGES_SECONDS, LabelDelays
+from monitor.windows import Windows
 from monitor.windows.pane_slots import CompiledSlots
 from monitor.windows.panes import PaneRing
 from monitor.windows.scores import Scores
@@ -52,7 +53,7 @@ class _CountedRules(CompiledRules):
 
 
 class Joined:
-    """A join, and two rings of panes, label delays and scores behind it.
+    """A join, and two rings of panes, label delays, scores and windows behind it.
 
     Args:
         module: the kernel; None for Python.
@@ -70,12 +71,14 @@ class Joined:
             self.join = Join(self.catalogue, 1 << 20)
             self.rings = [PaneRing(width=w, span=50, cells=6) for w in (60_000, 3_600_000)]
             self.delays, self.scores = LabelDelays(config, self.catalogue), Scores(self.catalogue)
+            self.windows = Windows(config, self.catalogue)
         for ring in self.rings:
             if module is not None:
                 ring._slots = CompiledSlots(module, ring.span, ring.cells)
             ring.ensure(np.arange(MODELS))
         if module is not None:
             self.delays._counter._compiled = self.scores._compiled = module
+            self.windows._compiled = module
             self.rules = _CountedRules(module, self.join._memory)
             self.join._labels._compiled = self.join._predictions._compiled = self.rules
 
@@ -88,15 +91,16 @@ class Joined:
         for ring in self.rings:
             ring.advance(times)
             ring.add(ring.pane_of(deltas.time), deltas.group, deltas.cell, deltas.count)
-        for behind in (self.delays, self.scores):
+        for behind in (self.delays, self.scores, self.windows):
             behind.advance(times)
             behind.apply(deltas)
+        self.windows.view(self.windows.names[0], times, np.zeros_like(times))
 
     def state(self) -> Any:
         """What is equal for both kernels."""
         rings = [ring.state() for ring in self.rings]
-        counted = [*rings, self.delays.state(), self.scores.state()]
-        return self.join.state(), counted, self.join.met()
+        behind = [one.state() for one in (self.delays, self.scores, self.windows)]
+        return self.join.state(), [*rings, *behind], self.join.met()
 
 
 def events_at(
@@ -241,4 +245,18 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
         int(chance.choice([cells, cells, 0, -1, 2**62])),
         books(1),
         (ring(cells), ring(3 * cells)),
+    )
+    rows = int(chance.integers(1, 40))
+    module.count_windows(
+        (column(2**43), column(2**43), column(groups), column(6), column(2)),
+        model_of_group,
+        numbers_of_any_size(chance, groups * 2, rows).reshape(groups, 2),
+        np.zeros((rows, 6), np.int64),
+        books(1),
+        books(1) if chance.random() < 0.5 else None,
+        tuple(ring(int(chance.choice([6, cells]))) for _ in range(chance.choice([3, 5]))),
+        tuple(
+            (numbers_of_any_size(chance, models * 3, 100), np.zeros(6 * rows, np.int64), books(1))
+            for _ in range(chance.integers(3))
+        ),
     )

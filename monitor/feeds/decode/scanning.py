@@ -34,7 +34,10 @@ _PREDICTIONS = ("key", "time", "score", "group", "given", "row", "actual")
 _LABELS = ("key", "time", "value", "sampling_probability", "prediction_time", "row")
 _OUTCOMES = ("time", "label_time", "given", "actual", "score", "group", "row")
 """The columns that the kernel writes, in its order."""
+_KINDS = (_PREDICTIONS, _LABELS, _OUTCOMES)
 _TYPES = {"key": np.uint64, "score": np.float64, "sampling_probability": np.float64}
+
+_NO_ROWS: Int64Array = np.empty(0, dtype=np.int64)
 
 _Columns = dict[str, Any]
 _MOST_KEYS = 200
@@ -104,7 +107,7 @@ class Scanner:
         if layout is not None and len(self._keys) > _MOST_KEYS:
             return None
         lines = self._compiled.count_lines(data) + 1
-        columns = [_empty(names, lines) for names in (_PREDICTIONS, _LABELS, _OUTCOMES)]
+        columns = _empty(lines)
         starts, left = np.empty(lines + 1, np.int64), np.empty(lines, np.int64)
         *written, remaining, taken, names = self._compiled.scan(
             data,
@@ -152,8 +155,9 @@ class Scanner:
         outcomes = Outcomes(**nameless)
         if self._classes is not None:
             outcomes = named_outcomes(outcomes, actual)
-        unfit = np.concatenate([predictions.row[~known[0]], outcomes.row[~known[1]]])
-        if len(unfit):
+        unfit = _NO_ROWS
+        if not (known[0].all() and known[1].all()):
+            unfit = np.concatenate([predictions.row[~known[0]], outcomes.row[~known[1]]])
             predictions, outcomes = predictions.take(known[0]), outcomes.take(known[1])
             labels = labels.take(~np.isin(labels.row, unfit))
         groups = tuple(codes.groups)
@@ -183,5 +187,9 @@ class Scanner:
         return actual, fit & decided
 
 
-def _empty(names: Sequence[str], rows: int) -> _Columns:
-    return {name: np.empty(rows, _TYPES.get(name, np.int64)) for name in names}
+def _empty(rows: int) -> list[_Columns]:
+    """Return columns of each kind with so many rows, out of one piece of memory."""
+    memory = iter(np.empty((sum(map(len, _KINDS)), rows), dtype=np.int64))
+    return [
+        {name: next(memory).view(_TYPES.get(name, np.int64)) for name in names} for names in _KINDS
+    ]
