@@ -11,6 +11,9 @@ no known form, so that `read_fields` reads its line. */
 #define FORMS_H
 
 #include "json.h"
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
     MOST_STEPS = 24, /* values of a line with a form */
@@ -108,23 +111,40 @@ static void learn(Forms *forms, const u8 *start, const u8 *end, const Spans *spa
     forms->count += forms->count < MOST_FORMS;
 }
 
+/* The first byte of a text that is a quote, a backslash, a control character or not ASCII; NULL if
+   there is none up to the last bytes before `end`. */
+static const u8 *plain_end(const u8 *at, const u8 *end)
+{
+#ifdef __SSE2__ /* every x86-64 has it */
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+        __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+        __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+        __m128i others = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); /* signed: no ASCII is below 0 */
+        int found = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quotes, backslashes), others));
+        if (found)
+            return at + __builtin_ctz((unsigned)found);
+    }
+#endif
+    for (; end - at >= 8; at += 8) {
+        u64 word = load64(at), found = marks(word) | (word & 0x8080808080808080u);
+        if (found)
+            return at + __builtin_ctzll(found) / 8;
+    }
+    return NULL;
+}
+
 /* Reads an ASCII text up to its closing quote, which stays; false if it is none. */
 static bool read_plain_text(Cursor *cursor, Text *text)
 {
+    const u8 *stop = plain_end(cursor->at, cursor->end);
+    if (!stop)
+        return false;
     text->start = cursor->at;
     text->escaped = false;
-    u64 found = 0;
-    for (; cursor->end - cursor->at >= 8; cursor->at += 8) {
-        u64 word = load64(cursor->at);
-        found = marks(word) | (word & 0x8080808080808080u);
-        if (found)
-            break;
-    }
-    if (!found)
-        return false;
-    cursor->at += __builtin_ctzll(found) / 8;
-    text->length = (size_t)(cursor->at - text->start);
-    return *cursor->at == '"';
+    text->length = (size_t)(stop - cursor->at);
+    cursor->at = stop;
+    return *stop == '"';
 }
 
 /* Reads a line as one of a form, into the values of the form; the cursor is behind it if it is. */

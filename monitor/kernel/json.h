@@ -207,7 +207,7 @@ static u64 value_of(u64 digits, int count)
 
 /* Reads digits into a number, and returns how many there are. More than 19 significant ones may
    wrap around, which `read_number` refuses. */
-static i64 read_digits(Cursor *cursor, Number *number)
+static inline __attribute__((always_inline)) i64 read_digits(Cursor *cursor, Number *number)
 {
     static const u64 POWERS[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const u8 *start = cursor->at;
@@ -246,7 +246,7 @@ static bool read_one_digit(Cursor *cursor, Number *number)
     return true;
 }
 
-static bool read_number(Cursor *cursor, Number *number)
+static inline __attribute__((always_inline)) bool read_number(Cursor *cursor, Number *number)
 {
     if (read_one_digit(cursor, number))
         return true;
@@ -298,7 +298,7 @@ static bool skip_items(Cursor *cursor, bool keys, int depth)
 }
 
 /* Reads a value that is no object and no array. */
-static bool read_scalar(Cursor *cursor, Value *value)
+static inline __attribute__((always_inline)) bool read_scalar(Cursor *cursor, Value *value)
 {
     skip_blanks(cursor);
     if (cursor->at == cursor->end)

@@ -164,6 +164,15 @@ typedef struct {
     bool labelled; /* a row has a label, null if its cell is empty */
 } Layout;
 
+/* The group of a model whose name is 4 to 16 bytes long: these are its first and last ones. */
+typedef struct {
+    u64 first, last;
+    size_t length;
+    i64 group;
+} LateModel;
+
+enum { LATE_BITS = 6 /* of their number */ };
+
 typedef struct {
     u64 seed;
     i64 longest, latest_ms;
@@ -179,6 +188,7 @@ typedef struct {
     Forms forms;
     u8 *group_key; /* room for the texts of one group */
     Groups groups;
+    LateModel late[1 << LATE_BITS];
     Predictions predictions;
     Labels labels;
     Outcomes outcomes;
@@ -422,8 +432,39 @@ static bool add_name(Scan *scan, const Value *name, size_t *used)
     return true;
 }
 
+/* The place of a model's name among those that came lately; NULL for one that is too long or short,
+   and where records may have more than a model. */
+static LateModel *late_model(Scan *scan, const Value *fields)
+{
+    const Text *name = &fields[MODEL].text;
+    if (scan->key_count || fields[MODEL].kind != TEXT || name->escaped || name->length < 4 ||
+        name->length > 16 || fields[VERSION].kind != ABSENT || fields[SEGMENT].kind != ABSENT)
+        return NULL;
+    LateModel model = {.length = name->length};
+    const u8 *start = name->start, *end = start + name->length;
+    if (name->length < 8) {
+        model.first = load32(start);
+        model.last = load32(end - 4);
+    } else {
+        model.first = load64(start);
+        model.last = load64(end - 8);
+    }
+    u64 mixed = (model.first ^ rotated(model.last, 29) ^ model.length) * PRIME_1;
+    LateModel *known = &scan->late[mixed >> (64 - LATE_BITS)];
+    if (known->length != model.length || known->first != model.first || known->last != model.last) {
+        *known = model;
+        known->group = -1;
+    }
+    return known;
+}
+
 static bool read_group(Scan *scan, const Value *fields, i64 *group)
 {
+    LateModel *late = late_model(scan, fields);
+    if (late && late->group >= 0) {
+        *group = late->group;
+        return true;
+    }
     size_t used = 0;
     Kind segment = fields[SEGMENT].kind;
     if ((segment != ABSENT && segment != NONE && segment != OBJECT) ||
@@ -435,6 +476,8 @@ static bool read_group(Scan *scan, const Value *fields, i64 *group)
             return false;
     *group = number_of(&scan->groups, scan->group_key, used, scan->seed);
     scan->no_memory |= *group < 0;
+    if (late)
+        late->group = *group;
     return *group >= 0;
 }
 

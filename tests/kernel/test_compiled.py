@@ -255,3 +255,34 @@ def test_rows_and_slots_out_of_bounds_are_not_touched():
     ):
         with pytest.raises(ValueError, match="must"):
             COMPILED.find(*arguments)
+
+
+def test_times_with_up_to_three_decimals_are_those_of_their_floats():
+    chance = np.random.default_rng(5)
+    whole = np.concatenate([chance.integers(0, 1 << 33, 3000), (1 << 32) + np.arange(-900, 900)])
+    fractions = chance.integers(0, 1000, len(whole))
+    texts = [
+        f"{second}.{fraction:03}"[: chance.integers(10, 15)].rstrip(".")
+        for second, fraction in zip(whole.tolist(), fractions.tolist(), strict=True)
+    ]
+    block = b"".join(b'{"type":"label","id":"a","ts":%s,"label":1}\n' % t.encode() for t in texts)
+    found, expected = (each.decode_lines(block, source="") for each in (C, PYTHON))
+    assert len(found.labels) + len(found.rejected) == len(texts)
+    assert found.labels.time.tolist() == expected.labels.time.tolist()
+    last = [json.loads(text) for text in texts if json.loads(text) < 1 << 32]
+    assert len(last) > 1000
+
+
+def test_models_are_told_apart_by_each_byte_of_their_names():
+    names = [f"{'x' * length}{middle}{'y' * length}" for length in range(9) for middle in "abc"]
+    names += [f"model-{number}" for number in range(200)] + ["abcd" * 4, "abcd" * 2, "abcd"]
+    lines = [json.dumps(PREDICTION | {"model": name}).encode() for name in names * 3]
+    found, expected = (each.decode_lines(b"\n".join(lines), source="") for each in (C, PYTHON))
+    assert [found.groups[number].model for number in found.predictions.group] == names * 3
+    assert found.groups == expected.groups
+
+
+def test_a_model_that_came_before_is_another_group_with_a_version():
+    records = [PREDICTION | {"model": "model-1"} | more for more in ({}, {"version": "2"}, {})]
+    found = C.decode_lines(b"\n".join(json.dumps(one).encode() for one in records), source="")
+    assert [found.groups[number].version for number in found.predictions.group] == ["", "2", ""]
