@@ -3,8 +3,9 @@
 For readers of Python: each function is in the file that its line names, and does what the Python
 code does that its docstring names. Read that first.
 
-    scan.c       NDJSON and rows to columns (with bytes.h, json.h, forms.h, values.h,
-                 classes.h)
+    scan.c       NDJSON and rows to columns (with scan.h, fields.h, records.h, groups.h, forms.h,
+                 json.h, values.h, classes.h, bytes.h)
+    lines.c      counting of lines
     keys.c       keys of columns of ids
     index.c      the index of the join (with index.h)
     predictions.c, labels.c

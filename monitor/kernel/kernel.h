@@ -51,7 +51,7 @@ extern const char scan_doc[], lines_doc[], keys_doc[], find_doc[], enter_doc[], 
     meet_doc[], count_doc[], delays_doc[], scores_doc[], windows_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
-PyObject *count_lines(PyObject *module, PyObject *block);
+PyObject *count_lines(PyObject *module, PyObject *block);     /* lines.c */
 PyObject *keys_of(PyObject *module, PyObject *arguments); /* keys.c */
 PyObject *find(PyObject *module, PyObject *arguments); /* index.c */
 PyObject *enter(PyObject *module, PyObject *arguments);
