@@ -9,6 +9,7 @@ ids carry none.
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from monitor.events.renumbering import State
 from monitor.events.time_columns import TimeColumns
 from monitor.events.timed_events import EventKind, TimedEvents
 from monitor.events.timed_rows import TimedRows
+from monitor.kernel import compiled_module, kernel_in_use
 
 EPOCH_ROWS = 1 << 18
 """A model without an event for one to two times as many rows of others is silent."""
@@ -52,6 +54,7 @@ class ModelTimes:
         self._views: Int64Array | None = None
         self._foreseen: tuple[EventBatch, ModelTimes] | None = None
         self.common = NO_TIME
+        self._compiled: Any = compiled_module() if kernel_in_use() == "c" else None
 
     def ensure(self, models: int) -> None:
         """Make room for so many models."""
@@ -150,10 +153,7 @@ class ModelTimes:
         self._arrived = max(self._arrived, rows.latest)
         if not len(rows):
             return
-        before = self._columns
-        self._columns, fits, others = before.after(
-            rows.model, rows.time, rows.earliest, rows.naming
-        )
+        self._columns, fits, others = rows.advance(before := self._columns, self._compiled)
         if len(rows.reporting):
             others[rows.reporting] = True
             self._columns = before.chosen(fits & ~others, self._columns)
@@ -254,7 +254,7 @@ class ModelTimes:
         self._views = None
 
     def state(self) -> State:
-        """Serializable state."""
+        """Plain values."""
         heard = self._labels() if self._heard else ()
         return {
             "models": [self._model(number).state() for number in range(len(self._models))],

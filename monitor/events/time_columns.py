@@ -165,14 +165,12 @@ class TimeColumns(NamedTuple):
             other events and are as they were: not all of these are in pace, or they bring near
             what is set aside.
         """
+        limit = self._limit(earliest)
         early = slice(0, max(0, len(model) - _LATEST))
         late = slice(early.stop, None)
         before = _most(len(self.time), model[early], time[early])
         most = np.maximum(before, _most(len(before), model[late], time[late]))
         present = most != NO_TIME
-        limit = self.time + self.jump
-        if earliest is not None:
-            limit = np.minimum(limit, np.maximum(self.time, earliest) + CLOCK_SLACK_MS)
         fits = present & self.settled & (most <= limit)
         if not fits.any():
             return self, fits, present
@@ -193,6 +191,50 @@ class TimeColumns(NamedTuple):
         events = self.events + np.bincount(model, minlength=len(most))
         found = self.chosen(fits, found._replace(events=events))
         return found, fits, present & ~fits
+
+    def all_in_pace(
+        self,
+        compiled: Any,
+        events: tuple[Int64Array, Int64Array, KeyArray],
+        kind: int,
+        earliest: int | None,
+    ) -> tuple[TimeColumns, BoolArray] | None:
+        """Take events as `after` does, in the compiled kernel, where all of them are in pace.
+
+        Args:
+            compiled: the module `monitor.kernel.compiled`.
+            events: model number, time and key of each.
+            kind: of all of them.
+            earliest: as in `after`.
+
+        Returns:
+            What this is after them, and which models have changed; None where some are not in
+            pace.
+        """
+        model, time, key = map(np.ascontiguousarray, events)
+        found = self._replace(
+            time=self.time.copy(), events=self.events.copy(), tops=self.tops.copy()
+        )
+        present = np.zeros(len(self.time), dtype=np.bool_)
+        fit = compiled.in_pace(
+            (model, time, key),
+            kind,
+            (self._limit(earliest), self.near, self.settled),
+            (found.time, found.events, found.tops),
+            present,
+        )
+        return (found, present) if fit else None
+
+    def _limit(self, earliest: int | None) -> Int64Array:
+        """Return the latest time by model that is in pace.
+
+        Args:
+            earliest: as in `after`.
+        """
+        limit = self.time + self.jump
+        if earliest is None:
+            return limit
+        return np.minimum(limit, np.maximum(self.time, earliest) + CLOCK_SLACK_MS)
 
     def _with_tops(
         self,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from monitor.events.columns import KINDS, NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
 from monitor.events.identity import event_keys
+from monitor.events.time_columns import TimeColumns
 from monitor.events.timed_events import (
     OWN_TIME,
     TimedEvents,
@@ -49,6 +51,24 @@ class TimedRows:
     def __len__(self) -> int:
         """Rows."""
         return len(self.time)
+
+    def advance(
+        self, columns: TimeColumns, compiled: Any
+    ) -> tuple[TimeColumns, BoolArray, BoolArray]:
+        """Return times after the rows, as `TimeColumns.after` does.
+
+        Args:
+            columns: the times before.
+            compiled: the module `monitor.kernel.compiled`; None for Python.
+        """
+        if compiled is not None and len(self._kinds) == 1:
+            (name,) = self._kinds
+            key = event_keys(getattr(self._batch, name), slice(None))
+            events = self.model, self.time, key
+            taken = columns.all_in_pace(compiled, events, int(OWN_TIME[name]), self.earliest)
+            if taken is not None:
+                return *taken, np.zeros_like(taken[1])
+        return columns.after(self.model, self.time, self.earliest, self.naming)
 
     def naming(self, rows: Int64Array) -> tuple[KeyArray, Int64Array | int]:
         """Return keys and kinds of some rows, by index, in order.

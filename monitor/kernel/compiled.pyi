@@ -103,3 +103,11 @@ def count_windows(
     windows: tuple[tuple[NDArray[Any], ...], ...],
     /,
 ) -> tuple[bytes | None, ...] | None: ...
+def in_pace(
+    events: tuple[NDArray[Any], ...],
+    kind: int,
+    terms: tuple[NDArray[Any], ...],
+    columns: tuple[NDArray[Any], ...],
+    present: NDArray[Any],
+    /,
+) -> bool: ...

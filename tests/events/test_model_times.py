@@ -1,13 +1,19 @@
 """Times of models by whole columns are those of their events one by one."""
 
+from unittest.mock import patch
+
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from same import differences
 
 from monitor.events.columns import NO_TIME, EventBatch, Group, Predictions
 from monitor.events.model_time import ModelTime
 from monitor.events.model_times import ModelTimes
+from monitor.events.time_columns import TimeColumns
 from monitor.events.timed_events import EventKind, TimedEvents
+from monitor.kernel import compiled_module
 
 JUMP, MODELS = 100_000, 3
 START = 1_000_000_000
@@ -55,8 +61,9 @@ def one_by_one(found, arrivals):
     return [model.state() for model in models]
 
 
-def by_columns(found, arrivals, size, *, foresee):
+def by_columns(found, arrivals, size, *, foresee, kernel=None):
     times, model_of_group = ModelTimes(JUMP), np.arange(MODELS)
+    times._compiled = compiled_module() if kernel is None else None
     times.ensure(MODELS)
     for first in range(0, len(found), size):
         part = slice(first, first + size)
@@ -78,6 +85,26 @@ def test_columns_are_events_one_by_one(moves, size, foresee, lag):
     arrivals = None if lag is None else [START + 50 * place + lag for place in range(len(found))]
     times = by_columns(found, arrivals, size, foresee=foresee)
     assert comparable(times.state()["models"]) == comparable(one_by_one(found, arrivals))
+
+
+@given(events, st.integers(1, 80))
+def test_each_kernel_has_the_same_columns(moves, size):
+    found = [(model, time, (key << 63 | key) & (2**64 - 1)) for model, time, key in stream(moves)]
+    by_kernel = by_columns(found, None, size, foresee=True)
+    by_python = by_columns(found, None, size, foresee=True, kernel=False)
+    assert not list(differences(by_kernel.state(), by_python.state()))
+    assert not list(differences(by_kernel._columns, by_python._columns))
+
+
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
+def test_events_in_pace_are_the_kernels():
+    found = [(place % MODELS, START + 50 * place, place) for place in range(400)]
+    times = by_columns(found[:300], None, 300, foresee=False)
+    assert times._columns.settled.all()
+    with patch.object(TimeColumns, "after", side_effect=AssertionError):
+        times.advance(batch_of(found[300:], None), np.arange(MODELS))
+        with pytest.raises(AssertionError):
+            times.advance(batch_of([(0, START + 10 * JUMP, 7)], None), np.arange(MODELS))
 
 
 def test_more_events_than_are_looked_at_first_change_nothing():
