@@ -139,7 +139,7 @@ class Stages:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)
                     yield
-                self._count_pairs()
+                self.pairs.apply(self.join.shadows.changes())
 
     def may_forget(self, batch: EventBatch) -> bool:
         """Return whether a model may have been silent for too long within a batch, or before.
@@ -266,16 +266,14 @@ class Stages:
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
-        self._count_pairs()
+        self.pairs.apply(self.join.shadows.changes())
         met = self.join.met()
         for labels in met:
             self.times.hear(*labels)
         if self._forget_after is not None:
             owner = self._catalogue.model_of_group
-            named = np.zeros(len(owner), dtype=np.bool_)
             for columns in (batch.predictions, batch.outcomes, batch.counts):
-                named[columns.group] = True
-            self._silences.hear(owner[named])
+                self._silences.hear(owner[columns.group])
             for labels in met:
                 self._silences.hear(labels.model)
 
@@ -285,10 +283,6 @@ class Stages:
         self.forwarding.add(deltas)
         for counted in self.ranges:
             counted.apply(deltas)
-
-    def _count_pairs(self) -> None:
-        if self.join.shadows.in_use:
-            self.pairs.apply(self.join.shadows.changes())
 
     def _joined(self, batch: EventBatch) -> Iterator[Deltas]:
         """Yield the deltas of a batch, by type of event."""

@@ -30,6 +30,8 @@ from monitor.join.shadow_versions import NOT_TAKEN, ShadowVersion, ShadowVersion
 from monitor.join.table import PredictionTable
 from monitor.join.terms import ModelTerms
 
+_NO_CHANGES = Deltas()
+
 
 class _Found(NamedTuple):
     """The remembered predictions of a shadow version for some rows.
@@ -80,6 +82,8 @@ class Shadows:
         Returns:
             Groups and cells are those of `pairs`.
         """
+        if not self._changes:
+            return _NO_CHANGES
         changes, self._changes = self._changes, []
         return Deltas.concatenate(changes)
 
