@@ -21,12 +21,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from confluent_kafka import Consumer
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.crash_states import check_states
 from simulator.world import simulate
 
 from monitor.errors import MonitorError
+from monitor.feeds.kafka.assigned_partitions import AssignedPartitions
 from monitor.feeds.source import Position
 from monitor.service.posted import PostedFeeds
 from monitor.state import checkpoints
@@ -43,11 +46,13 @@ class PlantedFault(NamedTuple):
         owner: class or module that has it.
         name: of the function that is replaced.
         faulty: takes its place.
+        is_on_disk: whether the crash states can show it, whose feeds are files and requests.
     """
 
     owner: Any
     name: str
     faulty: Callable[..., Any]
+    is_on_disk: bool = True
 
     def planted(self) -> Any:
         """A context in which the program has it."""
@@ -91,11 +96,22 @@ def _position_of_what_waits(self: PostedFeeds) -> Position:
     return (requests[-1].position if requests else self._position)._asdict()
 
 
+def _commit_of_what_no_checkpoint_has(
+    self: AssignedPartitions, consumer: Consumer, _position: Position
+) -> None:
+    _COMMIT(self, consumer, self.position())
+
+
+_COMMIT = AssignedPartitions.commit
+
 FAULTS = {
     "a sync that is left out": PlantedFault(AppendFile, "append", _append_without_sync),
     "a rename before the sync": PlantedFault(checkpoints, "write_file", _renamed_before_sync),
     "an offset that is committed early": PlantedFault(
         PostedFeeds, "position", _position_of_what_waits
+    ),
+    "an offset of Kafka that is committed before its checkpoint": PlantedFault(
+        AssignedPartitions, "commit", _commit_of_what_no_checkpoint_has, is_on_disk=False
     ),
 }
 
@@ -109,7 +125,9 @@ def search(fault: PlantedFault, seeds: Iterable[int], seconds: float = math.inf)
         seconds: real time after which no other seed is begun.
     """
     began = time.monotonic()
-    searches = {"world": _world, "crash states": lambda seed: check_states(seed, STATES)}
+    searches: dict[str, Callable[[int], object]] = {"world": _world}
+    if fault.is_on_disk:
+        searches["crash states"] = lambda seed: check_states(seed, STATES)
     with fault.planted():
         for number in seeds:
             for name, one in searches.items():

@@ -229,6 +229,17 @@ def test_what_the_rows_are_follows_from_the_columns():
     assert counts.batch_key[0]
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_a_time_that_is_too_large_for_its_unit_does_not_wrap_around(tmp_path, unit):
+    times = pa.array([2**62, 0], pa.timestamp(unit))
+    table = pa.table({"ts": times, "id": ["a", "b"], "prediction": [1, 1]})
+    with pa.ipc.new_file(tmp_path / "x.arrow", table.schema) as file:
+        file.write_table(table)
+    batch = concatenate(list(read([tmp_path / "x.arrow"], ANY)))
+    assert [one.reason for one in batch.rejected] == [RejectReason.TIMESTAMP_OUT_OF_RANGE]
+    assert len(batch.predictions) == 1
+
+
 def test_timestamps_bools_and_decimals_are_taken():
     when = datetime(2020, 1, 1, 0, 0, 0, 1500, UTC)
     table = pa.table(

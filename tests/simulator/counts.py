@@ -186,3 +186,25 @@ def _numbered(event: dict) -> dict:
     """Return an event of the model of many classes with numbers for names."""
     fields = {name: event[name] for name in ("prediction", "label") if name in event}
     return event | {k: None if v is None else CLASSES.index(v) for k, v in fields.items()}
+
+
+def check_windows(snapshot: Snapshot, truth: Truth) -> None:
+    """Compare the windows of a snapshot with a recount.
+
+    Args:
+        snapshot: of the monitor.
+        truth: of what it must have counted.
+
+    Raises:
+        AssertionError: a window has other counts.
+    """
+    for model in snapshot.models:
+        for window in snapshot.windows:
+            within = window.open[model.row] / 1000, window.close[model.row] / 1000
+            if model.name == BINARY:
+                found = window.counts.cells[model.row].tolist()
+                expected = truth.cells(*within)
+                assert found == [expected[name] for name in NAMES], window.name
+            else:
+                matrix = model.classes[window.name].matrix.tolist()
+                assert matrix_cells(matrix) == truth.matrix(*within), window.name

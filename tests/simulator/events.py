@@ -12,6 +12,7 @@ BINARY, MANY = "default", "mail"
 """Models: one of two classes, and one of `CLASSES`."""
 CLASSES = ("a", "b", "c")
 SHADOWS = ("1-shadow", "2-shadow")
+_BROKEN = {"type": "broken"}
 _DELAYS = (-60, 0, 60, HOUR, TIMEOUT, TIMEOUT + 1, 2 * TIMEOUT)
 
 
@@ -138,3 +139,31 @@ def _anew(chance: Random, prediction: dict) -> dict:
     """Another prediction of the same id."""
     ts = prediction["ts"] + chance.choice((-60, 0, 1, 60))
     return prediction | {"ts": ts, "prediction": chance.randrange(2)}
+
+
+class Stream:
+    """A stream of events that is sent in portions.
+
+    Args:
+        chance: decides.
+        kinds: what the stream has.
+    """
+
+    def __init__(self, chance: Random, kinds: Kinds) -> None:
+        self._chance = chance
+        self._left = drawn_events(chance, kinds)
+        self._sent: list[dict] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._left)
+
+    def next(self) -> list[dict]:
+        """The next records, some that were sent before, and some that are none."""
+        count = self._chance.randrange(1, 9)
+        records, self._left = self._left[:count], self._left[count:]
+        if self._sent and self._chance.randrange(3) == 0:
+            records += self._chance.choices(self._sent, k=self._chance.randrange(1, 4))
+        if self._chance.randrange(6) == 0:
+            records.append(_BROKEN)
+        self._sent += [record for record in records if record["type"] in ("prediction", "label")]
+        return records or [_BROKEN]

@@ -2,17 +2,18 @@
 
 It is put together as `monitor/cli/run.py` does it, from the same parts. Requests come by `post`
 instead of granian, and reach the journal when `write` is called instead of by a thread;
-checkpoints are written where they begin. Kafka has no part here.
+checkpoints are written where they begin. Messages of Kafka come from `simulator.kafka`.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 from simulator.counts import Counts, counted
@@ -22,6 +23,9 @@ from monitor.config import Config
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.app import AHEAD_MS
+from monitor.feeds.kafka.client import make_consumer
+from monitor.feeds.kafka.source import KafkaSource
+from monitor.feeds.source import Position, Source
 from monitor.service import loop
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.forward_requests import Post, ReceiverAnswer
@@ -58,13 +62,22 @@ class Inline(Executor):
 
 
 @contextmanager
-def reproducible(chance: Random, segment_bytes: int) -> Iterator[None]:
-    """Salts and secrets by chance, short segments of the journal, and a snapshot at times."""
+def reproducible(
+    chance: Random, segment_bytes: int, kafka: Callable[..., Any] = make_consumer
+) -> Iterator[None]:
+    """Salts and secrets by chance, short segments of the journal, and a snapshot at times.
+
+    Args:
+        chance: decides.
+        segment_bytes: of the journal.
+        kafka: creates the clients of Kafka.
+    """
     with (
         patch.object(loop, "PUBLISH_EVERY_SECONDS", 10_000.0),
         patch.object(os, "urandom", chance.randbytes),
         patch.object(secrets, "randbits", chance.getrandbits),
         patch.dict(Journal.__init__.__kwdefaults__, segment_bytes=segment_bytes),
+        patch.dict(KafkaSource.__init__.__kwdefaults__, make=kafka),
     ):
         yield
 
@@ -168,8 +181,11 @@ class Process:
     def turn(self) -> bool:
         return self.service.turn()
 
-    def settle(self) -> None:
+    def settle(self, is_read: Callable[[], bool] = lambda: True) -> None:
         """Turn until nothing comes any more.
+
+        Args:
+            is_read: whether all that is outside has come.
 
         Raises:
             AssertionError: something still comes after `MOST_TURNS`.
@@ -177,7 +193,7 @@ class Process:
         idle = 0
         for _ in range(MOST_TURNS):
             self._clock.sleep(1)
-            idle = 0 if self.turn() else idle + 1
+            idle = 0 if self.turn() or not is_read() else idle + 1
             if idle == IDLE_TURNS:
                 break
         assert idle == IDLE_TURNS, "it hangs"
@@ -202,6 +218,15 @@ class Process:
         """Close what the process had open outside the state directory: it is dead."""
         for source in self.sources[:-1]:
             source.close()
+
+    def source(self, prefix: str) -> Source:
+        """Return the source whose identity begins so."""
+        (found,) = (one for one in self.sources if one.identity.startswith(prefix))
+        return found
+
+    def stored(self, identity: str) -> Position:
+        """Return the position of a source in the newest checkpoint."""
+        return self._checkpointer._positions[-1][identity]
 
     @property
     def has_checkpoint(self) -> bool:

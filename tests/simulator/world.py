@@ -1,13 +1,14 @@
 """A monitor, its disk, its clock and those who send to it, driven by chance alone in one thread.
 
     stream of events ─┬─▶ requests ─▶ journal ─┐
-                      └─▶ followed file ───────┴─▶ engine ─▶ checkpoints
+                      ├─▶ followed file ───────┼─▶ engine ─▶ checkpoints
+                      └─▶ topic of Kafka ──────┘
                                    counts ◀── compared ──▶ ledger
 
 A seed decides all that happens: which events come when, again, late and in which order; rotations
-of the file; calls that fail, are slow or are done in part; kills, and stops of the machine, at any
-call; clocks that step; reloads; damaged bytes; several of these at once. After each start the
-counts are compared with a recount.
+of the file; partitions that another member reads meanwhile; calls that fail, are slow or are done
+in part; kills, and stops of the machine, at any call; clocks that step; reloads; damaged bytes;
+several of these at once. After each start the counts are compared with a recount.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import errno
 import json
 from collections import Counter
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from random import Random
 
-from simulator.counts import NAMES, matrix_cells
+from simulator.counts import check_windows
 from simulator.crash_content import read_tree
 from simulator.disk import DONE, Crash, Outcome, SimulatedDisk
-from simulator.events import BINARY, HOUR, START, TIMEOUT, Kinds, drawn_events
+from simulator.events import HOUR, START, TIMEOUT, Kinds, Stream
+from simulator.kafka import FEED, Topic
 from simulator.ledger import Delivery, Ledger
 from simulator.process import Process, reproducible
 
@@ -33,7 +36,6 @@ from monitor.errors import MonitorError
 YEARS = 10 * 366 * 24 * HOUR
 SEGMENT_BYTES = 1500
 _ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS)
-_BROKEN = {"type": "broken"}
 
 
 class Steps(ManualClock):
@@ -49,7 +51,7 @@ class World:
     Args:
         seed: all that happens follows from it.
         folder: an empty directory.
-        troubled: whether anything goes wrong by itself.
+        troubled: whether anything goes wrong by itself; a topic of Kafka is read only then.
         storm: requests that are sent while hardly a call succeeds, at most.
 
     Attributes:
@@ -73,10 +75,11 @@ class World:
         self.ledger = Ledger(TIMEOUT)
         self.happened: Counter[str] = Counter()
         self._kinds = Kinds.drawn(self.chance)
-        self._stream = drawn_events(self.chance, self._kinds)
-        self._sent: list[dict] = []
+        self._stream = Stream(self.chance, self._kinds)
         self._error_rate = self._slowest = 0.0
         self._crash_in: int | None = None
+        self._topic = Topic(self.chance, self.ledger.certain.remove)
+        self._reads_topic = troubled and self.chance.randrange(2) == 1
         self._maturity = self.chance.choice(["auto", "0s", "2h"])
         self.process: Process | None = None
 
@@ -87,7 +90,7 @@ class World:
             AssertionError: something was lost or counted twice, or a call failed unexpectedly.
         """
         with ExitStack() as active:
-            active.enter_context(reproducible(self.chance, SEGMENT_BYTES))
+            active.enter_context(reproducible(self.chance, SEGMENT_BYTES, self._topic.make))
             active.enter_context(self.disk.active())
             active.callback(self._end)
             self.disk.before = self._before
@@ -98,7 +101,8 @@ class World:
             if self.chance.randrange(2):
                 self._restart("stop")
             self._do("check")
-            self._check_windows()
+            assert self.process is not None
+            check_windows(self.process.snapshot(), self.ledger.truth)
 
     def config(self, state: Path | None = None) -> Config:
         """The configuration, of another state directory if one is given."""
@@ -106,6 +110,7 @@ class World:
             feeds=[
                 {"type": "file", "path": str(self._log), "follow": True},
                 {"type": "http", "listen": "127.0.0.1:0"},
+                *([FEED] if self._reads_topic else []),
             ],
             state={"directory": state or self.disk.root / "state", "checkpoint_every": "10s"},
             **self._kinds.settings(label_timeout="6h", maturity=self._maturity),
@@ -122,12 +127,19 @@ class World:
         """Everything that must be counted is, once."""
         assert self.process is not None
         self.process.check_books()
-        self.process.settle()
+        if self._reads_topic:
+            self._topic.calm = True
+            self.process.settle(lambda: self._topic.is_read)
+            self._topic.calm = False
+        else:
+            self.process.settle()
         self.ledger.settle(self.ledger.check(self.process.counts()))
         self.happened["check"] += 1
 
     def _deed(self) -> str:
         deeds = {"post": 12, "append": 6, "turn": 8, "wait": 4, "step": 1, "reload": 1, "check": 1}
+        if self._reads_topic:
+            deeds |= {"post": 5, "append": 3, "produce": 20, "wait": 8}
         if self._troubled:
             deeds |= {"kill": 2, "stop_machine": 2, "stop": 1, "crash_soon": 5, "damage": 1}
             deeds |= {"trouble": 2, "storm": 1, "several": 1, "calm": 2}
@@ -182,12 +194,22 @@ class World:
             else:
                 if not self.happened["damage"]:
                     self.process.assert_undamaged()
+                self._join()
                 return
+
+    def _join(self) -> None:
+        if self._reads_topic:
+            assert self.process is not None
+            source = self.process.source("kafka:")
+            self._topic.position = source.position
+            self._topic.stored = partial(self.process.stored, source.identity)
+            self._topic.assert_nothing_committed_early()
 
     def _down(self, how: str) -> None:
         """End the process, and the machine."""
         self.ledger.end_process()
         if self.process is not None:
+            self._topic.end_process()
             self.process.abandon()
             self.process = None
         if how == "kill":
@@ -221,7 +243,7 @@ class World:
         assert self.process is not None
         if not self.process.posted.ready:
             return self._turn()
-        self._stored([self._next() for _ in range(self.chance.choice((1, 1, 2, 3)))])
+        self._stored([self._stream.next() for _ in range(self.chance.choice((1, 1, 2, 3)))])
         return None
 
     def _stored(self, requests: list[list[dict]]) -> bool:
@@ -241,10 +263,16 @@ class World:
             self._rotated += 1
             self._log.rename(f"{self._log}.{self._rotated}")
             self._log.touch()
-        records = self._next()
+        records = self._stream.next()
         with self._log.open("ab") as file:
             file.write(lines_of(records))
         self.ledger.certain.append(Delivery.of(records, None))
+
+    def _produce(self) -> None:
+        records = self._stream.next()
+        delivery = Delivery.of(records, None)
+        self._topic.produce(lines_of(records), int(self.clock.now() * 1000), delivery)
+        self.ledger.certain.append(delivery)
 
     def _turn(self) -> None:
         assert self.process is not None
@@ -275,12 +303,12 @@ class World:
     def _storm(self) -> None:
         """Hardly a call succeeds, and a client sends each request until it is stored."""
         self._error_rate = self.chance.choice((0.2, 0.5, 0.8))
-        request = self._next()
+        request = self._stream.next()
         for _ in range(self.chance.randrange(self._longest)):
             assert self.process is not None
             if self.process.posted.ready and self.chance.randrange(20):
                 if self._stored([request]):
-                    request = self._next()
+                    request = self._stream.next()
             else:
                 self._do(self.chance.choice(("turn", "wait")))
 
@@ -297,7 +325,7 @@ class World:
 
     def _damage(self) -> None:
         """Damage a byte while the machine is down: the start is right, or refused."""
-        self._error_rate, self._crash_in = 0.0, None
+        self._error_rate, self._crash_in, self._topic.damaged = 0.0, None, True
         self._down("stop_machine")
         tree = read_tree(self.disk.root)
         paths = [p for p in sorted((self.disk.root / "state").rglob("*")) if p.is_file()]
@@ -313,32 +341,9 @@ class World:
             self._down("kill")
             self.disk.restore(tree)
             self._start()
+        else:
+            self._join()
         self.check()
-
-    def _next(self) -> list[dict]:
-        """The next records of the stream, some that were sent before, and some that are none."""
-        count = self.chance.randrange(1, 9)
-        records, self._stream = self._stream[:count], self._stream[count:]
-        if self._sent and self.chance.randrange(3) == 0:
-            records += self.chance.choices(self._sent, k=self.chance.randrange(1, 4))
-        if self.chance.randrange(6) == 0:
-            records.append(_BROKEN)
-        self._sent += [record for record in records if record["type"] in ("prediction", "label")]
-        return records or [_BROKEN]
-
-    def _check_windows(self) -> None:
-        assert self.process is not None
-        snapshot, truth = self.process.snapshot(), self.ledger.truth
-        for model in snapshot.models:
-            for window in snapshot.windows:
-                within = window.open[model.row] / 1000, window.close[model.row] / 1000
-                if model.name == BINARY:
-                    found = window.counts.cells[model.row].tolist()
-                    expected = truth.cells(*within)
-                    assert found == [expected[name] for name in NAMES], window.name
-                else:
-                    matrix = model.classes[window.name].matrix.tolist()
-                    assert matrix_cells(matrix) == truth.matrix(*within), window.name
 
 
 def lines_of(records: list[dict]) -> bytes:

@@ -92,7 +92,7 @@ def _arrow_errors(name: str) -> Iterator[None]:
         raise FeedError(f"{name}: needs pyarrow to be read; {install_command(EXTRA)}") from error
     try:
         yield
-    except lib.ArrowException as error:
+    except (lib.ArrowException, UnicodeDecodeError) as error:  # names may be no UTF-8
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FeedError(f"{name}: cannot be read: {first}") from error
 

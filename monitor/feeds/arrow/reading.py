@@ -17,7 +17,8 @@ from monitor.feeds.decode.field_columns import LEFT_OUT
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
-_MICROSECONDS = 1e6
+_A_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6}
+"""By unit of a time."""
 
 
 class NumberColumn(NamedTuple):
@@ -111,9 +112,10 @@ class ArrowColumns:
         column = self._column(name)
         if not pa.types.is_timestamp(column.type):
             return self._numbers(column)
-        in_microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-        values, fit = self._numbers(in_microseconds.cast(pa.int64()))
-        return NumberColumn(values / _MICROSECONDS, fit)
+        if column.type.unit == "ns":
+            column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        values, fit = self._numbers(column.cast(pa.int64()))
+        return NumberColumn(values / _A_SECOND[column.type.unit], fit)
 
     def texts(self, name: str) -> Texts:
         """Read a column of strings, or of integers as their digits, each distinct one once."""

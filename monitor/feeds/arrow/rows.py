@@ -51,7 +51,7 @@ def _read(row: Any) -> dict[str, Any] | Fault:
     try:
         for name in row.schema.names:
             found[name] = _microseconds(row.column(name))[0].as_py()
-    except OverflowError:  # a Python date has at most four digits in its year
+    except (OverflowError, pa.ArrowInvalid):  # a Python date has at most four digits in its year
         detail = f"{name}: must lie in 1900 to 2200"
         return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
     except UnicodeDecodeError as error:
@@ -63,7 +63,8 @@ def _read(row: Any) -> dict[str, Any] | Fault:
 def _microseconds(column: Any) -> Any:
     if not pa.types.is_timestamp(column.type):
         return column
-    return column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    exact = column.type.unit != "ns"  # a larger unit may not fit, and would wrap around
+    return column.cast(pa.timestamp("us", column.type.tz), safe=exact)
 
 
 def _as_text(row: dict[str, Any] | Fault) -> bytes:

@@ -30,6 +30,8 @@ _SEGMENT = "segment."
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 _HEADER_TYPE, _HEADER = 1, 2
 _DATA, _COMPRESSION = 1, 3
+_UNREADABLE = (UnicodeDecodeError, OverflowError)
+"""Names that are not UTF-8, and times that no Python date has."""
 
 
 def arrow_lines(body: bytes, max_bytes: int) -> bytes:
@@ -55,7 +57,7 @@ def arrow_lines(body: bytes, max_bytes: int) -> bytes:
     try:
         _refuse_compressed(body)
         return b"".join(_lines(body, max_bytes))
-    except (lib.ArrowException, OSError, struct.error, FeedError) as error:
+    except (lib.ArrowException, OSError, struct.error, FeedError, *_UNREADABLE) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise RefusedError(400, f"the body is not an Arrow stream of events: {first}") from error
 
@@ -143,7 +145,7 @@ def _plain(column: Any) -> Any:
         return column.dictionary_decode()
     if types.is_timestamp(column.type):
         microseconds = import_module("pyarrow").timestamp("us", column.type.tz)
-        return column.cast(microseconds, safe=False)
+        return column.cast(microseconds, safe=column.type.unit != "ns")  # no time wraps around
     return column
 
 

@@ -56,6 +56,7 @@ class AssignedPartitions:
         self._start = OFFSET_END if feed.start is KafkaStart.LATEST else OFFSET_BEGINNING
         self._offsets = Offsets()
         self._committed: dict[PartitionKey, int] = {}
+        self._began: dict[PartitionKey, int] = {}
 
     def join(self, consumer: Consumer) -> None:
         """Join the consumer group, unless the configuration lists partitions."""
@@ -182,14 +183,23 @@ class AssignedPartitions:
             offset = self._offsets.next_of(key, one.offset, member)
             at = UNKNOWN if offset is None else offset
             self.partitions[key] = Partition(key, at, at, self._clock.monotonic())
+            self._began[key] = max(at, one.offset)
             found.append(topic_partition(key, unknown if offset is None else offset))
         return found
 
     def _uncommitted(self, offsets: Mapping[PartitionKey, int]) -> list[TopicPartition]:
-        """Those of the offsets that are larger than the committed ones, as far as known."""
-        known = self._committed
+        """Those of the offsets that are larger than the committed ones, as far as known.
+
+        An older checkpoint may have a smaller one than the assignment began with, which the group
+        has committed since: committed again, another reader would count what is in between twice.
+        """
+        known, began = self._committed, self._began
         return self._with_member(
-            {key: at for key, at in offsets.items() if at > known.get(key, -1)}
+            {
+                key: at
+                for key, at in offsets.items()
+                if at > known.get(key, -1) and at >= began.get(key, 0)
+            }
         )
 
     def _with_member(self, offsets: Mapping[PartitionKey, int]) -> list[TopicPartition]:

@@ -135,6 +135,18 @@ def test_a_body_that_is_no_stream_of_events_is_400(body, fault):
     assert fault in refused.text
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_a_time_that_no_date_has_is_400(unit):
+    ts = pa.array([2**62], pa.timestamp(unit))
+    assert refusal(stream(pa.table({"ts": ts, "prediction": [1]}))).status == 400
+
+
+def test_a_name_that_is_no_utf8_is_400():
+    body = stream(pa.table({"ts": [1.0], "prediction": [1], "region": ["eu"]}))
+    found = refusal(body.replace(b"region", b"regio\xff"))
+    assert (found.status, "utf-8" in str(found)) == (400, True)
+
+
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=4), st.integers())
 def test_damage_is_refused_or_leaves_rows(flips, cut):
     body = bytearray(stream(TABLE))

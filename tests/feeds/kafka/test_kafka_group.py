@@ -86,6 +86,28 @@ def test_only_what_was_given_is_committed_and_only_forward():
         by_place[place] = offset
 
 
+def test_an_older_checkpoint_takes_no_commit_of_a_handover_back():
+    cluster, place = FakeCluster(("events", 0)), ("events", 0)
+    for n in range(10):
+        cluster.produce(place, prediction(n))
+    reader = Reader(cluster).turns()
+    older = json.loads(json.dumps(reader.source.position()))
+    for n in range(10, 20):
+        cluster.produce(place, prediction(n))
+    reader.turns()
+    cluster.wanted[place] = None
+    reader.turn()
+    cluster.spread()
+    reader.turns()
+    assert cluster.committed[place][0] == 20
+    reader.source.commit(older)
+    assert cluster.committed[place][0] == 20
+    cluster.produce(place, prediction(20))
+    reader.turns()
+    reader.source.commit(reader.source.position())
+    assert cluster.committed[place][0] == 21
+
+
 def test_nothing_is_committed_where_nothing_is_durable():
     cluster = FakeCluster(("events", 0))
     cluster.produce(("events", 0), prediction(1))
