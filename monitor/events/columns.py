@@ -93,7 +93,7 @@ class Columns:
     """Base class: arrays of the same length."""
 
     def __len__(self) -> int:
-        return len(getattr(self, self.__slots__[0]))
+        return len(getattr(self, self.names()[0]))
 
     def take(self, index: Rows) -> Self:
         """Return the selected rows, in the order of the selection."""

@@ -231,10 +231,11 @@ class TimeColumns(NamedTuple):
         Args:
             earliest: as in `after`.
         """
-        limit = self.time + self.jump
+        limit: Int64Array = self.time + self.jump
         if earliest is None:
             return limit
-        return np.minimum(limit, np.maximum(self.time, earliest) + CLOCK_SLACK_MS)
+        latest: Int64Array = np.maximum(self.time, earliest) + CLOCK_SLACK_MS
+        return np.minimum(limit, latest)
 
     def _with_tops(
         self,

@@ -126,8 +126,8 @@ class Join:
     def _apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
         room = DeltaRoom(len(predictions) + 2 * len(labels))
         if self._predictions.remember_all(predictions, over, room):
-            remembered = predictions.key, NO_PREDICTIONS
-            return self._labels.meet([], remembered, labels, over, room)
+            new = predictions.key, NO_PREDICTIONS
+            return self._labels.meet([], new, labels, over, room)
         slots, repeat = self._memory.known(predictions, over), has_repeats(predictions.key)
         if repeat or (slots >= 0).any():
             taking_over = self._predictions.taking_over(predictions, slots, over)
