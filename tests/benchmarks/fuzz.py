@@ -1,7 +1,8 @@
-"""Feeds the decoder and every envelope with bytes that libFuzzer makes up as it learns.
+"""Feeds every parser of bytes from outside with bytes that libFuzzer makes up as it learns.
 
 python tests/benchmarks/fuzz.py -max_total_time=3600
 
+The first byte chooses: the decoder and its envelopes below, and the formats of `fuzz_formats.py`.
 Nothing but a refusal may come out as an error, every record that goes in is an event or has
 its reason, and what was counted can be written down and parsed.
 """
@@ -17,7 +18,10 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-with atheris.instrument_imports(include=["monitor.feeds", "monitor.events"]):
+with atheris.instrument_imports(include=["monitor.feeds", "monitor.events", "monitor.config"]):
+    import monitor.feeds.arrow.decoding  # these three are for `fuzz_formats`
+    import monitor.feeds.csv_file
+    import monitor.feeds.http.arrow_bodies  # noqa: F401  # likewise
     from monitor.feeds.decode import Decoder, DecodeSettings
     from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
     from monitor.feeds.http.inference_events import InferenceEvents
@@ -25,6 +29,7 @@ with atheris.instrument_imports(include=["monitor.feeds", "monitor.events"]):
     from monitor.feeds.http.json_bodies import event_lines, feedback_lines
     from monitor.feeds.http.responses import RefusedError
 
+from benchmarks.fuzz_formats import FORMATS, seeds
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.clock import ManualClock
@@ -57,6 +62,9 @@ SEEDS = [
 ]
 
 
+ENVELOPES = 8
+
+
 def lines_of(choice: int, body: bytes) -> bytes:
     if choice == 0:
         return body
@@ -81,8 +89,16 @@ def _lines(event: CloudEvent | InvalidEvent) -> bytes:
 
 
 def one(data: bytes) -> None:
+    choice = data[0] % (ENVELOPES + len(FORMATS)) if data else 0
+    if choice >= ENVELOPES:
+        FORMATS[choice - ENVELOPES](data[1:])
+    else:
+        one_of_lines(choice, data[1:])
+
+
+def one_of_lines(choice: int, data: bytes) -> None:
     try:
-        lines = lines_of(data[0] % 8 if data else 0, data[1:])
+        lines = lines_of(choice, data)
     except RefusedError as error:
         refused = error.status
     else:
@@ -109,7 +125,8 @@ def count(batch: EventBatch) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as corpus:
-        for number, seed in enumerate(SEEDS):
+        others = [bytes([ENVELOPES + at]) + one for at, some in enumerate(seeds()) for one in some]
+        for number, seed in enumerate([*SEEDS, *others]):
             one(seed)
             (Path(corpus) / str(number)).write_bytes(seed)
         atheris.Setup([*sys.argv, corpus], one)
