@@ -297,8 +297,8 @@ def _now(found: Compared) -> str:
     """Recall by the window that says most; "" where it is not known."""
     if not math.isfinite(found.recall.lower) or not both_known(found.rates):
         return ""
-    stretch = f" {found.stretch}" if found.stretch else ""
-    return f": recall{stretch} is {_between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
+    stretch, was = f" {found.stretch}" if found.stretch else "", found.rates["recall"][0]
+    return f": recall{stretch} is {_between(found.recall)}, was {short(was, 2)}"
 
 
 def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:
