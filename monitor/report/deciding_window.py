@@ -110,6 +110,21 @@ def _decides(
     return found.verdict in verdicts and found.rests_on >= FEWEST_OUTCOMES and long_enough
 
 
+def worse_window(model: ModelState) -> str:
+    """Return the longest window of a day or more that is judged degraded; "" where none is.
+
+    While the model does not page, such a window alone is no verdict on it; but then nobody may
+    say either that nothing points to a worse model.
+
+    Args:
+        model: with its verdicts.
+    """
+    used = (name for name in model.watched.verdicts if name not in model.unused_windows)
+    by_length = sorted(used, key=parse_duration)
+    worse = [n for n in by_length if _decides(model, n, by_length, DEGRADED)]
+    return worse[-1] if worse else ""
+
+
 def window_opens(snapshot: Snapshot, model: ModelState, window: str) -> int:
     """Return the first moment of a window of a model, epoch milliseconds.
 

@@ -15,13 +15,13 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import verdict_on
+from monitor.report.deciding_window import verdict_on, worse_window
 from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import changed_labels
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence, useless_reference
 from monitor.report.rate_changes import RatePairs
-from monitor.report.two_answers import Compared, Points
+from monitor.report.two_answers import Compared, Points, how_rates_moved
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.report.worse_version import worse_version_in_use
@@ -106,14 +106,27 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         stretch=f"over the last {stretch}" if stretch else "",
         obstacle=_obstacle(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
+        worse_lately=_worse_lately(snapshot, model, deciding),
         worse_version="" if worse is None else worse_version(worse),
     )
+
+
+def _worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
+    """Return how the rates moved over a window that looks worse, though another one decides."""
+    name = worse_window(model)
+    judgement = verdict_on(model, name).judgement if name else None
+    if judgement is None or name == deciding:
+        return ""
+    window = next(one for one in snapshot.windows if one.name == name)
+    moved = how_rates_moved(_rates(model, window), judgement)
+    return f"over the last {name} {moved}, over the last {deciding} not certainly"
 
 
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
-    If the deciding window has too few outcomes, the model still counts as steady where a longer
+    While another window is judged degraded, the model is not steady. If the deciding window has
+    too few outcomes, the model still counts as steady where a longer
     window excludes a fall that matters, even one that overlaps the reference. If every window
     overlaps the reference, the reason is too few outcomes.
 
@@ -126,6 +139,8 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
         return found.because
     if reference is None or useless_reference(model):
         return Because.NO_REFERENCE if found.because is not None else None
+    if found.because is not None and worse_window(model):
+        return Because.MOVED
     if found.because not in (Because.TOO_FEW, Because.NO_REFERENCE):
         return found.because
     if found.judgement is None:

@@ -60,7 +60,7 @@ def trend_text(trend: Trend) -> str:
         trend: a certain one.
     """
     days = [_day(day) for day in (trend.since, trend.earliest, trend.latest)]
-    when = f"about {days[0]} ({days[1]} to {days[2]})"
+    when = f"about {days[0]}" + (f" ({days[1]} to {days[2]})" if days[1] != days[2] else "")
     how = "worse" if trend.change < 0 else "better"
     if trend.shape == "step":
         return f"At one step, {when}, the model came to separate the classes {how}."

@@ -103,6 +103,8 @@ class Compared(NamedTuple):
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
         classes: what was found on a model of many classes; None for any other.
+        worse_lately: how the rates moved over a shorter window, judged degraded, that does not
+            decide, a phrase; "" where there is none.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
     """
@@ -122,6 +124,7 @@ class Compared(NamedTuple):
     mix_of: str = ""
     obstacle: str = ""
     classes: ClassFindings | None = None
+    worse_lately: str = ""
     worse_version: str = ""
 
 
@@ -191,8 +194,8 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
     if found.verdict in DEGRADED or found.pages:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
-        return _answer(found, "no", f"No, it is better: {_how(found, judgement)}")
-    if doubt := _doubt(found, judgement):
+        return _answer(found, "no", f"No, it is better: {how_rates_moved(found.rates, judgement)}")
+    if doubt := found.worse_lately or _doubt(found, judgement):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
@@ -284,16 +287,29 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
             return "it flags negatives more often than positives"
         return "it hardly tells the classes apart any more"
     if found.verdict not in DEGRADED:
-        return "it pages, and has not certainly recovered"
-    return _how(found, judgement)
+        return f"it pages, and has not certainly recovered{_now(found)}"
+    return how_rates_moved(found.rates, judgement)
 
 
-def _how(found: Compared, judgement: Judgement) -> str:
-    """How the rates moved; the odds ratio where neither certainly did."""
+def _now(found: Compared) -> str:
+    """Recall by the window that says most; "" where it is not known."""
+    if not math.isfinite(found.recall.lower) or not both_known(found.rates):
+        return ""
+    stretch, was = f" {found.stretch}" if found.stretch else "", found.rates["recall"][0]
+    return f": recall{stretch} is {_between(found.recall)}, was {short(was, 2)}"
+
+
+def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:
+    """Return how the rates moved; the odds ratio where neither certainly did.
+
+    Args:
+        rates: recall and the false positive rate, each before and after.
+        judgement: of the change between them.
+    """
     changed = [name for name in _RATES if judgement.status[name] is Status.CHANGED]
-    if changed and both_known(found.rates):
+    if changed and both_known(rates):
         return " and ".join(
-            f"{METRIC_WORDS[name].phrase} {change_text(*found.rates[name])}" for name in changed
+            f"{METRIC_WORDS[name].phrase} {change_text(*rates[name])}" for name in changed
         )
     odds = math.exp(judgement.change["odds_ratio"])
     return f"it separates the classes with {odds:.2g} times the odds ratio"
@@ -302,7 +318,7 @@ def _how(found: Compared, judgement: Judgement) -> str:
 def _slid(found: Compared, judgement: Judgement) -> str:
     if judgement.status["recall"] is Status.CHANGED and math.isfinite(found.recall.lower):
         return f"recall is {_between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
-    return _how(found, judgement)
+    return how_rates_moved(found.rates, judgement)
 
 
 def _between(recall: RecallEvidence) -> str:

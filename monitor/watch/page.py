@@ -19,7 +19,7 @@ DEAD_DAYS = (1, 3, 7, 14)
 _BACK_SHARE = 0.5
 _LEVEL_DAYS = 7
 _SUDDEN = 0.9999
-_LASTS = 0.99
+_LASTS = 0.95
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
 
@@ -119,7 +119,7 @@ class ModelPage:
             month: judgement of the last 28 days.
 
         Returns:
-            True where the odds ratio of the month is certainly (p < .005) below the level, and
+            True where the odds ratio of the month is certainly (p < .025) below the level, and
             that of the week by at least half as much, so that the model is not back already;
             False where the operating point of the month moved along the curve, and where
             other labels explain its change as well.

@@ -43,6 +43,10 @@ WHEN = "about 2026-10-03 (2026-09-19 to 2026-10-10)"
             {"shape": "step"},
             f"At one step, {WHEN}, the model came to separate the classes worse.",
         ),
+        (
+            {"shape": "step", "earliest": DAY, "latest": DAY},
+            "At one step, about 2026-10-03, the model came to separate the classes worse.",
+        ),
     ],
 )
 def test_a_trend_is_one_sentence(changed, text):

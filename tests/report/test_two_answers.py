@@ -14,13 +14,18 @@ from monitor.report.two_answers import Compared, Points, is_model_worse, what_mo
 BEFORE = (80_000, 45_000, 20_000, 855_000)
 
 
-def answers(before, after):
-    """Both answers on outcomes (tp, fp, fn, tn) of two periods without a time."""
+def found_on(before, after):
+    """What is found on outcomes (tp, fp, fn, tn) of two periods without a time."""
     periods = [
         Period.given(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn))
         for tp, fp, fn, tn in (before, after)
     ]
-    found = of_diagnosis(diagnose(*periods))
+    return of_diagnosis(diagnose(*periods))
+
+
+def answers(before, after):
+    """Both answers on outcomes of two periods."""
+    found = found_on(before, after)
     return what_moved_precision(found), is_model_worse(found)
 
 
@@ -99,6 +104,16 @@ def test_a_steady_window_says_what_it_excludes():
     _, worse = answers(BEFORE, (310, 180, 80, 3_600))
     assert worse.text == "Nothing points to it: a fall of recall below .72 is excluded"
     assert worse.recall_visible < worse.recall_excluded
+
+
+def test_a_page_whose_windows_are_open_says_what_recall_is_now():
+    paging = found_on(BEFORE, (380, 230, 120, 4_270))._replace(pages=True)
+    worse = is_model_worse(paging)
+    assert worse.answer == "yes"
+    assert worse.text == (
+        "Yes: it pages, and has not certainly recovered: "
+        f"recall is between {worse.recall_lower:.2f} and {worse.recall_upper:.2f}, was 0.80"
+    ).replace("0.", ".")
 
 
 def test_unchanged_precision_is_nothing_that_moved():

@@ -43,6 +43,16 @@ def test_only_a_large_fall_starts_a_page_within_the_day(recall, sudden):
     assert ModelPage().is_sudden(judged(recall, days=1)) == sudden
 
 
+@pytest.mark.parametrize(
+    ("recall", "errors", "confirms"), [(0.789, 1.6, False), (0.784, 2.3, True)]
+)
+def test_a_trend_is_confirmed_by_a_month_that_is_lower_at_p_025(recall, errors, confirms):
+    month, week = judged(recall, days=28), judged(recall - 0.02)
+    z = -month.change["odds_ratio"] / month.standard_error["odds_ratio"]
+    assert z == pytest.approx(errors, abs=0.15)
+    assert ModelPage().confirms_trend(week, month) == confirms
+
+
 def test_the_return_is_judged_on_days_since_the_page_alone():
     page = paging()
     assert page.days_to_judge(6 * DAY_MS) == ()

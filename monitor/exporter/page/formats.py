@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import htpy as h
 
+from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.api.window_answer import WindowStatus
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.durations import duration_text
 from monitor.report.points import points_text
@@ -183,6 +185,14 @@ def last_label(model: ModelStatus) -> str:
     if age is None:
         return "none yet" if not model.labels_came else "none for 90 days"
     return "less than an hour ago" if age < _HOUR else f"{duration(age)} ago"
+
+
+def reaches_back(model: ModelStatus, window: WindowStatus) -> bool:
+    """Return whether a window is not compared, as it holds time of the model's reference."""
+    closes = None if model.reference is None else model.reference.close
+    if window.verdict_because is not Because.NO_REFERENCE or closes is None or window.open is None:
+        return False
+    return time_of(window.open) < time_of(closes)
 
 
 def is_silent(model: ModelStatus) -> bool:

@@ -29,6 +29,7 @@ from monitor.exporter.page.formats import (
     moment,
     percent,
     ratio,
+    reaches_back,
 )
 from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
@@ -98,7 +99,7 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
             ],
             h.tbody[
                 _metrics(model, windows, trend),
-                _context("Verdict", "", [_verdict(window) for window in windows]),
+                _context("Verdict", "", [_verdict(model, window) for window in windows]),
                 _context(
                     "Labelled",
                     "Share of the predictions."
@@ -185,9 +186,10 @@ def _number(metric: MetricInterval) -> list[h.Node]:
     return [h.strong[ratio(metric.estimate)], h.small[interval(metric)]]
 
 
-def _verdict(window: WindowStatus) -> list[h.Node]:
+def _verdict(model: ModelStatus, window: WindowStatus) -> list[h.Node]:
     words = words_of(window.verdict, window.verdict_because)
-    return [sign(words, tone_of(words, pages=False)), " ", words.title]
+    title = "Reaches into the reference" if reaches_back(model, window) else words.title
+    return [sign(words, tone_of(words, pages=False)), " ", title]
 
 
 def _outcomes(window: WindowStatus) -> list[h.Node]:

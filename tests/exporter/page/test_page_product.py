@@ -98,6 +98,16 @@ def test_a_model_on_its_first_day_shows_what_there_is_so_far(three):
     assert "Nothing is compared" in section(text, "why")
 
 
+def test_a_window_that_holds_time_of_the_reference_is_not_said_to_lack_one():
+    hours = range(0, 10 * DAY, DAY // 4)
+    records = [counts("m", hour, [40, 20, 10, 430, 60, 440]) for hour in hours]
+    config = Config(models={"m": {"maturity": "1h"}}, windows=["1d", "7d"])
+    with served(fed(Monitor(config), records)) as url:
+        now = section(page(url, model="m"), "now")
+    assert "Reaches into the reference" in now
+    assert "No reference yet" not in now
+
+
 def test_the_list_shows_flagged_cases_of_every_model(three):
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", page(three), re.DOTALL)
     assert len(rows) == 3
