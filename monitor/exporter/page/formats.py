@@ -188,7 +188,12 @@ def last_label(model: ModelStatus) -> str:
 
 
 def reaches_back(model: ModelStatus, window: WindowStatus) -> bool:
-    """Return whether a window is not compared, as it holds time of the model's reference."""
+    """Return whether a window is not compared, as it holds time of the model's reference.
+
+    Args:
+        model: with its reference.
+        window: of that model.
+    """
     closes = None if model.reference is None else model.reference.close
     if window.verdict_because is not Because.NO_REFERENCE or closes is None or window.open is None:
         return False
