@@ -26,7 +26,8 @@ from monitor.join import Join
 from monitor.join.compiled_rules import CompiledRules, Met
 from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
-from monitor.labels.delays import EDGES_SECONDS, LabelDelays
+from monitor.labels.delay_bins import EDGES_SECONDS
+from monitor.labels.delays import LabelDelays
 from monitor.windows.pane_slots import CompiledSlots
 from monitor.windows.panes import PaneRing
 from monitor.windows.scores import Scores
