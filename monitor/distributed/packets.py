@@ -14,7 +14,6 @@ from monitor.config import Config
 from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
 from monitor.distributed.layout import Layout
 from monitor.distributed.tallies import Tally, packed, tally_of
-from monitor.engine.forwarding import Forwarding
 from monitor.events.audit_marks import are_audits
 from monitor.events.columns import (
     NO_TIME,
@@ -26,6 +25,7 @@ from monitor.events.columns import (
 )
 from monitor.events.reject_reasons import RejectReason
 from monitor.join import Join
+from monitor.labels.forwarding import Forwarding
 
 _SAMPLES = 5
 _ALONE = -1

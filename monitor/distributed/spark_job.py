@@ -132,6 +132,10 @@ def _session(job: SparkJob) -> SparkSession:
         # A stray request to a TCP port between JVM and Python would end the job: its first bytes
         # are read as a length ("Java heap space").
         "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.daemon.module": "monitor.distributed.spark_daemon",
+        # Spark gives other workers to tasks with another environment. With its default, that of
+        # `mapInArrow` has a variable that the environment of `transformWithState` has not.
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from monitor.config import Config
 from monitor.distributed.counts_events import counts_event, seconds
-from monitor.engine.forwarding import PaneCounts
 from monitor.events.columns import Int64Array
 from monitor.events.key_order import ordered
 from monitor.join.deltas import CELLS
 from monitor.join.sampling import NO_STRATUM
+from monitor.labels.forwarding import PaneCounts
 
 Segment = dict[str, str]
 """Segment values by key."""

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.tallies import Tally, tally_of
-from monitor.engine.forwarding import Forwarding
 from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
 from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions
 from monitor.events.renumbering import Numbers
 from monitor.join import Join
 from monitor.join import packing as words
+from monitor.labels.forwarding import Forwarding
 
 KEY, WHEN, WHAT = range(3)
 """Words of a stored prediction, see `monitor.join.packing`; groups are codes of the task."""

@@ -13,7 +13,6 @@ from typing import Any
 
 from monitor.clock import HOUR_MS
 from monitor.config import Config
-from monitor.engine.forwarding import Forwarding
 from monitor.engine.pieces import pieces
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
@@ -25,6 +24,7 @@ from monitor.feeds import scalars
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.reasons import Fields
 from monitor.feeds.decode.record_faults import RecordFaults
+from monitor.labels.forwarding import Forwarding
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
 from monitor.watch.live_versions import LiveVersions

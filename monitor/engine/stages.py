@@ -10,7 +10,6 @@ import numpy as np
 
 from monitor.config import Config
 from monitor.counts import Outcome
-from monitor.engine.forwarding import Forwarding
 from monitor.events.batches import in_sequence
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
@@ -23,6 +22,7 @@ from monitor.events.silences import Silences
 from monitor.join import Deltas, Join, Over
 from monitor.join.shadow_store import Book
 from monitor.labels.delays import LabelDelays
+from monitor.labels.forwarding import Forwarding
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.maturity import Maturities
 from monitor.labels.sources_found import SourcesFound

@@ -15,18 +15,13 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import State
 from monitor.join import Deltas
 from monitor.labels.cohorts import Coverage, DelayCurve, delay_curve
+from monitor.labels.delay_bins import EDGES_SECONDS, OCTAVES
 from monitor.labels.delay_tables import DelayCounter, DelayTables
 from monitor.labels.latest import LatestLabels
 from monitor.labels.pace import Pace, pace
 from monitor.windows.panes import PaneRing
 
-_PER_OCTAVE = 4
-_OCTAVES = 26
-EDGES_SECONDS: FloatArray = np.concatenate(
-    [[0.0], 2.0 ** (np.arange(_OCTAVES * _PER_OCTAVE) / _PER_OCTAVE), [np.inf]]
-)
-"""Upper edges of the bins: a quarter of an octave (19 %) apart, from 1 s to two years."""
-PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(_OCTAVES // 2), np.inf)
+PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(OCTAVES // 2), np.inf)
 """Every eighth edge, for the exported histogram."""
 
 _DAYS_BEYOND_TIMEOUT = 60

@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from monitor.distributed.counts_events import counts_event, seconds
-from monitor.engine.forwarding import PaneCounts
 from monitor.events.renumbering import State
+from monitor.labels.forwarding import PaneCounts
 
 _ARRAYS = ("group", "time", "label_time", "stratum", "cells")
 

@@ -4,7 +4,7 @@ Several monitors each see a part of the events, as a part of the partitions of a
 sends the changes of its counts to one receiver as `counts`, as the job on Spark does. Nothing
 is lost and nothing counts twice, whichever of them is killed whenever:
 
-- Changes are summed in the engine (`monitor.engine.forwarding`) and are a part of its state.
+- Changes are summed in the engine (`monitor.labels.forwarding`) and are a part of its state.
 - A checkpoint **seals** them as a batch, unless an earlier one is still on its way: the batch is
   taken out of the engine and stored in the same checkpoint, under the next number. So each
   change is either in the engine of a checkpoint, or in its batch, or was acknowledged before.

@@ -28,7 +28,8 @@ from monitor.join.compiled_rules import CompiledRules, MetLabels
 from monitor.join.deltas import DeltaRoom
 from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
-from monitor.labels.delays import EDGES_SECONDS, LabelDelays
+from monitor.labels.delay_bins import EDGES_SECONDS
+from monitor.labels.delays import LabelDelays
 from monitor.windows import Windows
 from monitor.windows.pane_slots import CompiledSlots
 from monitor.windows.panes import PaneRing

@@ -23,7 +23,7 @@ import numpy as np
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.cohorts import delay_curve
-from monitor.labels.delays import EDGES_SECONDS
+from monitor.labels.delay_bins import EDGES_SECONDS
 from monitor.labels.pace import pace
 
 HOUR, DAY = HOUR_MS / 1000, DAY_MS / 1000

@@ -20,6 +20,7 @@ import threading
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 from spark_cluster import (
     CONFIG,
@@ -39,19 +40,35 @@ ROLES = {
     "deploy.worker.Worker": "worker",
     "ExecutorBackend": "executor",
     "SparkSubmit": "driver JVM",
-    "pyspark.daemon": "Python worker",
-    "pyspark/daemon": "Python worker",
+    "spark_daemon": "Python worker",
+    "driver_worker": "driver Python",
     "spark.py": "driver Python",
     "-m monitor spark": "driver Python",
 }
 TICK = os.sysconf("SC_CLK_TCK")
 
 
+class Process(NamedTuple):
+    """What a process has used until a moment.
+
+    Attributes:
+        role: value of `ROLES`.
+        owner: number of the executor that it is, or works for; 0 for none.
+        cpu: seconds.
+        resident: bytes.
+    """
+
+    role: str
+    owner: int
+    cpu: float
+    resident: int
+
+
 class Costs:
     """CPU and memory of all descendants of this process, by role, sampled."""
 
     def __init__(self):
-        self.cpu, self.peak = {}, defaultdict(int)
+        self.samples = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -61,23 +78,53 @@ class Costs:
         self._thread.join()
 
     def _watch(self):
+        known = {}
         while not self._stop.wait(0.5):
-            for pid, role, ticks, resident in _descendants(os.getpid()):
-                self.cpu[pid] = (role, ticks / TICK)
-                self.peak[role] = max(self.peak[role], resident)
+            known = known | dict(_descendants(os.getpid()))
+            self.samples.append((time.time(), known))
 
-    def reported(self, rows):
-        total = defaultdict(float)
-        for role, seconds in self.cpu.values():
-            total[role] += seconds
-        python = sum(seconds for role, seconds in total.items() if "Python" in role)
+    def until(self, moment):
+        """The processes as they were last seen until then."""
+        return max((s for s in self.samples if s[0] <= moment), default=(0, {}))[1]
+
+    def reported(self, rows, first, later):
+        """What it took, in all and after the first batch.
+
+        Args:
+            rows: of the job.
+            first: end of the first batch, epoch seconds.
+            later: rows after the first batch.
+        """
+        whole, start = self.until(time.time()), self.until(first)
+        total, after, peak, owners = (defaultdict(float) for _ in range(4))
+        for pid, process in whole.items():
+            spent = process.cpu - (start[pid].cpu if pid in start else 0)
+            total[process.role] += process.cpu
+            after[process.role] += spent
+            owners[process.owner] += spent
+        for _, processes in self.samples:
+            for process in processes.values():
+                peak[process.role] = max(peak[process.role], process.resident)
         lines = [
-            f"    {role:14} {total[role]:7.1f} s CPU, {self.peak[role] >> 20:5} MiB at most each"
+            f"    {role:14} {total[role]:7.1f} s CPU, {after[role]:7.1f} s after the first batch, "
+            f"{int(peak[role]) >> 20:5} MiB at most each"
             for role in sorted(total)
         ]
-        all_of_it = sum(total.values())
-        both = f"{rows / python:.0f} in Python, its start included; {rows / all_of_it:.0f} in all"
-        return "\n".join([*lines, f"    rows a CPU second: {both}"])
+        for name, spent, counted in (("in all", total, rows), ("after it", after, later)):
+            python = sum(seconds for role, seconds in spent.items() if "Python" in role)
+            lines.append(
+                f"    rows a CPU second {name}: {counted / python:,.0f} in Python, "
+                f"{counted / sum(spent.values()):,.0f} with the JVM"
+            )
+        rest = owners.pop(0, 0.0)
+        if owners:
+            slowest = rest + max(owners.values())
+            each = ", ".join(f"{seconds:.1f}" for seconds in owners.values())
+            lines.append(
+                f"    CPU after the first batch: driver and daemons {rest:.1f} s, executors {each} "
+                f"s; {later / slowest:,.0f} rows a second of the driver and its busiest executor"
+            )
+        return "\n".join(lines)
 
 
 def _descendants(root):
@@ -93,13 +140,17 @@ def _descendants(root):
         pid = int(entry.name)
         parents[pid] = int(fields[1])
         rows[pid] = (int(fields[11]) + int(fields[12]), int(fields[21]) * 4096, words)
-    for pid, (ticks, resident, words) in rows.items():
-        role = next((role for mark, role in ROLES.items() if mark in words), None)
-        above = pid
+    roles = {
+        pid: next((role for mark, role in ROLES.items() if mark in words), "")
+        for pid, (_, _, words) in rows.items()
+    }
+    for pid, (ticks, resident, _) in rows.items():
+        above, owner = pid, 0
         while above in parents and above != root:
+            owner = above if roles[above] == "executor" else owner
             above = parents[above]
-        if role and above == root:
-            yield pid, role, ticks, resident
+        if roles[pid] and above == root:
+            yield pid, Process(roles[pid], owner, ticks / TICK, resident)
 
 
 class Run:
@@ -125,12 +176,12 @@ class Run:
         return ended.children_user + ended.children_system - sum(began[2:4])
 
     def times(self):
-        """Wall time of the batches, by what is in the checkpoint: first, and of all others."""
+        """When the first batch began, and when each one ended, by what is in the checkpoint."""
         commits = sorted(
             p.stat().st_mtime for p in (self.checkpoint / "commits").iterdir() if p.name.isdecimal()
         )
         started = (self.checkpoint / "offsets" / "0").stat().st_mtime
-        return commits[0] - started, commits[-1] - commits[0], len(commits)
+        return started, commits
 
     def check(self):
         sums, expected = summed(self.out), self.events
@@ -229,14 +280,15 @@ def main():
             RUNS[name](run)
             wall = time.monotonic() - began
             costs.stop()
-            first, others, batches = run.times()
+            started, ends = run.times()
             print(
-                f"{name}: {wall:.0f} s in all, first batch {first:.0f} s, {batches} batches; "
+                f"{name}: {wall:.0f} s in all, first batch {ends[0] - started:.0f} s, "
+                f"{len(ends)} batches; "
                 f"load of the machine {load:.0f} to {os.getloadavg()[0]:.0f}"
             )
             later = records * (1 - 1 / args.batches)
-            print(f"    {later / max(others, 1e-9):.0f} rows/s after the first batch")
-            print(costs.reported(records))
+            print(f"    {later / max(ends[-1] - ends[0], 1e-9):.0f} rows/s after the first batch")
+            print(costs.reported(records, ends[0], later))
             state = sum(
                 p.stat().st_size for p in (run.checkpoint / "state").rglob("*") if p.is_file()
             )

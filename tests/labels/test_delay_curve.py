@@ -6,7 +6,7 @@ from scipy.stats import lognorm
 
 from monitor.labels.cohorts import Coverage, delay_curve
 from monitor.labels.corrected import corrected
-from monitor.labels.delays import EDGES_SECONDS
+from monitor.labels.delay_bins import EDGES_SECONDS
 from monitor.labels.pace import pace
 from monitor.snapshot import METRIC_NAMES
 
