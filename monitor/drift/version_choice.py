@@ -106,7 +106,8 @@ class VersionChoice:
             option: what they are asked for by, for the error.
 
         Raises:
-            UsageError: there are fewer than two.
+            NotComparedError: there is one.
+            UsageError: no prediction names a version.
         """
         shadow = next((pair for pair in self.of_shadows() if self._suffices(pair[1])), None)
         if shadow is not None and shadow[1] is self._there[-1]:
@@ -114,7 +115,8 @@ class VersionChoice:
         if len(self._deciding) < 2:  # noqa: PLR2004  # a comparison has two sides
             if found := [*([shadow] if shadow else []), *self.of_shadows()]:
                 return found[0]
-            raise UsageError(
+            named = any(one.name != MISSING_VALUE for one in self._there)
+            raise (NotComparedError if named else UsageError)(
                 f"{option}: a comparison needs two versions, and there is {_only(self._there)}; "
                 "predictions name theirs in the field version"
             )

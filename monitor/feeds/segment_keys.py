@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from monitor.feeds.mapping.field_sources import sources_of_records
 
 MOST_VALUES, MOST_KEYS = 20, 4
 """Values of a segment key, and keys, that are taken where nobody names them."""
+_RECORDS_A_VALUE = 10
+"""On average, from which a key of more values still divides the mix."""
 
 
 def segment_keys(
@@ -47,6 +50,7 @@ def small_segment_keys(
 ) -> tuple[str, ...]:
     """Return the keys of a mapping and of `segment` that have few values, the fewest first.
 
+    Few are 20, or one for every ten records that have the key.
     Other columns of a table are no such keys: they may follow from the outcome.
 
     Args:
@@ -58,12 +62,14 @@ def small_segment_keys(
     ('region',)
     """
     fields = {} if mapping is None else mapping.fields
-    values = values_by_name(rows)
+    values, records = values_by_name(rows), _records_by_name(rows)
     found = {}
     for key in segment_keys(rows, mapping, tabular=False):
         source = fields.get(f"{SEGMENT}{key}", f"{SEGMENT}{key}")
-        number = len(values.get(source, ())) if isinstance(source, str) else 1
-        if 1 < number <= MOST_VALUES:
+        if not isinstance(source, str):  # one value for all records
+            continue
+        number = len(values.get(source, ()))
+        if 1 < number <= max(MOST_VALUES, records[source] // _RECORDS_A_VALUE):
             found[key] = number
     return tuple(sorted(found, key=lambda key: found[key])[:MOST_KEYS])
 
@@ -79,6 +85,11 @@ def values_by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:
         for name, value in _flat(row):
             values.setdefault(name, set()).add(value)
     return values
+
+
+def _records_by_name(rows: Sequence[Mapping[str, Any]]) -> Counter[str]:
+    """Return how many records have a text or integer of each name."""
+    return Counter(name for row in rows for name, _ in _flat(row))
 
 
 def _flat(row: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

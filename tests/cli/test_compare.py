@@ -260,8 +260,8 @@ def test_a_canary_is_not_compared_with_a_shadow_that_scores_every_id(capsys, tmp
 
 @pytest.mark.parametrize("asked", [(), ("--versions", "6,7")])
 def test_an_error_names_the_option_only_where_it_is_given(capsys, tmp_path, asked):
-    feed = written(tmp_path / "a.ndjson", *counted("6", days=3))
-    done = ran(capsys, "compare", feed, *asked)
+    events = [{k: v for k, v in e.items() if k != "version"} for e in counted("6", days=3)]
+    done = ran(capsys, "compare", written(tmp_path / "a.ndjson", *events), *asked)
     assert (done.code, "--versions" in done.err) == (2, bool(asked))
 
 
@@ -309,11 +309,38 @@ def test_ids_that_repeat_within_a_version_are_a_warning(capsys, tmp_path):
     assert "warning: 998 of 1,000 predictions repeat an id" in done.err
 
 
-def test_one_version_is_too_few(capsys, tmp_path):
+@pytest.mark.parametrize(("failing", "code"), [("not_shown", 1), ("worse", 0)])
+def test_before_a_second_version_predicts_nothing_is_shown(capsys, tmp_path, failing, code):
     path = written(tmp_path / "a.ndjson", *counted("6", days=20))
-    done = ran(capsys, "compare", "--feed", path)
-    assert done.code == 2
-    assert "a comparison needs two versions, and there is only '6' (40,000 predictions" in done.err
+    done = ran(capsys, "compare", "--feed", path, "--fail-on", failing)
+    assert (done.code, done.err) == (code, "")
+    assert "a comparison needs two versions, and there is only '6' (40,000 predictions" in done.out
+    assert compared(capsys, path)["verdict"] == "not_shown"
+
+
+def test_events_that_name_no_version_are_refused(capsys, tmp_path):
+    events = [{k: v for k, v in e.items() if k != "version"} for e in counted("6", days=20)]
+    done = ran(capsys, "compare", written(tmp_path / "a.ndjson", *events))
+    assert (done.code, "a comparison needs two versions" in done.err) == (2, True)
+
+
+def test_a_key_of_many_values_makes_the_mix_equal_where_each_has_cases(capsys, tmp_path):
+    """Version 7 is equal, and gets the countries whose positives are harder to find."""
+    rng, events = random.Random(22), []
+    for number in range(8_000):
+        new = rng.random() < 0.2
+        hard = rng.random() < (0.85 if new else 0.3)
+        country = rng.randrange(13) + 12 * hard
+        label = rng.random() < 0.3
+        rate = (0.5 if hard else 0.9) if label else (0.2 if hard else 0.05)
+        at = {"id": f"i{number}", "ts": DAY + number * 150}
+        made = {"type": "outcome", "prediction": int(rng.random() < rate), "label": int(label)}
+        events.append(
+            made | at | {"version": "67"[new], "segment": {"country": f"c{country}", "id": number}}
+        )
+    found = compared(capsys, written(tmp_path / "a.ndjson", *events))
+    assert found["segments"] == ["country"]
+    assert found["verdict"] in ("equal", "not_shown")
 
 
 def test_a_file_that_cannot_be_read_and_one_of_rubbish_end_with_3(capsys, tmp_path):
