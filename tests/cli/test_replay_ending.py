@@ -149,3 +149,14 @@ def test_nothing_is_judged_where_most_records_are_rejected(last_lines):
         "51 events read, 34 rejected (34 bad_value). Not judged: 34 of 51 records were rejected.",
         "",
     )
+
+
+def test_labels_that_write_nothing_are_advised_at_any_share(capsys, tmp_path):
+    path = tmp_path / "events.csv"
+    rows = "".join(f"{60 * n},1,{'NaN' if n == 7 else n % 2}\n" for n in range(50))
+    path.write_text(f"ts,prediction,label\n{rows}")
+    done = ran(capsys, "replay", path)
+    assert done.err.splitlines()[-1] == (
+        "warning: 1 of 50 records was rejected: 1 bad_value; 'NaN' seems to stand for no class: "
+        "--missing label=NaN"
+    )
