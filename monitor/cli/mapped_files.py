@@ -51,6 +51,8 @@ class RecordedFeed:
     Attributes:
         records: records read so far.
         faults: rejected records so far.
+        contradictions: a line for each field whose values contradict the given positive ones;
+            none before the last batch.
         torn: the error of a file that ends in a damaged part; None without one.
     """
 
@@ -63,6 +65,7 @@ class RecordedFeed:
         id_texts: IdTexts | None = None,
     ) -> None:
         self.records = 0
+        self.contradictions: tuple[str, ...] = ()
         self.torn: FeedError | None = None
         self._config = config
         settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
@@ -97,6 +100,7 @@ class RecordedFeed:
             progress.close()
         for fault in self._decoder.class_tally.faults():
             tell(f"warning: {fault}")
+        self.contradictions = tuple(self._decoder.class_tally.contradictions())
 
     def _merged(self, progress: Progress) -> Iterator[EventBatch]:
         streams = tables(self._paths, self._config, self._decoder)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.cli.rejected_values import class_hint, name_hint, score_hint, time_hint, unit_hint
+from monitor.cli.rejected_values import (
+    class_hint,
+    name_hint,
+    score_hint,
+    stands_for_no_class,
+    time_hint,
+    unit_hint,
+)
+from monitor.config.mapping import text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
@@ -53,6 +61,18 @@ def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
     """
     of_reason = _BY_REASON.get(reason)
     return of_reason(rejected) if of_reason else _HINTS[reason]
+
+
+def stand_for_no_class(rejected: RejectedRecords) -> bool:
+    """Return whether most values that do not fit are of a class, and write that there is none.
+
+    Args:
+        rejected: all rejected records.
+    """
+    field = rejected.field(RejectReason.BAD_VALUE)
+    values = rejected.values(RejectReason.BAD_VALUE, field)
+    of_class = field in table_fields.CLASSES and bool(values)
+    return of_class and all(stands_for_no_class(text_of(value)) for value in values)
 
 
 def _missing(rejected: RejectedRecords) -> str:

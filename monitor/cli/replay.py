@@ -51,20 +51,20 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     rejected.tell()
     warn_of_unknown_segments(snapshot, feed)
-    show(_printed(snapshot, args))
+    show(_printed(snapshot, args, feed.contradictions))
     if feed.torn is not None:
         raise feed.torn
     return usable(snapshot, feed.faults)
 
 
-def _printed(snapshot: Snapshot, args: Namespace) -> str:
+def _printed(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str]) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
         blocks = [f"{one_line(m.name)}\n{_summary(snapshot, m)}" for m in snapshot.models]
     else:
         blocks = [replay_text(snapshot)]
-    return "\n\n".join(filter(None, [*blocks, ending(snapshot, args)]))
+    return "\n\n".join(filter(None, [*blocks, ending(snapshot, args, contradictions)]))
 
 
 def _summary(snapshot: Snapshot, model: ModelState) -> str:

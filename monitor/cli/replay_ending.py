@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
+from monitor.cli.usable import mostly_rejected
 from monitor.config.quantities import count_of
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
@@ -31,13 +32,24 @@ _READ_ALL = ("compare", "diagnose")
 _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
-def ending(snapshot: Snapshot, args: Namespace) -> str:
+def ending(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str] = ()) -> str:
     """Return the last lines.
+
+    Nothing counts as judged where most records were rejected, or where no record has a positive
+    value.
 
     Args:
         snapshot: after all records.
         args: of `replay`, as parsed.
+        contradictions: as of `RecordedFeed`.
     """
+    unfit = "; ".join(contradictions) or _mostly_rejected(snapshot)
+    if unfit:
+        lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
+        fields = [text.partition(":")[0] for text in contradictions]
+        options = " ".join(f"--positive {field}=VALUE" for field in fields)
+        lines += [f"Next: say which values are of the positive class: {options}."] if fields else []
+        return "\n".join(lines)
     names = [window.name for window in snapshot.windows]
     found = {
         model.name: of_model(snapshot, model, deciding_window(model, names))
@@ -49,6 +61,13 @@ def ending(snapshot: Snapshot, args: Namespace) -> str:
     if found or any(snapshot.events.values()):
         lines.append(f"Next: {_next(snapshot, found, paging, args)}")
     return "\n".join(lines)
+
+
+def _mostly_rejected(snapshot: Snapshot) -> str:
+    total = sum(snapshot.rejected.values())
+    if total == snapshot.records or not mostly_rejected(snapshot):
+        return ""
+    return f"{total:,} of {count_of(snapshot.records, 'record')} were rejected"
 
 
 def _read(snapshot: Snapshot) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.cli.rejection_hints import hint
+from monitor.cli.rejection_hints import hint, stand_for_no_class
 from monitor.config.quantities import count_of
 from monitor.snapshot import Snapshot
 
@@ -59,7 +59,9 @@ def tell_of_repeats(snapshot: Snapshot, pairs: int = 0) -> None:
 
 
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
-    """Print a last line where most records were rejected, or none came; return the exit code.
+    """Print a last line where records need other options, or none came; return the exit code.
+
+    They do where most were rejected, and where the values of a class seem to stand for none.
 
     Args:
         snapshot: after all records.
@@ -73,7 +75,7 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
         return UNREADABLE
     tell_of_repeats(snapshot)
     total = sum(snapshot.rejected.values())
-    if mostly_rejected(snapshot):
+    if mostly_rejected(snapshot) or (total and stand_for_no_class(faults)):
         word = "error" if total == snapshot.records else "warning"
         tell(f"{word}: {rejected_text(snapshot, faults)}")
     return UNREADABLE if total == snapshot.records else 0

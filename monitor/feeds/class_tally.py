@@ -23,23 +23,28 @@ class ClassTally:
     ...     tally.note("label", value)
     >>> list(tally.faults())
     ["label: no record has the positive value 'fraud'; records have 'Fraud', 'ok'"]
+    >>> list(tally.contradictions()) == list(tally.faults())
+    True
     """
 
     def __init__(self, say: Callable[[str], None] | None = None) -> None:
         self._say = say
         self._expected: dict[str, set[str]] = {}
+        self._negative: dict[str, set[str]] = {}
         self._unseen: dict[str, set[str]] = {}
         self._came: dict[str, dict[str, None]] = {}
         self._number: Counter[str] = Counter()
 
-    def expect(self, field: str, positive: Sequence[str]) -> None:
-        """Add values of the positive class.
+    def expect(self, field: str, positive: Sequence[str], negative: Sequence[str] = ()) -> None:
+        """Add listed values of both classes.
 
         Args:
             field: name of the field.
-            positive: the values.
+            positive: values of the positive class.
+            negative: values of the negative class; none where all others are negative.
         """
         expected = self._expected.setdefault(field, set())
+        self._negative.setdefault(field, set()).update(negative)
         self._unseen.setdefault(field, set()).update(set(positive) - expected)
         self._came.setdefault(field, {})
         expected.update(positive)
@@ -64,6 +69,17 @@ class ClassTally:
         """Yield a line for each field that has values, but not every positive one."""
         for field in self._unseen:
             yield from self._faults_of(field)
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield those faults that few records do not explain.
+
+        Several values came that are not listed as negative, and no positive one. A short table
+        may lack positives, but its negatives are then of one value.
+        """
+        for field, expected in self._expected.items():
+            others = self._came[field].keys() - self._negative[field]
+            if self._unseen[field] == expected and len(others) > 1:
+                yield from self._faults_of(field)
 
     def _faults_of(self, field: str) -> Iterator[str]:
         unseen, came = sorted(self._unseen[field]), list(self._came[field])

@@ -82,12 +82,14 @@ class CaseReader:
                 to hold the predictions, or the labels.
 
         Warns:
-            UserWarning: more than half of the rows cannot be used.
+            UserWarning: more than half of the rows cannot be used, or no row has a positive value
+                of `values` and several others came.
         """
         columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
         mapping = mapping_of(columns, self._values, self._time)
         self._check_cases(name, table, mapping)
-        found = list(TableReader(table, mapping, self._decoder).batches())
+        reader = TableReader(table, mapping, self._decoder)
+        found = list(reader.batches())
         rejected = RejectedRows()
         for batch in found:
             rejected.add(batch.rejected)
@@ -101,6 +103,8 @@ class CaseReader:
                 raise ValueError(f"{name}: none of {count_of(rows, 'row')} can be used; {shown}")
             most = f"{rejected.total:,} of {count_of(rows, 'row')} cannot be used"
             warnings.warn(f"{name}: {most}; {shown}", stacklevel=_CALLER)
+        for fault in reader.contradictions:
+            warnings.warn(f"{name}: {fault}", stacklevel=_CALLER)
         return found
 
     def _check_cases(self, name: str, table: Any, mapping: MappedRecords) -> None:

@@ -105,7 +105,8 @@ class EmbeddedMonitor(Monitor):
             ValueError: the columns cannot hold events, or every row was rejected.
 
         Warns:
-            UserWarning: more than half of the rows were rejected.
+            UserWarning: more than half of the rows were rejected, or no row has a positive value
+                of `values` and several others came.
 
         >>> monitor = EmbeddedMonitor()
         >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}
@@ -143,6 +144,8 @@ class EmbeddedMonitor(Monitor):
                 raise ValueError(f"table: every row was rejected{advice}")
             most = f"{rejected.total:,} of {count_of(rows, 'row')} were rejected"
             warnings.warn(f"table: {most}{advice}", stacklevel=2)
+        for fault in reader.contradictions:
+            warnings.warn(f"table: {fault}", stacklevel=2)
         return found
 
     def compare(

@@ -106,6 +106,8 @@ class TableReader:
 
     Attributes:
         note: as of `TableRead`; positive values are missed after the last batch.
+        contradictions: after the last batch, a line for each field whose values contradict the
+            given positive ones.
 
     Raises:
         ValueError: it is no table, or its columns cannot hold events.
@@ -113,6 +115,7 @@ class TableReader:
 
     def __init__(self, table: Any, mapping: MappedRecords, decoder: Decoder) -> None:
         self.note = ""
+        self.contradictions: tuple[str, ...] = ()
         self._tally = decoder.class_tally = ClassTally()
         self._table = table
         self._decoder = decoder
@@ -138,6 +141,7 @@ class TableReader:
         yield from self._batches()
         for fault in self._tally.faults():
             self._take_note(fault)
+        self.contradictions = tuple(self._tally.contradictions())
 
     def _batches(self) -> Iterator[EventBatch]:
         arrow = _pyarrow()

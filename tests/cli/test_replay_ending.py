@@ -129,3 +129,34 @@ def test_versions_that_no_window_counts_apart_lead_to_their_comparison(capsys, t
     assert "ersion 7 is worse than 6" in ran(capsys, *words[1:]).out
     config.write_text("models: {default: {segments: [version]}}\n")
     assert "versions: " not in ran(capsys, "replay", path, "-c", config).out
+
+
+@pytest.mark.parametrize("positive", ["yes", "Y"])
+def test_nothing_is_judged_where_no_record_has_a_positive_value(last_lines, positive):
+    records = [outcome(60 * n, label="YN"[n % 2]) for n in range(50)]
+    said, following = last_lines(records, "--positive", f"label={positive}")
+    assert said.startswith("50 events read, 0 rejected. ")
+    unfit = "Not judged: label: no record has the positive value 'yes'; records have 'Y', 'N'."
+    assert (unfit in said) == (positive == "yes")
+    asked = "say which values are of the positive class: --positive label=VALUE."
+    assert (following == asked) == (positive == "yes")
+
+
+def test_nothing_is_judged_where_most_records_are_rejected(last_lines):
+    records = [outcome(60 * n, label="YNN"[n % 3]) for n in range(51)]
+    options = ("--positive", "label=Y", "--negative", "label=X")
+    assert last_lines(records, *options) == (
+        "51 events read, 34 rejected (34 bad_value). Not judged: 34 of 51 records were rejected.",
+        "",
+    )
+
+
+def test_labels_that_write_nothing_are_advised_at_any_share(capsys, tmp_path):
+    path = tmp_path / "events.csv"
+    rows = "".join(f"{60 * n},1,{'NaN' if n == 7 else n % 2}\n" for n in range(50))
+    path.write_text(f"ts,prediction,label\n{rows}")
+    done = ran(capsys, "replay", path)
+    assert done.err.splitlines()[-1] == (
+        "warning: 1 of 50 records was rejected: 1 bad_value; 'NaN' seems to stand for no class: "
+        "--missing label=NaN"
+    )

@@ -301,3 +301,17 @@ def test_a_report_links_to_the_sections_that_it_has_in_their_order(timed):
     links = re.findall(r'href="#([a-z]+)"', page.split("<nav")[1].split("</nav>")[0])
     assert links == re.findall(r'<section id="([a-z]+)"', page)
     assert ("when" in links) == timed
+
+
+def test_positive_values_that_contradict_the_rows_are_a_warning():
+    side = {"flagged": [1, 0] * 50, "fraud": ["F", "ok", "F", "F"] * 25}
+    with pytest.warns(UserWarning, match="no record has the positive value 'f'") as found:
+        compare(
+            side,
+            side,
+            prediction="flagged",
+            label="fraud",
+            values={"label": {"positive": ["f"]}},
+        )
+    assert [str(one.message).partition(":")[0] for one in found] == ["before", "after"]
+    assert {one.filename for one in found} == {__file__}

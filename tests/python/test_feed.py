@@ -350,6 +350,7 @@ def test_periods_of_pandas_are_refused_instead_of_read_as_seconds():
     assert Monitor().feed(times, ts="day", prediction="called", label="label").rejected == {}
 
 
+@pytest.mark.filterwarnings("ignore:table. label. no record has the positive value")
 @pytest.mark.parametrize("form", [dict, pd.DataFrame, pa.table])
 def test_a_positive_value_that_no_row_has_is_a_note_of_that_table(form):
     monitor = Monitor()
@@ -463,3 +464,12 @@ def test_nan_is_nothing_in_every_table(kind):
     assert monitor.feed(given).rejected == {}
     status = monitor["default"].status
     assert (status.predictions, status.labelled, status.pending) == (3, 2, 1)
+
+
+@pytest.mark.parametrize(("label", "warned"), [(["F", "ok"], True), (["ok", "ok"], False)])
+def test_positive_values_that_contradict_the_rows_are_a_warning(label, warned, recwarn):
+    table = {"ts": [0, 1], "prediction": [1, 0], "label": label}
+    Monitor().feed(table, values={"label": {"positive": ["f"]}})
+    said = ["table: label: no record has the positive value 'f'; records have 'F', 'ok'"]
+    assert [str(one.message) for one in recwarn] == (said if warned else [])
+    assert all(one.filename == __file__ for one in recwarn)

@@ -74,7 +74,7 @@ class ClassReader:
     """
 
     def __init__(self, field: str, values: ClassValues, tally: ClassTally) -> None:
-        tally.expect(field, values.positive)
+        tally.expect(field, values.positive, values.negative)
         self._field = field
         self._tally = tally
         self._others_are_negative = bool(values.positive) and not values.negative
