@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from monitor.events.columns import Int64Array
     from monitor.metrics.proportions import Interval
 
-    Average = Callable[[FloatArray], "_Gradient"]
+    Average = Callable[[FloatArray, NDArray[np.bool_]], "_Gradient"]
 
 _ADDED = 2.0
 """Counts that are spread over all cells before a standard error: as many as half a count in
@@ -110,7 +110,10 @@ def class_averages(matrix: Int64Array) -> dict[tuple[str, str], FloatArray]:
     0.8704 0.8333
     """
     shares = _shares(matrix, 0.0)
-    return {name: average(shares).value for name, average in AVERAGES.items()}
+    return {
+        name: average(shares, _cases(shares, name[1]) > 0).value
+        for name, average in AVERAGES.items()
+    }
 
 
 def accuracy_interval(matrix: Int64Array, level: float) -> Interval:
@@ -143,10 +146,11 @@ def kappa_interval(matrix: Int64Array, level: float) -> Interval:
 def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -> Interval:
     """Return limits of one of `class_averages`, by the delta method on the scale of log-odds.
 
-    The error rests on shares with half a right and half a wrong case of each class added, since
-    a class with few cases has often no wrong one, and on the cases that each class has. The
-    quantile is Student's, with few degrees of freedom where most of the error is that of a
-    class with few cases. F1 is centred where it is without the bias of few cases.
+    The error rests on shares with half a right and half a wrong case added to each class, since
+    a class with few cases has often no wrong one, and on the cases that each class has. Classes
+    where the metric is undefined are left out, as they are of the average. The quantile is
+    Student's, with few degrees of freedom where most of the error is that of a class with few
+    cases. F1 is centred where it is without the bias of few cases.
 
     Args:
         matrix: (…, classes, classes), by predicted and actual class.
@@ -160,12 +164,13 @@ def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -
     Source:
         Satterthwaite 1946 for the degrees of freedom.
     """
-    average = AVERAGES[kind, metric]
-    point, spread = average(_shares(matrix, 0.0)).value, average(_shares(matrix, _ADDED)).value
-    middle = np.where((point > 0) & (point < 1), point, spread)
-    counts = _with_a_case_of_each_class(matrix)
-    error = _error(counts, average(_shares(counts, 0.0)), 0.0)
-    bias, freedom = _bias_and_freedom(counts, metric, weighted=kind == "weighted")
+    average, defined = AVERAGES[kind, metric], _cases(matrix, metric) > 0
+    counts = _with_half_cases(matrix, metric)
+    found = average(_shares(counts, 0.0), _with_another_class(defined))
+    point, error = average(_shares(matrix, 0.0), defined).value, _error(counts, found, 0.0)
+    middle = np.where((point > 0) & (point < 1), point, found.value)
+    weighted = kind == "weighted"
+    bias, freedom = _bias_and_freedom(counts, metric, defined, weighted=weighted)
     middle = np.minimum(middle + bias, (1 + middle) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         wide = stdtrit(freedom, (1 + level) / 2) * error / (middle * (1 - middle))
@@ -174,7 +179,7 @@ def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -
 
 
 def _bias_and_freedom(
-    counts: FloatArray, metric: str, *, weighted: bool
+    counts: FloatArray, metric: str, defined: NDArray[np.bool_], *, weighted: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return what an average lacks in the mean, and the degrees of freedom of its error.
 
@@ -182,10 +187,9 @@ def _bias_and_freedom(
     """
     right = np.diagonal(counts, axis1=-2, axis2=-1)
     predicted, actual = counts.sum(axis=-1), counts.sum(axis=-2)
-    both = predicted + actual
-    cases = {"precision": predicted, "recall": actual, "f1": both / 2}[metric]
+    both, cases = predicted + actual, _cases(counts, metric)
     share = np.nan_to_num(ratio(right, cases))
-    weight = np.where(cases > 0, actual if weighted else 1.0, 0.0)
+    weight = np.where(_with_another_class(defined), actual if weighted else 1.0, 0.0)
     variance = weight**2 * np.nan_to_num(ratio(share * (1 - share), cases))
     squares = np.nan_to_num(ratio(variance**2, cases)).sum(axis=-1)
     freedom = ratio(variance.sum(axis=-1) ** 2, squares)
@@ -202,17 +206,42 @@ def _around(point: FloatArray, lower: FloatArray, upper: FloatArray) -> Interval
     return low[()], np.where(unknown, np.nan, np.fmax(upper, point))[()]
 
 
-def _with_a_case_of_each_class(matrix: Int64Array) -> FloatArray:
-    """Add half a right case of each class in use, and half a wrong one over the other classes.
+def _cases(matrix: CountArray, metric: str) -> FloatArray:
+    """Return the cases that a metric of each class is a share of: it is undefined without any."""
+    predicted, actual = matrix.sum(axis=-1), matrix.sum(axis=-2)
+    cases = {"precision": predicted, "recall": actual, "f1": (predicted + actual) / 2}[metric]
+    return np.asarray(cases, dtype=np.float64)
 
-    Each class has as many cases as before: its cells are scaled down to them.
+
+def _with_another_class(defined: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the classes and one more, of wrong half cases, where no metric is defined."""
+    return np.concatenate([defined, np.zeros_like(defined[..., :1])], axis=-1)
+
+
+def _with_half_cases(matrix: Int64Array, metric: str) -> FloatArray:
+    """Add half a right case of each class, and half a wrong one with another class, the last.
+
+    Each class has as many cases as before: its cells are scaled down to them. These are the
+    predicted cases for precision and the actual ones for recall; F1 has the mean of both.
     """
-    pairs = _pairs_in_use(matrix)
-    others = np.maximum(pairs.sum(axis=-1, keepdims=True).max(axis=-2, keepdims=True) - 1, 1)
-    added = np.where(np.eye(matrix.shape[-1], dtype=np.bool_), 0.5, 0.5 / others)
-    counts = matrix + np.where(pairs, added, 0.0)
-    scale = ratio(matrix.sum(axis=-2, keepdims=True), counts.sum(axis=-2, keepdims=True))
-    return np.asarray(counts * np.nan_to_num(scale))
+    size = matrix.shape[-1]
+    counts = np.zeros((*matrix.shape[:-2], size + 1, size + 1))
+    counts[..., :size, :size] = matrix
+    wrong = np.zeros((size + 1, size + 1))
+    wrong[:, size] = 0.5
+    found = [
+        _scaled(counts, added + 0.5 * np.eye(size + 1), axis)
+        for added, axis, metrics in ((wrong, -1, "precision"), (wrong.T, -2, "recall"))
+        if metric in {metrics, "f1"}
+    ]
+    return np.asarray(np.mean(found, axis=0))
+
+
+def _scaled(counts: FloatArray, added: FloatArray, axis: int) -> FloatArray:
+    """Return the counts with others added, as many along the axis as before."""
+    cases = counts.sum(axis=axis, keepdims=True)
+    more = counts + added
+    return np.asarray(more * ratio(cases, more.sum(axis=axis, keepdims=True)))
 
 
 def _pairs_in_use(matrix: CountArray) -> NDArray[np.bool_]:
@@ -250,7 +279,7 @@ def _kappa(shares: FloatArray) -> _Gradient:
 
 
 def _average(metric: str, *, weighted: bool) -> Average:
-    def average(shares: FloatArray) -> _Gradient:
+    def average(shares: FloatArray, defined: NDArray[np.bool_]) -> _Gradient:
         right = np.diagonal(shares, axis1=-2, axis2=-1)
         predicted, actual = shares.sum(axis=-1), shares.sum(axis=-2)
         above, below = {
@@ -258,11 +287,10 @@ def _average(metric: str, *, weighted: bool) -> Average:
             "recall": (1.0, actual),
             "f1": (2.0, predicted + actual),
         }[metric]
-        value = ratio(above * right, below)
-        known = ~np.isnan(value)
-        weight = np.where(known, actual if weighted else 1.0, 0.0)
+        value = np.where(defined, ratio(above * right, below), 0.0)
+        weight = np.where(defined, actual if weighted else 1.0, 0.0)
         total = weight.sum(axis=-1)[..., None]
-        share, value = ratio(weight, total), np.where(known, value, 0.0)
+        share = ratio(weight, total)
         mean = (share * value).sum(axis=-1)
         # What a class adds by its own cell, and by the cells below its fraction.
         own = np.nan_to_num(ratio(share, below))
@@ -272,7 +300,7 @@ def _average(metric: str, *, weighted: bool) -> Average:
         if metric != "precision":
             slope = slope - (own * value)[..., None, :]
         if weighted:
-            own_weight = np.where(known, value - mean[..., None], 0.0)
+            own_weight = np.where(defined, value - mean[..., None], 0.0)
             slope = slope + ratio(own_weight, total)[..., None, :]
         return _Gradient(np.where(total[..., 0] > 0, mean, np.nan), slope)
 

@@ -17,6 +17,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
+from monitor.python.class_views import ClassesView, classes_view
 from monitor.python.frames import frame
 from monitor.python.source_tables import LabelSourcesView
 from monitor.report.deciding_window import verdict_on
@@ -49,6 +50,7 @@ class WindowView(MetricValues[Estimated], frozen=True):
         brier_score: mean squared distance of the scores from the labels.
         scores: all metrics of its scores, of the whole days (UTC) inside; None without scores,
             and for "all" and segment values.
+        classes: of a model of more than two; None for two, and for segment values.
     """
 
     name: str
@@ -64,6 +66,7 @@ class WindowView(MetricValues[Estimated], frozen=True):
     average_precision: Estimated
     brier_score: Estimated
     scores: ScoreSkill | None
+    classes: ClassesView | None
 
     def by(self, key: str) -> WindowViews:
         """Return this window for each value of a segment key.
@@ -253,7 +256,8 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowView
     judged = window.name in model.watched.verdicts
     verdict = verdict_on(model, window.name).verdict if judged else None
     scores = model.scores.get(window.name)
-    return _row(snapshot, window, model.row, verdict, segments, scores=scores)
+    classes = classes_view(model.classes.get(window.name))
+    return _row(snapshot, window, model.row, verdict, segments, scores=scores, classes=classes)
 
 
 def _row(
@@ -264,6 +268,7 @@ def _row(
     segments: Mapping[str, WindowViews],
     *,
     scores: ScoreSkill | None = None,
+    classes: ClassesView | None = None,
 ) -> WindowView:
     timed = window is not snapshot.lifetime and snapshot.now_ms is not None
     metrics = {
@@ -285,6 +290,7 @@ def _row(
         segments=segments,
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
         scores=scores,
+        classes=classes,
         **{name: _scored(words, scores) for name, words in SCORE_WORDS.items()},
         **{name: metrics[name] for name in JSON_METRICS},
     )

@@ -22,7 +22,7 @@ from monitor.metrics.class_matrix import (
     one_against_rest,
 )
 from monitor.metrics.class_report import class_report
-from monitor.metrics.proportions import clopper_pearson
+from monitor.metrics.proportions import clopper_pearson, wilson
 
 matrices = st.integers(2, 7).flatmap(
     lambda k: st.lists(st.integers(0, 9), min_size=k * k, max_size=k * k).map(
@@ -181,3 +181,48 @@ def test_the_interval_of_an_average_of_one_or_zero_has_a_width() -> None:
         low, high = average_interval(matrix, "macro", "recall", 0.95)
         assert low < inside < high
         assert 0 <= low < high <= 1
+
+
+ONE_PREDICTED = [[50, 20, 10], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "metric", "of_classes"),
+    [
+        ([[300]], "precision", [(300, 300)]),
+        ([[300, 0, 0], [0, 0, 0], [0, 0, 0]], "precision", [(300, 300)]),
+        ([[300, 0, 0], [0, 0, 0], [0, 0, 0]], "recall", [(300, 300)]),
+        ([[300, 0, 0], [0, 0, 0], [0, 0, 0]], "f1", [(300, 300)]),
+        ([[1, 0], [1, 0]], "recall", [(1, 2)]),
+        (ONE_PREDICTED, "precision", [(50, 80)]),
+        ([[20, 0], [20, 0]], "precision", [(20, 20), (0, 20)]),
+        ([[1, 0], [1, 0]], "precision", [(1, 1), (0, 1)]),
+        (ONE_PREDICTED, "recall", [(50, 50), (0, 20), (0, 10)]),
+    ],
+)
+def test_an_average_is_as_uncertain_as_the_classes_that_carry_it(
+    matrix: list[list[int]], metric: str, of_classes: list[tuple[int, int]]
+) -> None:
+    """Root of the sum of squares of the standard errors of their shares, with half counts."""
+    low, high = average_interval(np.array(matrix), "macro", metric, 0.95)
+    right, cases = np.array(of_classes).T
+    share = (right + 0.5) / (cases + 1)
+    error = np.sqrt((share * (1 - share) / (cases + 1)).sum()) / len(of_classes)
+    assert high - low > 1.96 * error
+    if len(of_classes) == 1:
+        lower, upper = wilson(right[0], cases[0], 0.95)
+        assert low <= lower
+        assert upper <= high
+
+
+def test_a_weighted_average_of_one_actual_class_is_no_certainty() -> None:
+    low, high = average_interval(np.array([[20, 0], [20, 0]]), "weighted", "precision", 0.95)
+    lower, _ = wilson(20, 20, 0.95)
+    assert low < lower
+    assert high == 1
+
+
+def test_classes_without_a_metric_do_not_widen_its_average() -> None:
+    low, high = average_interval(np.array(ONE_PREDICTED), "macro", "precision", 0.95)
+    lower, upper = wilson(50, 80, 0.95)
+    assert high - low < 1.1 * (upper - lower)

@@ -1,0 +1,81 @@
+"""The classes of a window of a model of more than two, as objects to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Estimated
+from monitor.events.columns import Int64Array
+from monitor.metrics.class_report import ClassReport, Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneClassView:
+    """One class, as if the others were one class.
+
+    Attributes:
+        predictions: predictions of it, labelled or not.
+        counts: its outcomes, scalars.
+        metrics: estimates by the names in `monitor.snapshot.METRIC_NAMES`, and `f1`.
+    """
+
+    predictions: int
+    counts: ConfusionCounts
+    metrics: Mapping[str, Estimated]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassesView:
+    """The classes of one window.
+
+    Attributes:
+        names: in the configured order, which rows and columns of the matrix have, too.
+        matrix: labelled predictions, a row for each predicted class and a column for each
+            actual class.
+        by_class: each class by its name.
+        averages: over the classes, by kind (`macro`, `weighted`) and then by metric
+            (`precision`, `recall`, `f1`); micro averages are the accuracy.
+        accuracy: share of the cases whose predicted class is the actual one.
+        cohen_kappa: agreement beyond chance, over the largest possible agreement beyond it.
+    """
+
+    names: tuple[str, ...]
+    matrix: Int64Array
+    by_class: Mapping[str, OneClassView]
+    averages: Mapping[str, Mapping[str, Estimated]]
+    accuracy: Estimated
+    cohen_kappa: Estimated
+
+
+def classes_view(found: ClassReport | None) -> ClassesView | None:
+    """Return the classes of a window; None for a model of two classes."""
+    if found is None:
+        return None
+    averages: dict[str, dict[str, Estimated]] = {}
+    for (kind, metric), limits in found.averages.items():
+        averages.setdefault(kind, {})[metric] = _estimated(limits)
+    return ClassesView(
+        names=found.names,
+        matrix=found.matrix.copy(),
+        by_class={name: _one(found, number) for number, name in enumerate(found.names)},
+        averages=averages,
+        **{name: _estimated(limits) for name, limits in found.whole.items()},
+    )
+
+
+def _one(found: ClassReport, number: int) -> OneClassView:
+    return OneClassView(
+        predictions=int(found.predictions[number]),
+        counts=found.counts[number],
+        metrics={
+            name: _estimated(Limits(*(ends[number] for ends in limits)))
+            for name, limits in found.metrics.items()
+        },
+    )
+
+
+def _estimated(limits: Limits) -> Estimated:
+    estimate, lower, upper = map(float, limits)
+    return Estimated(estimate=estimate, lower=lower, upper=upper)
