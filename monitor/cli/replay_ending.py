@@ -16,8 +16,10 @@ from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
+from monitor.drift.versions_compared import COMPARABLE
 from monitor.events.columns import VERSION_KEY
 from monitor.feeds.files import STDIN
+from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
 from monitor.report.printable import one_line
@@ -109,7 +111,8 @@ def _happened(found: Compared) -> str:
 def _versions(snapshot: Snapshot, args: Namespace) -> Iterator[str]:
     """Yield how to compare the versions of each model, where no window counts them apart."""
     for model in snapshot.models:
-        if len(model.versions) > 1 and VERSION_KEY not in model.segments:
+        comparable = model.labelling in COMPARABLE and model.label_errors == NO_ERRORS
+        if len(model.versions) > 1 and VERSION_KEY not in model.segments and comparable:
             several = ["--model", model.name] if len(snapshot.models) > 1 else []
             yield (
                 f"{one_line(model.name)} has {len(model.versions):,} versions: "

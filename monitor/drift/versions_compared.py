@@ -18,7 +18,8 @@ UNCOUNTED = (
     "recorded events with --feed FILE"
 )
 """Why a version has no counts of its own, and what to do."""
-_COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
+COMPARABLE = (Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT)
+"""Labelling under which versions can be compared, where labels have no errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +134,10 @@ def check_labelling(model: str, setting: ModelConfig) -> None:
             f"{model}: versions cannot be compared where labels have errors; leave out "
             "label_errors to compare them by their labels as they are"
         )
-    if labelling not in _COMPARABLE:
+    if labelling not in COMPARABLE:
         raise UsageError(
             f"{model}: versions cannot be compared under labelling {labelling}; they can be "
-            f"under {' and '.join(_COMPARABLE)}"
+            f"under {' and '.join(COMPARABLE)}"
         )
 
 

@@ -127,8 +127,13 @@ def test_versions_that_no_window_counts_apart_lead_to_their_comparison(capsys, t
     assert following.startswith("Next: ")
     words = shlex.split(asked.removesuffix(" compares the newest.").partition(": ")[2])
     assert "ersion 7 is worse than 6" in ran(capsys, *words[1:]).out
-    config.write_text("models: {default: {segments: [version]}}\n")
-    assert "versions: " not in ran(capsys, "replay", path, "-c", config).out
+    for setting in (
+        "segments: [version]",
+        "label_errors: {false_positive: .01, false_negative: .05}",
+        "labelling: sampled",
+    ):
+        config.write_text(f"models: {{default: {{{setting}}}}}\n")
+        assert "versions: " not in ran(capsys, "replay", path, "-c", config).out
 
 
 @pytest.mark.parametrize("positive", ["yes", "Y"])
