@@ -199,6 +199,11 @@ def _skill(diagnosis: Diagnosis) -> Iterator[str]:
     by_one = Status.CHANGED in rates and not diagnosis.operating_point_moved
     if by_one and (status is Status.CLEAN or Status.UNKNOWN not in rates):
         yield _hardly_apart(judgement)
+    elif status is Status.CLEAN and diagnosis.below_reference_curve:
+        yield (
+            "Skill (log LR+) is as before, as where a higher threshold makes up in precision for "
+            "a worse model."
+        )
     elif status is Status.CLEAN:
         yield "The model tells positives from others as well as before."
     elif status is Status.CHANGED and diagnosis.operating_point_moved:

@@ -1,5 +1,7 @@
 """Words for causes, and sentences for a newcomer: the same in text, JSON and page."""
 
+from dataclasses import replace
+
 import pytest
 from diagnosis.episodes import PAIRS, period
 from exporter.page.pages import plain
@@ -78,6 +80,17 @@ def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
         "First see what was changed between before and after",
     ):
         assert reported in text
+
+
+def test_a_point_below_the_curve_is_not_as_good_as_before_though_skill_is():
+    diagnosis = found(MANY, (6_000, 3_350, 4_000, 86_650))
+    assert diagnosis.judgement.status["log_likelihood_ratio"] == "clean"
+    slid = " ".join(explanation(diagnosis))
+    text = " ".join(explanation(replace(diagnosis, below_reference_curve=True)))
+    assert "The model tells positives from others as well as before." in slid
+    assert "The scores show a worse model" in text
+    assert "as well as before" not in text
+    assert "Skill (log LR+) is as before, as where a higher threshold makes up" in text
 
 
 def test_better_precision_for_missed_positives_is_no_good_news():
