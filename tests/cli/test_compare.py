@@ -225,7 +225,7 @@ def test_of_a_version_that_ended_no_rate_is_given_but_how_to_compare_over_time(c
     feed = written(tmp_path / "a.ndjson", *sorted(events, key=lambda event: event["ts"]))
     found = ran(capsys, "compare", feed, "-c", config, "--constant", "type=counts")
     text = " ".join(found.out.split())
-    assert "not shown: they predict at other hours or on other days" in text
+    assert "not shown: version 7 has 1 of the 10 positives that it needs, and version 6" in text
     assert "present rate" not in text
     assert compared(capsys, feed)["days_to_settle"] is None
     command = re.search(r"Version 6 ended \S+: compare .*`precision-monitor (.*)`", text)[1]
