@@ -87,9 +87,10 @@ def over_time(ended: EndedVersion) -> str:
 def worse_version(found: VersionsCompared) -> str:
     """Return that B is worse, without a full stop."""
     a, b = (one.name for one in found.versions)
-    judged = "What has no version" if b == MISSING_VALUE else f"Version {one_line(b)}"
-    other = "what has none" if a == MISSING_VALUE else one_line(a)
-    return f"{judged} is worse than {other}"
+    judged = "Predictions without a version" if b == MISSING_VALUE else f"Version {one_line(b)}"
+    other = "predictions without a version" if a == MISSING_VALUE else one_line(a)
+    verb = "are" if b == MISSING_VALUE else "is"
+    return f"{judged} {verb} worse than {other}"
 
 
 def worse_by(found: VersionsCompared) -> str:
