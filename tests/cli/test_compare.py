@@ -240,6 +240,17 @@ def test_a_version_that_is_rolled_back_is_said_to_have_ended(capsys, tmp_path):
     assert "\nVersion 7 ended 1970-01-29T00:00:00Z.\n" in text
 
 
+def test_a_swap_that_is_rolled_back_says_how_to_compare_over_time(capsys, tmp_path):
+    events = [*counted("6", day=10, days=5), *counted("7", day=15, days=5)]
+    events += counted("6", day=20, days=10)
+    feed = written(tmp_path / "a.ndjson", *events)
+    text = ran(capsys, "compare", feed, "--versions", "6,7").out
+    assert "both in use" not in text
+    command = re.search(r"Version 7 ended \S+: compare .*`precision-monitor (.*)`", text)[1]
+    assert "--before 1970-01-11T00:00:00Z..1970-01-16T00:00:00Z --after 1970-01-16T0" in command
+    assert ran(capsys, *shlex.split(command)).code == 0
+
+
 def test_a_canary_is_not_compared_with_a_shadow_that_scores_every_id(capsys, tmp_path):
     events = []
     for number in range(4_000):
