@@ -93,6 +93,11 @@ def compare_recorded(
         segments=tuple(settings.segments),
         anytime=opens == common.opens,
         too_new=choice.too_new((a, b)) if versions is None else None,
-        ended=ended_version((a, b), max(one.last for one in events.versions), diagnose),
+        ended=ended_version(
+            (a, b),
+            max(one.last for one in events.versions),
+            diagnose,
+            together=bool(made.all()),
+        ),
         comparison=compare_two(outcomes, positive.astype(np.float64), negative.astype(np.float64)),
     )

@@ -54,7 +54,8 @@ class RatesOfTwo:
     Attributes:
         rates: as they are, (4,); NaN without cases.
         smoothed: with half a case added to hits and misses, (4,), in (0, 1).
-        cases: number of independent cases with as much information, (4,).
+        cases: number of independent cases with as much information, (4,); where no outcomes
+            can be compared, the number of all.
         covariance: of the smoothed rates for independent cases, (4, 4).
         influence: effect of each day on the rates, (4, days).
         days: days that have cases of both versions.
@@ -98,8 +99,8 @@ class RatesOfTwo:
                 break
         known = [one for one in found if one.is_known]
         if not known:
-            both = all((cases.sum(axis=1) > 0).all() for cases in classes)
-            return replace(found[-1], together=0.0 if both else 1.0)
+            cases = np.concatenate([one.sum(axis=1) for one in classes])
+            return replace(found[-1], cases=cases, together=0.0 if (cases > 0).all() else 1.0)
         moved = [one.changes() for one in known]
         sizes = [abs(float(change[Change.ODDS_RATIO])) for change, _ in moved]
         certain = [

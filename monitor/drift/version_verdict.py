@@ -95,17 +95,20 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
         `not_shown` where one version lacks positives or negatives to compare, or has fewer
         than 10 of either, and where half of the outcomes of one lie in days without the other.
     """
-    enough = not rates.is_known or bool(rates.cases.min() >= FEWEST_CASES)
-    apart = rates.together < _TOGETHER and enough
-    if apart or not rates.is_known:
+    because = _not_judged(rates)
+    if because is not None:
         return SequentialVerdict(
             verdict=VersionVerdict.NOT_SHOWN,
-            because=NotShown.OTHER_TIMES if apart else NotShown.MISSING_CLASS,
+            because=because,
             change=math.nan,
             standard_error=math.inf,
             lower=-math.inf,
             upper=math.inf,
-            times_the_outcomes=math.inf,
+            times_the_outcomes=(
+                FEWEST_CASES / float(rates.cases.min())
+                if because is NotShown.TOO_FEW_OUTCOMES
+                else math.inf
+            ),
             is_projected=False,
         )
     change, error = rates.changes()
@@ -131,6 +134,16 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
         times_the_outcomes=1.0 if settled else more,
         is_projected=projected,
     )
+
+
+def _not_judged(rates: RatesOfTwo) -> NotShown | None:
+    """Return why no change is judged, too few outcomes before other times; None where one is."""
+    fewest = float(rates.cases.min())
+    if fewest >= FEWEST_CASES:
+        return NotShown.OTHER_TIMES if rates.together < _TOGETHER else None
+    if rates.is_known:
+        return None
+    return NotShown.TOO_FEW_OUTCOMES if fewest > 0 else NotShown.MISSING_CLASS
 
 
 def _hardly_separates(rates: RatesOfTwo, *, of_b: bool) -> bool:

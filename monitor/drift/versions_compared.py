@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
@@ -183,18 +183,23 @@ def common_stretch(
     return VersionStretch(opens, min(closes, mature_until))
 
 
-def ended_version(versions: Pair, latest: int, diagnose: str) -> EndedVersion | None:
+def ended_version(
+    versions: Pair, latest: int, diagnose: str, *, together: bool
+) -> EndedVersion | None:
     """Return which of two versions made no prediction in the last day, the first to end.
 
     Args:
         versions: A and B.
         latest: time of the model's latest prediction, epoch milliseconds.
         diagnose: command that compares two stretches of time, without these.
+        together: False where one made no prediction in the stretch that is compared.
     """
     ended, other = sorted(versions, key=lambda one: one.last)
     if is_in_use(ended.last, latest):
         return None
     follows = ended.first <= other.first and ended.last < other.last
+    if not (follows or together):  # swapped, and rolled back
+        return EndedVersion(ended, _over_time(replace(other, last=ended.first), ended, diagnose))
     return EndedVersion(ended, _over_time(ended, other, diagnose) if follows else "")
 
 

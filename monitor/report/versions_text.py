@@ -143,7 +143,8 @@ def _limits(found: VersionsCompared, by_segments: str) -> Iterator[str]:
     compared = comparison.decided_by
     within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
     if not found.is_moment:
-        yield f"Compared from {within} UTC, with both in use and outcomes mature."
+        both = "" if 0 in found.predictions else "both in use and "
+        yield f"Compared from {within} UTC, with {both}outcomes mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found, by_segments), COLUMNS)
     sequence = compared.found

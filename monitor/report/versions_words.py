@@ -28,13 +28,15 @@ def versions_headline(found: VersionsCompared) -> str:
     compared = found.comparison.decided_by
     a, b = (one_line(one.name) for one in found.versions)
     because = compared.found.because
-    if because is NotShown.MISSING_CLASS:
-        return f"Whether version {b} is worse than {a} is not shown: {_lacking(found)}."
     if because is NotShown.OTHER_TIMES:
         return (
             f"Whether version {b} is worse than {a} is not shown: they predict at other hours or "
             "on other days, and what differs between these is not the versions'."
         )
+    if not compared.rates.is_known:
+        missing = because is NotShown.MISSING_CLASS
+        why = _lacking(found) if missing else to_settle(found)
+        return f"Whether version {b} is worse than {a} is not shown: {why}."
     recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
     where = compared_at(found)
     if because is NotShown.ANOTHER_OPERATING_POINT:
@@ -85,9 +87,10 @@ def over_time(ended: EndedVersion) -> str:
 def worse_version(found: VersionsCompared) -> str:
     """Return that B is worse, without a full stop."""
     a, b = (one.name for one in found.versions)
-    judged = "What has no version" if b == MISSING_VALUE else f"Version {one_line(b)}"
-    other = "what has none" if a == MISSING_VALUE else one_line(a)
-    return f"{judged} is worse than {other}"
+    judged = "Predictions without a version" if b == MISSING_VALUE else f"Version {one_line(b)}"
+    other = "predictions without a version" if a == MISSING_VALUE else one_line(a)
+    verb = "are" if b == MISSING_VALUE else "is"
+    return f"{judged} {verb} worse than {other}"
 
 
 def worse_by(found: VersionsCompared) -> str:

@@ -231,7 +231,7 @@ class LiveVersions:
             ),
             anytime=within.opens == opens,
             too_new=None if too_new is None else held.mature(too_new),
-            ended=ended_version(whole, held.latest, diagnose),
+            ended=ended_version(whole, held.latest, diagnose, together=bool(made.all())),
         )
 
 

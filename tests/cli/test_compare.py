@@ -225,7 +225,7 @@ def test_of_a_version_that_ended_no_rate_is_given_but_how_to_compare_over_time(c
     feed = written(tmp_path / "a.ndjson", *sorted(events, key=lambda event: event["ts"]))
     found = ran(capsys, "compare", feed, "-c", config, "--constant", "type=counts")
     text = " ".join(found.out.split())
-    assert "not shown: they predict at other hours or on other days" in text
+    assert "not shown: version 7 has 1 of the 10 positives that it needs, and version 6" in text
     assert "present rate" not in text
     assert compared(capsys, feed)["days_to_settle"] is None
     command = re.search(r"Version 6 ended \S+: compare .*`precision-monitor (.*)`", text)[1]
@@ -238,6 +238,17 @@ def test_a_version_that_is_rolled_back_is_said_to_have_ended(capsys, tmp_path):
     text = ran(capsys, "compare", feed, "--versions", "6,7").out
     assert text.startswith("Version 7 is worse than 6")
     assert "\nVersion 7 ended 1970-01-29T00:00:00Z.\n" in text
+
+
+def test_a_swap_that_is_rolled_back_says_how_to_compare_over_time(capsys, tmp_path):
+    events = [*counted("6", day=10, days=5), *counted("7", day=15, days=5)]
+    events += counted("6", day=20, days=10)
+    feed = written(tmp_path / "a.ndjson", *events)
+    text = ran(capsys, "compare", feed, "--versions", "6,7").out
+    assert "both in use" not in text
+    command = re.search(r"Version 7 ended \S+: compare .*`precision-monitor (.*)`", text)[1]
+    assert "--before 1970-01-11T00:00:00Z..1970-01-16T00:00:00Z --after 1970-01-16T0" in command
+    assert ran(capsys, *shlex.split(command)).code == 0
 
 
 def test_a_canary_is_not_compared_with_a_shadow_that_scores_every_id(capsys, tmp_path):

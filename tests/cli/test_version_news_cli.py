@@ -154,6 +154,6 @@ def test_predictions_without_a_version_are_named_in_words(capsys, tmp_path, name
     assert done.code == 0
     assert "__missing__" not in done.out
     assert ("without version" in done.out) == named
-    assert ("is worse than what has none" in " ".join(done.out.split())) == named
+    assert ("is worse than predictions without a version" in " ".join(done.out.split())) == named
     assert ("version" in done.out) == named
     assert named or "segments: no prediction has the key 'version'" in done.err

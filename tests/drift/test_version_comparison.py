@@ -311,6 +311,14 @@ def test_versions_that_take_turns_are_judged_within_hours_alone(turn, cases, kno
     assert (found.verdict is VersionVerdict.EQUAL) == known
 
 
+def test_too_few_outcomes_come_before_other_times():
+    made = np.zeros((2, 14, 24))
+    made[0, ::2], made[1, 1, :4] = 60, 4
+    found = compare_two(hourly(made, np.full(24, 0.7), 0.1)).strata.found
+    assert found.because is NotShown.TOO_FEW_OUTCOMES
+    assert 1 < found.times_the_outcomes < math.inf
+
+
 def test_a_version_of_the_weekends_is_not_compared_with_one_of_the_week():
     made, weekend = np.zeros((2, 28, 24)), np.arange(28) % 7 > 4
     made[0, ~weekend], made[1, weekend] = 40, 40

@@ -236,4 +236,5 @@ def test_a_worse_canary_is_named_where_the_version_before_it_had_no_name():
     unnamed = [{k: v for k, v in e.items() if k != "version" or v == "7"} for e in canary]
     status = status_of(fed(unnamed, config(FIRST)))
     assert status.worse_version == "7"
-    assert "Version 7 is worse than what has none over the same time" in status.headline
+    words = "Version 7 is worse than predictions without a version over the same time"
+    assert words in status.headline
