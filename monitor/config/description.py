@@ -6,6 +6,12 @@ from monitor.config.model import ModelConfig
 from monitor.config.quantities import format_duration, without_account
 
 _EVERYTHING = "precision, recall, false-positive rate, prevalence and balanced precision"
+_BY_CLASS = (
+    "{number} classes ({names}), each counted against the others: precision, recall, F1 and the "
+    "confusion matrix of the classes are known; precision and recall of the whole model are not "
+    "defined, their averages over the classes are"
+)
+_NAMED = 8
 _IDENTIFIABLE = {
     Labelling.COMPLETE: (
         "every mature prediction gets a label or misses it at random, "
@@ -86,6 +92,12 @@ def _push(config: Config) -> str:
 
 def _sentence(model: ModelConfig) -> str:
     timeout = "no limit" if model.label_timeout is None else format_duration(model.label_timeout)
+    if model.has_many_classes:
+        named = ", ".join(model.classes[:_NAMED])
+        more = len(model.classes) - _NAMED
+        names = f"{named} and {more} more" if more > 0 else named
+        return f"{_BY_CLASS.format(number=len(model.classes), names=names)}."
     known = _IDENTIFIABLE[model.labelling].format(timeout=timeout)
-    by_label = model.clock is WindowClock.LABEL
-    return f"{known}{'; its windows use the time of labels' if by_label else ''}."
+    by_label = "; its windows use the time of labels" if model.clock is WindowClock.LABEL else ""
+    positive = f"; positive is {model.classes[1]}" if model.classes else ""
+    return f"{known}{by_label}{positive}."

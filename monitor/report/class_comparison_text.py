@@ -20,13 +20,14 @@ def class_comparison_text(found: ClassComparison) -> str:
 
 
 def class_headline(found: ClassComparison) -> str:
-    """Return whether the model is worse, in one sentence.
+    """Return whether the model is worse, in one sentence: by a pair, else by a class's recall.
 
     Args:
         found: the comparison.
     """
     changes, told = found.changes, {True: "", False: ""}
-    for predicted, actual in reversed(moved_confusions(found)):
+    cells = moved_confusions(found)
+    for predicted, actual in (*reversed(recalls_of(cells)), *reversed(pairs_of(cells))):
         worse = bool(changes.worse[predicted, actual])
         told[worse] = confusion_sentence(found, predicted, actual)
     if changes.is_worse and changes.is_better:
@@ -36,6 +37,16 @@ def class_headline(found: ClassComparison) -> str:
     if changes.is_better:
         return f"The model is better: {told[False]}."
     return "Is the model worse? Not shown: no class is certainly recognised less often."
+
+
+def pairs_of(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the cells of two different classes."""
+    return [(predicted, actual) for predicted, actual in cells if predicted != actual]
+
+
+def recalls_of(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the cells of a class predicted as itself, each its recall."""
+    return [(predicted, actual) for predicted, actual in cells if predicted == actual]
 
 
 def confusion_sentence(found: ClassComparison, predicted: int, actual: int) -> str:
@@ -81,12 +92,19 @@ def _lines(found: ClassComparison) -> Iterator[str]:
         moved = f"{_ratio(sides[0])} → {_ratio(sides[1])}"
         yield f"{one_line(name):<{wide}}{moved:>17}{values}"
     yield "points of precision; prevalence of all classes, recall of the class, leaks of the others"
-    if pairs := moved_confusions(found):
-        yield ""
-        yield "Certainly changed, by actual class (99 %, all pairs together)"
-        yield from (f"- {confusion_sentence(found, *pair)}" for pair in pairs[:_SHOWN])
-    if len(pairs) > _SHOWN:
-        yield f"- and {len(pairs) - _SHOWN} more (--json has all)"
+    cells = moved_confusions(found)
+    yield from _moved("Confusions that certainly changed", found, pairs_of(cells))
+    yield from _moved("Recall that certainly changed", found, recalls_of(cells))
+
+
+def _moved(title: str, found: ClassComparison, cells: list[tuple[int, int]]) -> Iterator[str]:
+    if not cells:
+        return
+    yield ""
+    yield f"{title}, by actual class (99 %, all pairs together)"
+    yield from (f"- {confusion_sentence(found, *cell)}" for cell in cells[:_SHOWN])
+    if len(cells) > _SHOWN:
+        yield f"- and {len(cells) - _SHOWN} more (--json has all)"
 
 
 def _points(part: Contributions, number: int) -> str:

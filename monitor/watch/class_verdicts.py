@@ -17,7 +17,9 @@ from monitor.verdicts import Watched, WindowVerdict
 _MOVED = (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
 
 
-def verdict_on_whole(found: Sequence[WindowVerdict], cases: int, *, held: bool) -> WindowVerdict:
+def verdict_on_whole(
+    found: Sequence[WindowVerdict], cases: int, *, held: bool, moved: bool
+) -> WindowVerdict:
     """Return the verdict on a window of all classes.
 
     A class that certainly degraded makes it degraded, else one that improved makes it improved,
@@ -29,6 +31,7 @@ def verdict_on_whole(found: Sequence[WindowVerdict], cases: int, *, held: bool) 
             number.
         cases: labelled cases in it.
         held: the accuracy within the actual classes certainly stayed, see `accuracy_held`.
+        moved: a class pages, or a confusion certainly changed, so nothing is steady.
 
     Returns:
         A verdict without a judgement of its own.
@@ -46,14 +49,15 @@ def verdict_on_whole(found: Sequence[WindowVerdict], cases: int, *, held: bool) 
     ):
         if of_model.intersection(verdicts):
             return WindowVerdict(verdict=both if shifted else alone, rests_on=cases)
-    if moved := [verdict for verdict in _MOVED if verdict in verdicts]:
-        return WindowVerdict(verdict=moved[0], rests_on=cases)
+    if rates := [verdict for verdict in _MOVED if verdict in verdicts]:
+        return WindowVerdict(verdict=rates[0], rests_on=cases)
     if held and any(one.judgement is not None for one in found):
         verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
         return WindowVerdict(verdict=verdict, rests_on=cases)
-    return WindowVerdict(
-        verdict=Verdict.INSUFFICIENT_EVIDENCE, because=_because(found), rests_on=cases
-    )
+    because = _because(found)
+    if moved and because is Because.STEADY:
+        because = Because.MOVED
+    return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
 
 
 def has_moved(watched: Watched, window: str) -> bool:

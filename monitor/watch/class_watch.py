@@ -92,16 +92,22 @@ class ClassWatch:
             for name in next(iter(by_class.values())).verdicts
         }
         of_classes = by_class.values()
+        pages = any(one.degradation_detected for one in of_classes)
         shifted = [one.prevalence_shift_detected for one in of_classes]
         return Watched(
             reference=replace(known.whole.outcomes, pooled=True),
             verdicts={
-                name: verdict_on_whole(seen.verdicts, int(seen.after.sum()), held=seen.held)
+                name: verdict_on_whole(
+                    seen.verdicts,
+                    int(seen.after.sum()),
+                    held=seen.held,
+                    moved=pages or bool(seen.confusions),
+                )
                 for name, seen in windows.items()
             },
             evidence=max(one.evidence for one in of_classes),
             warming_up=all(one.warming_up for one in of_classes),
-            degradation_detected=any(one.degradation_detected for one in of_classes),
+            degradation_detected=pages,
             prevalence_shift_detected=any(shifted),
             detections=tuple(sorted({d for one in of_classes for d in one.detections})),
             judged_age_ms=at.age,

@@ -74,3 +74,16 @@ def test_a_database_is_described_without_its_url() -> None:
 def test_the_account_of_a_store_is_not_shown() -> None:
     feed = {"type": "file", "path": "ftp://me:s3cret@host/a@b.csv"}
     assert describe(Config(feeds=[feed])).splitlines()[2] == "Feeds: file ftp://host/a@b.csv."
+
+
+def test_of_two_named_classes_the_positive_one_is_named() -> None:
+    config = Config(models={"mail": {"classes": ["ham", "spam"]}})
+    assert describe(config).endswith("; positive is spam.")
+
+
+def test_many_classes_are_counted_and_the_whole_has_no_precision() -> None:
+    names = [f"c{number}" for number in range(10)]
+    line = describe(Config(models={"mail": {"classes": names}})).splitlines()[-1]
+    assert line.startswith("mail: 10 classes (c0, c1, c2, c3, c4, c5, c6, c7 and 2 more), each")
+    assert "are all known" not in line
+    assert "precision and recall of the whole model are not defined" in line

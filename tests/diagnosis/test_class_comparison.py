@@ -123,7 +123,7 @@ def test_shifted_class_ratios_alone_are_no_worse_model(
 def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparison]) -> None:
     found = compared("confused")
     assert np.argwhere(found.changes.rose).tolist() == [[9, 4]]
-    assert class_headline(found).startswith("The model is worse: ")
+    assert class_headline(found).startswith("The model is worse: 4 taken for 9 rose from ")
     assert "- 4 taken for 9 rose from " in class_comparison_text(found)
     assert found.attribution.leaks.upper_points[9, 4] < 0
 

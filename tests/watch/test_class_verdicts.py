@@ -82,7 +82,7 @@ def found_at(verdict: Verdict, shifted: Status = Status.CLEAN) -> WindowVerdict:
 def test_the_whole_is_as_bad_as_its_worst_class(
     classes: list[Verdict], held: object, whole: Verdict
 ) -> None:
-    found = verdict_on_whole([found_at(v) for v in classes], 100, held=bool(held))
+    found = verdict_on_whole([found_at(v) for v in classes], 100, held=bool(held), moved=False)
     assert found.verdict is whole
     assert found.rests_on == 100
     assert (found.because is not None) is (whole is Verdict.INSUFFICIENT_EVIDENCE)
@@ -91,19 +91,40 @@ def test_the_whole_is_as_bad_as_its_worst_class(
 def test_the_share_of_one_class_that_changed_is_a_shift_of_the_whole() -> None:
     shifted = found_at(Verdict.INSUFFICIENT_EVIDENCE, Status.CHANGED)
     steady = found_at(Verdict.NO_CHANGE)
-    assert verdict_on_whole([shifted, steady], 9, held=True).verdict is Verdict.PREVALENCE_SHIFT
+    assert (
+        verdict_on_whole([shifted, steady], 9, held=True, moved=False).verdict
+        is Verdict.PREVALENCE_SHIFT
+    )
     worse = found_at(Verdict.MODEL_DEGRADED)
-    both = verdict_on_whole([shifted, worse], 9, held=False).verdict
+    both = verdict_on_whole([shifted, worse], 9, held=False, moved=False).verdict
     assert both is Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
 
 
 def test_without_a_judgement_of_any_class_nothing_is_said_of_the_whole() -> None:
-    assert verdict_on_whole([NOT_COMPARED] * 3, 50, held=True).because is Because.NO_REFERENCE
+    assert (
+        verdict_on_whole([NOT_COMPARED] * 3, 50, held=True, moved=False).because
+        is Because.NO_REFERENCE
+    )
     fault = WindowVerdict(
         verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(LabelFault.LABELS_MISSING)
     )
-    assert verdict_on_whole([fault] * 2, 50, held=True) == fault
-    assert verdict_on_whole([fault, OPEN], 50, held=True).because is Because.TOO_FEW
+    assert verdict_on_whole([fault] * 2, 50, held=True, moved=False) == fault
+    assert verdict_on_whole([fault, OPEN], 50, held=True, moved=False).because is Because.TOO_FEW
+
+
+@pytest.mark.parametrize(
+    ("usual", "moved", "because"),
+    [
+        (Because.STEADY, False, Because.STEADY),
+        (Because.STEADY, True, Because.MOVED),
+        (Because.TOO_FEW, True, Because.TOO_FEW),
+    ],
+)
+def test_beside_a_page_or_a_certain_confusion_nothing_is_steady(
+    usual: Because, moved: object, because: Because
+) -> None:
+    classes = [replace(found_at(Verdict.INSUFFICIENT_EVIDENCE), because=usual)] * 3
+    assert verdict_on_whole(classes, 100, held=False, moved=bool(moved)).because is because
 
 
 def test_confusions_are_named_only_of_classes_whose_rates_moved() -> None:
