@@ -267,5 +267,9 @@ def _fault(detail: ErrorDetails) -> str:
     name = ".".join(steps[1:] or steps)
     if detail["type"] == "unfit":
         return f"{name}: {context['what']}, got {detail['input']!r}; {context['allowed']}"
-    allowed = f"; it is {context['expected']}" if "expected" in context else ""
+    known = context.get("expected")
+    if detail["type"] == "extra_forbidden":
+        section = TimeForm if detail["loc"][0] == "time" else ClassValues
+        known = f"one of {', '.join(section.model_fields)}"
+    allowed = f"; it is {known}" if known else ""
     return f"{name}: is not known, got {detail['input']!r}{allowed}"
