@@ -81,7 +81,8 @@ def sources_of_table(
             near = get_close_matches(column, columns, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(columns)}"
             if wanted in ("model", "version"):
-                hint += f", or write one for all records as {{'value': {column!r}}}"
+                hint += f"; one {wanted} for all records is {{'value': {column!r}}}, "
+                hint += f"on the command line --constant {wanted}={column}"
             raise FeedError(f"{name}: {wanted}: there is no column {column!r}; {hint}")
     there = {f: column for f, column in found.columns.items() if _is_there(column, columns)}
     places = {key: _segment(found, key, columns) for key in found.segments}
