@@ -202,7 +202,7 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
         (FRAME, {"ts": 5}, "ts: must be a column, got 5"),
         (FRAME, {"segment": ["region"]}, "segment: must be a column of objects, or the column of"),
         (FRAME, {"segment": 5}, "segment: must be a column of objects, or the column of"),
-        (FRAME, {"model": "claims"}, r"column 'claims'; .*one model for all.* --constant model=claims"),
+        (FRAME, {"model": "claims"}, r"column 'claims'; .*one model.* --constant model=claims"),
         (FRAME, {"time": {"zome": "x"}}, "zome: is not known, got 'x'; it is one of zone, .*unit"),
         (FRAME, {"values": {"label": {"plus": 1}}}, "plus: is not known, got 1; .* positive, neg"),
         ({"ts": [1, 2], "prediction": [1], "label": [0, 1]}, {}, "equally long|same length"),
