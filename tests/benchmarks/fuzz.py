@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 with atheris.instrument_imports(include=["monitor.feeds", "monitor.events", "monitor.config"]):
     import monitor.feeds.arrow.decoding  # these three are for `fuzz_formats`
     import monitor.feeds.csv_file
-    import monitor.feeds.http.arrow_bodies  # noqa: F401  # likewise
+    import monitor.feeds.http.arrow_bodies  # noqa: F401  # its branches are recorded
     from monitor.feeds.decode import Decoder, DecodeSettings
     from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
     from monitor.feeds.http.inference_events import InferenceEvents
