@@ -136,11 +136,19 @@ def times_once(
         np.concatenate([old[:, i].astype(column.dtype), column[later]])
         for i, column in enumerate(events[:3])
     ]
+    tied = _tied(columns[0])
+    columns = [column[tied] for column in columns]
     order = np.lexsort(columns[::-1])
     same: BoolArray = np.zeros(len(order), dtype=np.bool_)
     same[1:] = np.logical_and.reduce([c[order][1:] == c[order][:-1] for c in columns])
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[order[same]] = False
+    repeated = tied[order[same]] - len(known)
     found = np.where(later, events.time, NO_TIME)
-    found[np.flatnonzero(later)[~fresh[len(known) :]]] = NO_TIME
+    found[np.flatnonzero(later)[repeated[repeated >= 0]]] = NO_TIME
     return found
+
+
+def _tied(time: Int64Array) -> Int64Array:
+    """Return, in ascending order, the rows whose time another row has: others repeat nothing."""
+    order = np.argsort(time, kind="stable")
+    equal = time[order][1:] == time[order][:-1]
+    return np.sort(order[np.append(equal, False) | np.insert(equal, 0, False)])
