@@ -148,7 +148,7 @@ def times_once(
 
 
 def _tied(time: Int64Array) -> Int64Array:
-    """Return, in ascending order, the rows whose time another row has: others repeat nothing."""
+    """Return the rows whose time another row has, by time: no other row repeats an event."""
     order = np.argsort(time, kind="stable")
-    equal = time[order][1:] == time[order][:-1]
-    return np.sort(order[np.append(equal, False) | np.insert(equal, 0, False)])
+    equal = np.diff(time[order]) == 0
+    return order[np.append(equal, False) | np.insert(equal, 0, False)]
