@@ -496,6 +496,7 @@ TABLE_SAID = "stdin: reads a table, as its first line is no JSON\n"
         (f"[{AS_LINES[:-1].replace('}' + chr(10), '},')}]".encode(), ""),
         (f"\n{AS_LINES}".encode(), ""),
     ],
+    ids=["table", "gzip", "tabs", "array", "lines"],  # gzip's bytes hold the time of day
 )
 def test_standard_input_is_read_by_what_it_holds(capsys, tmp_path, monkeypatch, data, said):
     path = tmp_path / "a.ndjson"
