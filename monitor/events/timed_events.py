@@ -151,4 +151,5 @@ def _tied(time: Int64Array) -> Int64Array:
     """Return the rows whose time another row has, by time: no other row repeats an event."""
     order = np.argsort(time, kind="stable")
     equal = np.diff(time[order]) == 0
-    return order[np.append(equal, False) | np.insert(equal, 0, False)]
+    tied: BoolArray = np.append(equal, False) | np.insert(equal, 0, False)
+    return order[tied]
