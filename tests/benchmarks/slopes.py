@@ -43,7 +43,10 @@ class Case(NamedTuple):
 
 SLOPES: dict[str, list[Case]] = {
     "models": [Case(n, Made(models=n)) for n in (1, 20, 500)],
-    "segment values (0, 2 keys of 50)": [Case(1 + n * 50, Made(models=1, keys=n)) for n in (0, 2)],
+    "segment values (none, 2 keys of 50, of 707)": [
+        Case(1 + n * values, Made(models=1, keys=n, values=values))
+        for n, values in ((0, 50), (2, 50), (2, 707))
+    ],
     "windows": [Case(n, Made(), windows=n) for n in (1, 3, 8)],
     "pending": [Case(n, Made(), pending=n) for n in (10_000, 100_000, 1_000_000)],
     "seconds between predictions": [Case(1 / r, Made(rate=r)) for r in (5000, 100, 4)],

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from cli.commands import ran
 from deploy.expressions import DEPLOY, exported, recorded, selectors_in, series_in
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from monitor.config import load_config
 from monitor.drift import Verdict
@@ -18,6 +20,7 @@ from monitor.prometheus.rules.recording import objective
 from monitor.prometheus.rules.scope import OBJECTIVES
 from monitor.report.vocabulary import BECAUSE, VERDICTS
 
+PROJECT = DEPLOY.parent
 KUBERNETES = DEPLOY / "kubernetes"
 OF_KUBERNETES_ITSELF = (
     "namespace.yaml",
@@ -160,26 +163,50 @@ def test_the_image_runs_as_a_numbered_user_and_asks_itself():
     assert '["run", "-c", "/etc/precision-monitor/monitor.yaml"]' in text
 
 
-@pytest.mark.parametrize("name", ["requirements", "build"])
-def test_the_image_is_built_of_packages_with_hashes(name):
-    text = (DEPLOY / "docker" / f"{name}.lock").read_text()
-    packages = re.findall(
-        r"^(\S+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text, re.MULTILINE
-    )
-    assert "".join(f"{name}=={version} \\\n{hashes}" for name, version, hashes in packages) == text
-    dockerfile = (DEPLOY / "docker" / "Dockerfile").read_text()
-    assert re.search(rf"--require-hashes\s+(\\\s+)?-r {name}\.lock", dockerfile)
+@pytest.mark.parametrize(
+    ("lock", "installer"),
+    [
+        ("deploy/docker/requirements.lock", "deploy/docker/Dockerfile"),
+        ("deploy/docker/build.lock", "deploy/docker/Dockerfile"),
+        (".ci/dev.lock", ".ci/run"),
+    ],
+)
+def test_the_image_and_its_checks_are_made_of_packages_with_hashes(lock, installer):
+    text = (PROJECT / lock).read_text()
+    package = r"\S+==\S+( ; [^\n]+)? \\\n(    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
+    assert re.fullmatch(f"({package})+", text)
+    name = re.escape(lock.removeprefix("deploy/docker/"))
+    assert re.search(rf"--require-hashes\s+(\\\s+)?-r {name}", (PROJECT / installer).read_text())
 
 
-def test_the_lock_of_the_image_has_every_dependency_in_a_version_that_fits():
-    lock = (DEPLOY / "docker" / "requirements.lock").read_text()
-    locked = dict(re.findall(r"^(\S+)==(\S+)", lock, re.MULTILINE))
-    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
-    for requirement in wanted:
-        name, least = re.match(r"([\w.-]+)>=([\d.]+)", requirement).groups()
-        version = locked[name.replace(".", "-")]
-        assert tuple(map(int, version.split("."))) >= tuple(map(int, least.split("."))), name
+@pytest.mark.parametrize(
+    ("lock", "extras"),
+    [("deploy/docker/requirements.lock", ["parquet"]), (".ci/dev.lock", ["dev"])],
+)
+def test_a_lock_has_every_dependency_in_a_version_that_fits(lock, extras):
+    text = (PROJECT / lock).read_text()
+    locked = re.findall(r"^(\S+)==(\S+)", text, re.MULTILINE)
+    for requirement in required(extras):
+        versions = [
+            version for name, version in locked if name == canonicalize_name(requirement.name)
+        ]
+        assert versions, requirement
+        assert all(version in requirement.specifier for version in versions), requirement
+
+
+def required(extras):
+    """Requirements of the project with some extras, and with those that these name."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    found = [Requirement(one) for one in project["dependencies"]]
+    while extras:
+        named = [Requirement(one) for one in project["optional-dependencies"][extras.pop()]]
+        extras = [*extras, *(extra for one in named for extra in one.extras if ours(one))]
+        found += [one for one in named if not ours(one)]
+    return found
+
+
+def ours(requirement):
+    return requirement.name == "precision-monitor"
 
 
 def test_what_compose_mounts_is_there():

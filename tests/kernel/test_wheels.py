@@ -50,6 +50,12 @@ def wheel(folder: Path, **environ: str) -> Wheel:
     return Wheel(path.name, folder / "unpacked")
 
 
+@pytest.fixture(scope="module")
+def default_wheel(tmp_path_factory):
+    """As built on this machine: with the kernel where it has a compiler."""
+    return wheel(tmp_path_factory.mktemp("default") / "wheel")
+
+
 def test_wheels_with_and_without_the_kernel_are_built_for_the_same_versions_of_python():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "wheels.yml").read_text())["jobs"]
@@ -61,7 +67,7 @@ def test_wheels_with_and_without_the_kernel_are_built_for_the_same_versions_of_p
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pip") is None, reason="this environment has no pip")
-def test_a_wheel_without_a_compiler_runs_and_counts_the_same_as_one_with(tmp_path):
+def test_a_wheel_without_a_compiler_runs_and_counts_the_same_as_one_with(tmp_path, default_wheel):
     pure = wheel(tmp_path / "pure", PATH="", CC="no-compiler")
     assert pure.name.endswith("-py3-none-any.whl")
     assert not list(pure.folder.rglob("compiled.*.so"))
@@ -70,16 +76,15 @@ def test_a_wheel_without_a_compiler_runs_and_counts_the_same_as_one_with(tmp_pat
     assert '"delay-hgb-v1"' in counted
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler here for the other wheel")
-    compiled = wheel(tmp_path / "compiled")
-    assert not compiled.name.endswith("-none-any.whl")
-    assert compiled.prints("--version").endswith(" (kernel: c)\n")
-    assert compiled.prints("replay", FLIGHTS, "--json") == counted
+    assert not default_wheel.name.endswith("-none-any.whl")
+    assert default_wheel.prints("--version").endswith(" (kernel: c)\n")
+    assert default_wheel.prints("replay", FLIGHTS, "--json") == counted
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pip") is None, reason="this environment has no pip")
-def test_a_wheel_has_every_file_of_the_program_and_no_c(tmp_path):
-    made = wheel(tmp_path / "wheel").folder / "monitor"
+def test_a_wheel_has_every_file_of_the_program_and_no_c(default_wheel):
+    made = default_wheel.folder / "monitor"
     kinds = {".pyc", ".so", ".c", ".h"}
     ours = {path.relative_to(ROOT / "monitor") for path in (ROOT / "monitor").rglob("*.*")}
     theirs = {path.relative_to(made) for path in made.rglob("*.*")}

@@ -5,4 +5,5 @@ id_columns   ids as keys
 reading      one column as NumPy arrays
 decoding     batches of rows to columns of events, whole columns at a time
 rows         the same row by row, for rows of unusual types or with faults
+soundness    whether a batch may be read at all
 """

@@ -79,9 +79,18 @@ def rows_of_table(stream: BinaryIO, name: str, *, parquet: bool, most: int) -> l
     with _arrow_errors(name):
         opened = _Parquet(stream) if parquet else _Ipc(stream)
         for batch, _ in opened.batches(opened.schema.names):
-            rows: list[dict[str, Any]] = batch.slice(0, most).to_pylist()
-            return rows
+            import_module("monitor.feeds.arrow.soundness").is_utf8(batch, name)
+            return _rows(batch.slice(0, most), name)
     return []
+
+
+def _rows(batch: Any, name: str) -> list[dict[str, Any]]:
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except KeyError as error:  # what pyarrow raises for types that it has no class for
+        types = ", ".join(f"{field.name} {field.type}" for field in batch.schema)
+        raise FeedError(f"{name}: has a column that pyarrow cannot read: {types}") from error
+    return rows
 
 
 @contextmanager
@@ -124,11 +133,10 @@ class _Ipc:
         self.schema = self._opened.schema
 
     def batches(self, columns: list[str]) -> Iterator[tuple[Any, float]]:
-        """Yield batches of all columns, and the share of the batches read with each."""
-        del columns
+        """Yield batches of some columns, and the share of the batches read with each."""
         if not self._is_file:
-            yield from ((batch, 0.0) for batch in self._opened)
+            yield from ((batch.select(columns), 0.0) for batch in self._opened)
             return
         count = self._opened.num_record_batches
         for number in range(count):
-            yield self._opened.get_batch(number), (number + 1) / count
+            yield self._opened.get_batch(number).select(columns), (number + 1) / count

@@ -36,6 +36,7 @@ from monitor.feeds.arrow.canonical import CanonicalBatches
 from monitor.feeds.arrow.id_columns import IdColumns, Ids
 from monitor.feeds.arrow.reading import ArrowColumns, Texts, is_plain
 from monitor.feeds.arrow.rows import RowReader
+from monitor.feeds.arrow.soundness import is_utf8
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
 from monitor.feeds.decode.field_columns import LEFT_OUT, within_years
@@ -68,6 +69,7 @@ class ArrowDecoder:
     def __init__(
         self, name: str, schema: Any, decoder: Decoder, mapping: MappedRecords | None = None
     ) -> None:
+        self._name = name
         self._settings = decoder.settings
         self._names = GroupNames(self._settings)
         self._ids = IdColumns(self._settings.id_seed, decoder.compiled, self._settings.id_texts)
@@ -92,8 +94,11 @@ class ArrowDecoder:
         Args:
             table_batch: of the table's schema.
             first_row: number of its first row in the table, for positions.
+
+        Raises:
+            FeedError: the batch is damaged.
         """
-        if self._settings.class_names or not _is_utf8(table_batch):
+        if not is_utf8(table_batch, self._name) or self._settings.class_names:
             return self._rows.decode(table_batch, np.arange(table_batch.num_rows), first_row)
         batch = table_batch if self._canonical is None else self._canonical.of(table_batch)
         if not is_plain(batch.schema, self._segments):
@@ -275,12 +280,3 @@ def _text(column: Texts, row: int) -> str | None:
 
 def _sized(size: Int64Array) -> BoolArray:
     return (size > 0) & (size <= MAX_ID_BYTES)
-
-
-def _is_utf8(batch: Any) -> bool:
-    """Return whether all strings are valid UTF-8, which Arrow files do not guarantee."""
-    try:
-        batch.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True

@@ -54,6 +54,9 @@ def _read(row: Any) -> dict[str, Any] | Fault:
     except (OverflowError, pa.ArrowInvalid):  # a Python date has at most four digits in its year
         detail = f"{name}: must lie in 1900 to 2200"
         return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
+    except KeyError:  # what pyarrow raises for types that it has no class for
+        kind = row.schema.field(name).type
+        return Fault(RejectReason.MALFORMED, f"{name}: is of type {kind}, which cannot be read")
     except UnicodeDecodeError as error:
         detail = f"row: is not UTF-8: {error.reason} at byte {error.start} of a cell"
         return Fault(RejectReason.MALFORMED, detail)

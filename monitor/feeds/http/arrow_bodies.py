@@ -69,6 +69,8 @@ def _lines(body: bytes, max_bytes: int) -> Iterator[bytes]:
     table_fields.check_columns("columns", names)
     if len(names) > _MAX_COLUMNS:
         raise FeedError(f"must have at most {_MAX_COLUMNS} columns, got {len(names)}")
+    for field in reader.schema:
+        _check_type(field.name, field.type)
     named = sum(map(len, names))
     row_type = table_fields.type_of_rows(names)
     encode = msgspec.json.Encoder().encode
@@ -76,7 +78,7 @@ def _lines(body: bytes, max_bytes: int) -> Iterator[bytes]:
     for batch in reader:
         batch.validate(full=True)
         rows += batch.num_rows
-        size += batch.num_rows * named + sum(map(_expanded_bytes, names, batch.columns))
+        size += batch.num_rows * named + sum(map(_expanded_bytes, batch.columns))
         if rows > MAX_RECORDS:
             raise too_many_records()
         if size > max_bytes:
@@ -112,25 +114,30 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _expanded_bytes(name: str, column: Any) -> int:
-    """Size of a column with its dictionary decoded.
-
-    Raises:
-        FeedError: the column has a type that no field of an event has.
-    """
+def _check_type(name: str, kind: Any) -> None:
+    """Raise for a type that no field of an event has, before any value is read."""
     types = import_module("pyarrow.types")
-    kind = column.type
     if types.is_struct(kind):
-        children = zip([field.name for field in kind], column.flatten(), strict=True)
-        return sum(_expanded_bytes(f"{name}.{child}", values) for child, values in children)
-    if types.is_dictionary(kind) and _is_text(kind.value_type):
-        compute = import_module("pyarrow.compute")
-        lengths = compute.take(compute.binary_length(column.dictionary), column.indices)
-        return int(compute.sum(lengths).as_py() or 0) + int(column.nbytes)
+        for field in kind:
+            _check_type(f"{name}.{field.name}", field.type)
+        return
     simple = (types.is_boolean, types.is_integer, types.is_floating, types.is_timestamp)
-    if _is_text(kind) or types.is_null(kind) or any(fits(kind) for fits in simple):
-        return int(column.nbytes)
-    raise FeedError(f"column {name!r} has type {kind}; send text, numbers, booleans or times")
+    text = _is_text(kind.value_type if types.is_dictionary(kind) else kind)
+    if not (text or types.is_null(kind) or any(fits(kind) for fits in simple)):
+        raise FeedError(f"column {name!r} has type {kind}; send text, numbers, booleans or times")
+
+
+def _expanded_bytes(column: Any) -> int:
+    """Size of a column with its dictionary decoded."""
+    types = import_module("pyarrow.types")
+    if types.is_struct(column.type):
+        return sum(map(_expanded_bytes, column.flatten()))
+    size = int(column.nbytes)
+    if not types.is_dictionary(column.type):
+        return size
+    compute = import_module("pyarrow.compute")
+    lengths = compute.take(compute.binary_length(column.dictionary), column.indices)
+    return int(compute.sum(lengths).as_py() or 0) + size
 
 
 def _is_text(kind: Any) -> bool:
