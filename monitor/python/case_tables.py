@@ -19,7 +19,8 @@ from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.guessing import mapping_for_table
 from monitor.python.frames import index_hint
 from monitor.python.rejected_rows import RejectedRows
-from monitor.python.tables import TableReader, keywords, mapping_of, names_of
+from monitor.python.table_columns import own_names
+from monitor.python.tables import TableReader, keywords, mapping_of
 
 _CALLER = 4
 """Calls from a warning to the program that compares."""
@@ -60,7 +61,7 @@ class CaseReader:
         if "ts" in self._columns:
             return True
         mapping = mapping_of(self._columns, self._values, self._time)
-        names = names_of(table)
+        names = own_names(table)
         if "ts" in fields_of(names, mapping):
             return True
         try:
@@ -109,7 +110,7 @@ class CaseReader:
 
     def _check_cases(self, name: str, table: Any, mapping: MappedRecords) -> None:
         """Raise ValueError where rows are no cases: they lack the prediction, or the label."""
-        columns = names_of(table)
+        columns = list(own_names(table))
         try:
             found = mapping_for_table(name, columns, mapping, lambda _: None, keywords)
         except FeedError as error:
