@@ -20,6 +20,7 @@ from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.rejected_rows import RejectedRows
+from monitor.python.table_columns import as_table
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.version_tables import VersionsReport, two_versions
 from monitor.python.views import ModelView
@@ -87,7 +88,8 @@ class EmbeddedMonitor(Monitor):
         """Count the rows of a table, in whole columns.
 
         Args:
-            table: a frame of pandas or polars, an Arrow table, or arrays by name.
+            table: a frame of pandas or polars, an Arrow table, arrays by name, a list of dicts,
+                or a record array of NumPy.
             values: values of prediction and label that stand for the classes, such as
                 `{"label": {"positive": ["fraud"]}}`; 0 and 1 by default.
             time: `{"zone": "Europe/Berlin"}` for times without a zone, which otherwise are UTC
@@ -123,7 +125,7 @@ class EmbeddedMonitor(Monitor):
             self.flush()
             predictions, labels = self._stages.repeated
             mapping = mapping_of(columns, values, time)
-            reader = TableReader(table, mapping, self._decoder)
+            reader = TableReader(as_table(table), mapping, self._decoder)
             for batch in reader.batches():
                 self.apply(batch)
                 rows += batch.records

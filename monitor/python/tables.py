@@ -26,7 +26,7 @@ from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
 from monitor.feeds.table_fields import type_of_rows
 from monitor.python.frames import index_hint
-from monitor.python.table_columns import listed, own_names, plain_column, without_nan
+from monitor.python.table_columns import check_once, listed, own_names, plain_column, without_nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -123,6 +123,7 @@ class TableReader:
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
             _check_events(table, names, self._sources)
+            check_once(table, {**self._sources.columns, **self._sources.segments})
         except FeedError as error:
             raise ValueError(f"{error}{index_hint(table)}") from error
         self._used = [name for name in names if name in self._sources.used]
@@ -140,18 +141,15 @@ class TableReader:
 
     def _batches(self) -> Iterator[EventBatch]:
         arrow = _pyarrow()
-        if arrow is None:
+        if arrow is None or self._has_objects():
             return self._by_rows()
-        if hasattr(self._table, "__arrow_c_stream__") and not self._has_objects():
-            return self._by_columns(self._stream(arrow))
         try:
-            arrays = {
-                n: arrow.array(plain_column(self._column(n)), from_pandas=True) for n in self._used
-            }
-            whole = arrow.table(arrays)
-        except (arrow.ArrowException, TypeError, OverflowError):
-            return self._by_rows()  # values of several types in one column
-        return self._by_columns(whole.to_reader())
+            stream = self._stream(arrow)
+        except (arrow.ArrowException, TypeError, OverflowError) as error:
+            if _offers_arrow(self._table) and not _is_pandas(self._table):
+                raise ValueError(f"table: a column cannot be read: {error}") from error
+            return self._by_rows()  # values of several types in one column, or large integers
+        return self._by_columns(stream)
 
     def _column(self, name: str) -> Any:
         return self._table[self._own_names[name]]
@@ -181,12 +179,13 @@ class TableReader:
 
     def _stream(self, arrow: Any) -> Any:
         table: Any = self._table
-        try:
-            if hasattr(table, "iloc"):  # pandas, which converts whatever it exports
-                table = table[[self._own_names[name] for name in self._used]]
-            return arrow.RecordBatchReader.from_stream(table)
-        except arrow.ArrowException as error:
-            raise ValueError(f"table: a column cannot be read: {error}") from error
+        if not _offers_arrow(table):
+            columns = {name: plain_column(self._column(name)) for name in self._used}
+            arrays = {n: arrow.array(column, from_pandas=True) for n, column in columns.items()}
+            return arrow.table(arrays).to_reader()
+        if _is_pandas(table):  # which converts whatever it exports
+            table = table[[self._own_names[name] for name in self._used]]
+        return arrow.RecordBatchReader.from_stream(table)
 
     def _refuse_periods(self, schema: Any) -> None:
         """Raise ValueError for periods of pandas, whose numbers would be read as seconds."""
@@ -203,9 +202,11 @@ class TableReader:
     def _by_columns(self, stream: Any) -> Iterator[EventBatch]:
         self._refuse_periods(stream.schema)
         decoding = import_module("monitor.feeds.arrow.decoding")
-        reader = decoding.ArrowDecoder("row", stream.schema, self._decoder, self._mapping)
+        used = [at for at, name in enumerate(stream.schema.names) if name in self._used]
+        schema = import_module("pyarrow").schema([stream.schema.field(at) for at in used])
+        reader = decoding.ArrowDecoder("row", schema, self._decoder, self._mapping)
         first = 1
-        for batch in map(without_nan, stream):
+        for batch in (without_nan(whole.select(used)) for whole in stream):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 part = batch.slice(start, BATCH_ROWS)
                 yield reader.decode(part, first)
@@ -246,6 +247,14 @@ def _check_events(table: Any, names: Sequence[str], sources: Sources) -> None:
 def _record_reader(sources: Sources, mapping: MappedRecords, tally: ClassTally) -> RecordReader:
     readers = mapped_readers(mapping, tally)
     return RecordReader(sources, readers, type_of_rows(sources.fields))
+
+
+def _offers_arrow(table: Any) -> bool:
+    return hasattr(table, "__arrow_c_stream__")
+
+
+def _is_pandas(table: Any) -> bool:
+    return hasattr(table, "iloc")
 
 
 def _pyarrow() -> Any:

@@ -195,7 +195,7 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
 @pytest.mark.parametrize(
     ("table", "columns", "message"),
     [
-        ([1, 2], {}, "table: must be a frame, an Arrow table or arrays by name, got list"),
+        ([1, 2], {}, "table: must be a frame, an Arrow table, a list of dicts or "),
         ({"a": [1]}, {}, "table: has no column 'ts', got a; say which column is which: write ts="),
         (FRAME, {"ts": "timestamps"}, "ts: there is no column 'timestamps'; did you mean"),
         (FRAME, {"tss": "timestamp"}, "tss: is no field of an event, .*did you mean 'ts'"),
@@ -207,7 +207,6 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
         (FRAME, {"values": {"label": {"plus": 1}}}, "plus: is not known, got 1; .* positive, neg"),
         ({"ts": [1, 2], "prediction": [1], "label": [0, 1]}, {}, "equally long|same length"),
         ({"ts": [0], "prediction": ["yes"], "label": [1]}, {}, "prediction: must be 0, 1, true"),
-        (pd.DataFrame({"ts": [0, 1], "prediction": [1, "x"]}), {"id": {"value": 1}}, "prediction"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_a_value_error_with_the_name_of_the_field(table, columns, message):
