@@ -9,7 +9,6 @@ from monitor.cli.rejected_values import (
     class_hint,
     name_hint,
     score_hint,
-    stands_for_no_class,
     time_hint,
     unit_hint,
 )
@@ -21,6 +20,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
 from monitor.feeds.mapping.guessing import ASKED
+from monitor.feeds.odd_values import stands_for_no_class
 
 _SHOWN = 3
 _WHOLE = ("record", "row")

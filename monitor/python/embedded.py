@@ -120,12 +120,13 @@ class EmbeddedMonitor(Monitor):
         >>> monitor.feed({"id": [7, 8, 7], "ts": [0, 60, 120], "prediction": [1, 0, 1]})
         3 rows read, 0 rejected, 1 duplicate
         """
-        rows, alone, rejected = 0, True, RejectedRows()
+        rows, alone = 0, True
         with self._lock:
             self.flush()
             predictions, labels = self._stages.repeated
             mapping = mapping_of(columns, values, time)
             reader = TableReader(as_table(table), mapping, self._decoder)
+            rejected = RejectedRows(mapping.time.unit, reader.columns)
             for batch in reader.batches():
                 self.apply(batch)
                 rows += batch.records
@@ -140,7 +141,7 @@ class EmbeddedMonitor(Monitor):
             note=reader.note,
         )
         if rejected.total * 2 > rows:
-            hint = rejected.hint(mapping.time.unit)
+            hint = rejected.hint()
             advice = f"{hint and '; '}{hint}\n{found!r}"
             if rejected.total == rows:
                 raise ValueError(f"table: every row was rejected{advice}")

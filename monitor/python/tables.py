@@ -100,6 +100,7 @@ class TableReader:
         decoder: decodes its rows.
 
     Attributes:
+        columns: the column of each field that it has.
         note: as of `TableRead`; positive values are missed after the last batch.
         contradictions: after the last batch, a line for each field whose values contradict the
             given positive ones.
@@ -123,7 +124,8 @@ class TableReader:
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
             _check_events(table, names, self._sources)
-            check_once(table, {**self._sources.columns, **self._sources.segments})
+            self.columns = self._sources.columns
+            check_once(table, {**self.columns, **self._sources.segments})
         except FeedError as error:
             raise ValueError(f"{error}{index_hint(table)}") from error
         self._used = [name for name in names if name in self._sources.used]
@@ -189,7 +191,7 @@ class TableReader:
 
     def _refuse_periods(self, schema: Any) -> None:
         """Raise ValueError for periods of pandas, whose numbers would be read as seconds."""
-        for field, column in self._sources.columns.items():
+        for field, column in self.columns.items():
             at = schema.get_field_index(column)
             kind = schema.field(at) if at >= 0 else None
             extension = getattr(getattr(kind, "type", None), "extension_name", "")
