@@ -19,11 +19,12 @@ from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
+from monitor.python.frames import frame
 from monitor.python.rejected_rows import RejectedRows
 from monitor.python.table_columns import as_table
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.version_tables import VersionsReport, two_versions
-from monitor.python.views import ModelView
+from monitor.python.views import ModelView, columns_of_models, plain_table
 from monitor.snapshot import Snapshot
 
 _SHOWN = 7
@@ -257,6 +258,25 @@ class EmbeddedMonitor(Monitor):
 
     def __contains__(self, model: object) -> bool:
         return model in list(self)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return one table of all models as lists of plain values by column.
+
+        It has a row for each window of each model: its bounds, counts, metrics and verdict.
+        """
+        return plain_table(self._columns())
+
+    def to_frame(self) -> Any:
+        """Return this table as a frame of pandas, or of polars where pandas is not installed.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        return frame(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        snapshot = self.snapshot()
+        return columns_of_models(ModelView(snapshot, state) for state in snapshot.models)
 
     def __repr__(self) -> str:
         snapshot = self.snapshot()
