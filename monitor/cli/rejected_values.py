@@ -110,14 +110,15 @@ def score_hint(field: str, values: Values) -> str:
     return f"{outside.format('high', highest)}: scale them to 0 to 1, {other}"
 
 
-def time_hint(field: str, values: Values) -> str:
+def time_hint(field: str, values: Values, name: str) -> str:
     """Return what to write where a time cannot be read.
 
     Args:
         field: its name.
         values: of it.
+        name: of its column.
 
-    >>> time_hint("ts", ["2026-07-01 12:00"])
+    >>> time_hint("ts", ["2026-07-01 12:00"], "ts")
     'give the zone of times that name none: --zone Europe/Berlin'
     """
     if values and _lacks_zone(values[0]):
@@ -128,7 +129,7 @@ def time_hint(field: str, values: Values) -> str:
         return (
             f"{field} with the day or the month first is not read{got}, since 07/08/2026 is a day "
             "of July or of August: write 2026-08-07T12:00:00Z, in pandas "
-            f'pd.to_datetime(df["{field}"], dayfirst=True), or name another column: {column}'
+            f'pd.to_datetime(df["{name}"], dayfirst=True), or name another column: {column}'
         )
     return (
         f"{field} is read as {_FORM}{got}; write it so, or name the column that holds it: {column}"
@@ -149,17 +150,18 @@ def unit_hint(field: str, values: Values, unit: TimeUnit) -> str:
     return f"give the unit of times: --unit {fits}"
 
 
-def name_hint(field: str, values: Values) -> str:
+def name_hint(field: str, values: Values, name: str) -> str:
     """Return what to write where an id, or another name, is neither a text nor an integer.
 
     Args:
         field: name of the field.
         values: of it.
+        name: of its column.
     """
     column = "or name the column that holds it"
     whole = bool(values) and all(isinstance(v, float) and v.is_integer() for v in values)
     if whole:
-        as_pandas = f'in pandas df["{field}"].astype("Int64")'
+        as_pandas = f'in pandas df["{name}"].astype("Int64")'
         return f"write {field} as text or an integer, {as_pandas}, {column}"
     return f"write {field} as text or an integer, {column}"
 

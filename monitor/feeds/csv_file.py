@@ -1,5 +1,6 @@
 """Reads CSV: the first line names the columns, each further line is one record.
 
+Before it, a line like `sep=;` may name the separator, as Excel writes it.
 An empty cell omits the field, except for `label`, where it is null. Quoted cells may contain
 line breaks (RFC 4180).
 """
@@ -20,7 +21,7 @@ from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import Block, TornError, blocks
-from monitor.feeds.csv_header import NAMES, cells_of, header_of
+from monitor.feeds.csv_header import NAMES, cells_of, declared_separator, header_of
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.reasons import Fault, Fields
@@ -67,11 +68,16 @@ def read_csv(
         for block in blocks(stream, chunk_bytes):
             lines = block
             if table is None:
-                header, _, data = block.data.partition(b"\n")
+                header, _, data = lines.data.partition(b"\n")
+                if lines.first_line == 1 and (declared := declared_separator(header)):
+                    separator, lines = declared, Block(data, 2)
+                    if not data:
+                        continue
+                    header, _, data = data.partition(b"\n")
                 table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
                 for doubt in table.doubts(data.partition(b"\n")[0]):
                     say(f"{name}: {doubt}")
-                lines = Block(data, block.first_line + 1)
+                lines = Block(data, lines.first_line + 1)
             yield table.decode(table.over_lines.split(lines))
     except TornError as error:
         torn = error
@@ -99,6 +105,9 @@ def rows_of_text(name: str, text: bytes, separator: str, most: int) -> list[dict
     first, _, rest = text.partition(b"\n")
     if not text:
         return []
+    if declared := declared_separator(first):
+        separator = declared
+        first, _, rest = rest.partition(b"\n")
     header = header_of(name, first, separator)
     lines = rest.decode(errors="replace").splitlines()
     rows = csv.DictReader(lines, header.columns, delimiter=header.separator)

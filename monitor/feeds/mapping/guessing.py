@@ -43,6 +43,8 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 
 ASKED = "say which column is which: write "
 """Before the options to write, in what is said of a table whose columns make no events."""
+TAKEN = "to make this mapping permanent, write "
+"""Before the mapping that was guessed."""
 _UNKNOWN = "COLUMN"
 _SHOWN = 12
 """Columns that a message names."""
@@ -78,7 +80,7 @@ def mapping_for_table(
     if len(certain) == len(found) and suffices(known | certain.keys()):
         given = MappedRecords() if mapping is None else mapping
         taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
-        say(f"{name}: reads {taken}; to make this mapping permanent, write {shown_as(certain)}")
+        say(f"{name}: reads {taken}; {TAKEN}{shown_as(certain)}")
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
         asked = shown_as(_asked(known, certain))
