@@ -496,3 +496,29 @@ def test_columns_of_doubtful_values_are_not_proposed(capsys, tmp_path):
         "write --field ts=timestamp --field score=proba --field prediction=COLUMN "
         "--field label=COLUMN\n"
     )
+
+
+def test_nested_columns_are_proposed_by_the_last_part_of_their_names(capsys, tmp_path):
+    rows = pd.read_csv(doubtful(tmp_path, "a.csv")).to_dict("records")
+    path = tmp_path / "a.ndjson"
+    path.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "event": {"timestamp": row["timestamp"]},
+                    "user": {"id": row["user_id"]},
+                    "out": {"proba": row["proba"], "decision": row["decision"]},
+                    "fraud": row["fraud"],
+                }
+            )
+            + "\n"
+            for row in rows
+        )
+    )
+    asked = ran(capsys, "replay", path).err.splitlines()[-1].rpartition("write ")[2]
+    assert asked == (
+        "--field ts=event.timestamp --field id=user.id --field score=out.proba "
+        "--field prediction=out.decision --field label=fraud"
+    )
+    done = ran(capsys, "replay", path, "--json", *shlex.split(asked))
+    assert json.loads(done.out)["models"]["default"]["labels"] == 40

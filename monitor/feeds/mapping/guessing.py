@@ -201,13 +201,23 @@ def _advice(name: str, lack: str, columns: Sequence[str], asked: str) -> str:
 
 
 def _candidates(
-    columns: Sequence[str], mapping: MappedRecords | None, known: Collection[str]
+    columns: Sequence[str],
+    mapping: MappedRecords | None,
+    known: Collection[str],
+    name: Callable[[str], str] = str,
 ) -> dict[str, list[str]]:
-    """Columns that have a common name of a field that is not known, by field."""
+    """Columns that have a common name of a field that is not known, by field.
+
+    Args:
+        columns: names of the columns.
+        mapping: as given; None without one.
+        known: fields that are known.
+        name: gives the part of a column's name to look at.
+    """
     taken = set() if mapping is None else {str(source) for source in mapping.fields.values()}
     free = [column for column in columns if column not in taken]
     found = {
-        field: [column for column in free if _plain(column) in (field, *names)]
+        field: [column for column in free if _plain(name(column)) in (field, *names)]
         for field, names in COMMON_NAMES.items()
         if field not in known and (mapping is None or field not in mapping.fields)
     }
@@ -254,7 +264,8 @@ def _asked(
 
     A score alone is no decision without a threshold of the model.
     """
-    asked = {**certain} if "ts" in known else {"ts": _UNKNOWN, **certain}
+    ts = {} if "ts" in known else {"ts": proposals.get("ts", _UNKNOWN)}
+    asked = {**ts, **certain}
     asked |= {field: column for field, column in proposals.items() if field not in asked}
     for field in ("prediction", "label"):
         if field not in known:
@@ -265,12 +276,20 @@ def _asked(
 def _proposed(
     mapping: MappedRecords | None, known: Collection[str], certain: Mapping[str, str], look: Look
 ) -> dict[str, str]:
-    """Return columns to propose for fields by the first rows."""
+    """Return columns to propose for fields by the last part of nested names, and first rows."""
+    values = first_values(look())
+    nested = _candidates(list(values), mapping, {*known, *certain}, _last_part)
+    proposals = {field: names[0] for field, names in nested.items() if len(names) == 1}
     given = {} if mapping is None else mapping.fields
     named = {field: column for field, column in given.items() if isinstance(column, str)}
     fixed = dict.fromkeys(given, "")
     own = {field: field for field in known}
-    return proposed(first_values(look()), {**own, **fixed, **named, **certain})
+    all_known = {**own, **fixed, **named, **certain, **proposals}
+    return proposals | proposed(values, all_known)
+
+
+def _last_part(column: str) -> str:
+    return column.rpartition(".")[2]
 
 
 def _records(data: bytes) -> Iterator[dict[str, Any]]:
