@@ -121,7 +121,8 @@ def _write(name: str, output: Path, text: str) -> None:
 
 def _mapping(name: str, head: FirstRows, given: MappedRecords | None) -> MappedRecords:
     columns = files.columns_of(head)
-    found = mapping_for_table(name, columns, given, tell) if columns else given
+    look = head.rows.copy
+    found = mapping_for_table(name, columns, given, tell, look=look) if columns else given
     return MappedRecords() if found is None else found
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.cli.rejected_values import Values, look_like_scores, stands_for_no_class
 from monitor.config.classes import MANY
 from monitor.config.mapping import ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
+from monitor.feeds.odd_values import Values, look_like_scores, stands_for_no_class
 
 
 def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
-from monitor.feeds.mapping.guessing import ASKED, mapping_for_table
+from monitor.feeds.mapping.guessing import ASKED, TAKEN, mapping_for_table
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import MOST_KEYS, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
@@ -77,8 +78,11 @@ class RecordedFeed:
             self._paths += found
             if mapping is not None:
                 self._mappings |= dict.fromkeys(found, mapping)
+        named = chain.from_iterable(m.fields.items() for m in self._mappings.values())
+        columns = {field: source for field, source in named if isinstance(source, str)}
         units = {mapping.time.unit for mapping in self._mappings.values()}
         self.faults = RejectedRecords(*units) if len(units) == 1 else RejectedRecords()
+        self.faults.columns = columns
 
     def batches(self) -> Iterator[EventBatch]:
         """Yield all batches, with progress and warnings on stderr.
@@ -118,6 +122,8 @@ class RecordedFeed:
         return streams[0] if len(streams) == 1 else merged(streams)
 
     def _say(self, text: str) -> None:
+        taken = shlex.split(text.partition(TAKEN)[2])[1::2]  # each behind --field
+        self.faults.columns |= dict(_pairs("field", taken))
         self.faults.asked = text.partition(ASKED)[2]
         tell(text)
 

@@ -20,11 +20,13 @@ class RejectedRecords:
         unit: of times that are numbers, as the mapping says it.
 
     Attributes:
+        columns: the column of each field that has another name.
         asked: options that give the columns their fields; "" where their names say enough.
     """
 
     def __init__(self, unit: TimeUnit = TimeUnit.SECONDS) -> None:
         self.unit = unit
+        self.columns: dict[str, str] = {}
         self.asked = ""
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}

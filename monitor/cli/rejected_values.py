@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isfinite
 from shlex import quote
 
-from monitor.config.mapping import TimeUnit, text_of
+from monitor.config.mapping import TimeUnit
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
-
-Values = Sequence[str | float]
-"""Distinct values of a field that do not fit, the most frequent first."""
+from monitor.feeds.odd_values import (
+    Values,
+    are_infinite,
+    have_decimal_comma,
+    have_percent_sign,
+    look_like_scores,
+    stands_for_no_class,
+    texts_of,
+)
 
 _SHOWN = 5
 _TWO = 2
 _PERCENT = 100
 _TWO_CLASSES = "0, 1,"
 """What the classes of a model begin with that has no names for them."""
-_NO_CLASS = frozenset(
-    ("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "nil", "none", "undefined", "missing")
-)
-"""Texts, in lower case, that programs write where there is no value."""
 _FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"
 
 
@@ -38,7 +40,9 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
     """
     if not allowed:
         return "for several labels a case, configure a model for each label, and write one class"
-    texts = list(dict.fromkeys(text_of(value) for value in values))
+    if are_infinite(values):
+        return f"{field}s are not finite: write 0 or 1, or nothing where there is none"
+    texts = texts_of(values)
     absent = [text for text in texts if stands_for_no_class(text)]
     classes = [text for text in texts if text not in absent]
     missing = " ".join(f"--missing {quote(f'{field}={text}')}" for text in absent)
@@ -64,23 +68,6 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
     return f"{asked}; records have {_listed(classes)}" if classes else asked
 
 
-def stands_for_no_class(text: str) -> bool:
-    """Return whether programs write this text where there is no value."""
-    return text.lower() in _NO_CLASS
-
-
-def look_like_scores(values: Values) -> bool:
-    """Return whether there are values, all of them numbers between 0 and 1 that are neither.
-
-    Args:
-        values: of a prediction or a label.
-
-    >>> look_like_scores([0.873, "0.12"]), look_like_scores(["0.5", "fraud"]), look_like_scores([])
-    (True, False, False)
-    """
-    return bool(values) and all(0 < _number(value) < 1 for value in values)
-
-
 def _column_of_classes(field: str) -> str:
     """Return what to write where a column has scores in place of classes."""
     seem = f"{field}s between 0 and 1 seem to be scores"
@@ -103,9 +90,9 @@ def score_hint(field: str, values: Values) -> str:
     other = f"or name the column that holds probabilities: --field {field}=COLUMN"
     numbers = [value for value in values if not isinstance(value, str) and isfinite(value)]
     if not numbers:
-        if any(_has_decimal_comma(value) for value in values):
+        if have_decimal_comma(values):
             return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
-        if any(isinstance(value, str) and value.strip().endswith("%") for value in values):
+        if have_percent_sign(values):
             return f"{field}s lie from 0 to 1: write 0.87 for 87%, {other}"
         return f"{field}s are numbers from 0 to 1, got {_listed(values)}; write those, {other}"
     lowest, highest = min(numbers), max(numbers)
@@ -123,14 +110,15 @@ def score_hint(field: str, values: Values) -> str:
     return f"{outside.format('high', highest)}: scale them to 0 to 1, {other}"
 
 
-def time_hint(field: str, values: Values) -> str:
+def time_hint(field: str, values: Values, name: str) -> str:
     """Return what to write where a time cannot be read.
 
     Args:
         field: its name.
         values: of it.
+        name: of its column.
 
-    >>> time_hint("ts", ["2026-07-01 12:00"])
+    >>> time_hint("ts", ["2026-07-01 12:00"], "ts")
     'give the zone of times that name none: --zone Europe/Berlin'
     """
     if values and _lacks_zone(values[0]):
@@ -141,7 +129,7 @@ def time_hint(field: str, values: Values) -> str:
         return (
             f"{field} with the day or the month first is not read{got}, since 07/08/2026 is a day "
             "of July or of August: write 2026-08-07T12:00:00Z, in pandas "
-            f'pd.to_datetime(df["{field}"], dayfirst=True), or name another column: {column}'
+            f'pd.to_datetime(df["{name}"], dayfirst=True), or name another column: {column}'
         )
     return (
         f"{field} is read as {_FORM}{got}; write it so, or name the column that holds it: {column}"
@@ -162,17 +150,18 @@ def unit_hint(field: str, values: Values, unit: TimeUnit) -> str:
     return f"give the unit of times: --unit {fits}"
 
 
-def name_hint(field: str, values: Values) -> str:
+def name_hint(field: str, values: Values, name: str) -> str:
     """Return what to write where an id, or another name, is neither a text nor an integer.
 
     Args:
         field: name of the field.
         values: of it.
+        name: of its column.
     """
     column = "or name the column that holds it"
     whole = bool(values) and all(isinstance(v, float) and v.is_integer() for v in values)
     if whole:
-        as_pandas = f'in pandas df["{field}"].astype("Int64")'
+        as_pandas = f'in pandas df["{name}"].astype("Int64")'
         return f"write {field} as text or an integer, {as_pandas}, {column}"
     return f"write {field} as text or an integer, {column}"
 
@@ -180,18 +169,6 @@ def name_hint(field: str, values: Values) -> str:
 def _listed(values: Sequence[object]) -> str:
     shown = ", ".join(map(repr, values[:_SHOWN]))
     return f"{shown}, …" if len(values) > _SHOWN else shown
-
-
-def _number(value: str | float) -> float:
-    """Return the number that a value is or writes; NaN for none."""
-    try:
-        return float(value)
-    except ValueError:
-        return nan
-
-
-def _has_decimal_comma(value: object) -> bool:
-    return isinstance(value, str) and value.strip().replace(",", "", 1).isdecimal()
 
 
 def _lacks_zone(value: object) -> bool:

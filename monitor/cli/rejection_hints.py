@@ -9,7 +9,6 @@ from monitor.cli.rejected_values import (
     class_hint,
     name_hint,
     score_hint,
-    stands_for_no_class,
     time_hint,
     unit_hint,
 )
@@ -21,6 +20,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
 from monitor.feeds.mapping.guessing import ASKED
+from monitor.feeds.odd_values import stands_for_no_class
 
 _SHOWN = 3
 _WHOLE = ("record", "row")
@@ -45,11 +45,6 @@ _VALUES = {
     **dict.fromkeys(_WHOLE, "write each field once, and finite numbers"),
 }
 """Advice where a value does not fit, by field, whatever the value is."""
-_BY_VALUE = {
-    **dict.fromkeys(table_fields.TIMES, time_hint),
-    "score": score_hint,
-}
-"""Advice by the values of a field; all others are classes or names."""
 
 
 def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
@@ -93,7 +88,10 @@ def _bad_value(rejected: RejectedRecords) -> str:
         return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field))
     if rejected.allowed(RejectReason.BAD_VALUE, field) == NAME_LIMIT:
         return f"shorten {field}, as by a hash, to {NAME_LIMIT}"
-    return _BY_VALUE.get(field, name_hint)(field, values)
+    if field == "score":
+        return score_hint(field, values)
+    column = rejected.columns.get(field, field)
+    return (time_hint if field in table_fields.TIMES else name_hint)(field, values, column)
 
 
 def _other_unit(rejected: RejectedRecords) -> str:

@@ -1,5 +1,6 @@
 """Reads CSV: the first line names the columns, each further line is one record.
 
+Before it, a line like `sep=;` may name the separator, as Excel writes it.
 An empty cell omits the field, except for `label`, where it is null. Quoted cells may contain
 line breaks (RFC 4180).
 """
@@ -20,7 +21,7 @@ from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import Block, TornError, blocks
-from monitor.feeds.csv_header import NAMES, cells_of, header_of
+from monitor.feeds.csv_header import NAMES, Header, cells_of, declared_separator, header_of
 from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.reasons import Fault, Fields
@@ -32,6 +33,8 @@ from monitor.feeds.rows_over_lines import RowsOverLines, SplitBlock
 
 UNREADABLE_QUOTES = "has a quoted cell that does not end, or a stray quote"
 """In the detail of a row."""
+_LOOKED_AT = 2_000
+"""Rows to look at for columns to propose."""
 _DAY_IN_DIGITS = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _WHOLE_FLOAT = re.compile(r"\d+\.0")
 
@@ -67,11 +70,24 @@ def read_csv(
         for block in blocks(stream, chunk_bytes):
             lines = block
             if table is None:
-                header, _, data = block.data.partition(b"\n")
-                table = _Rows(name, header, decoder, separator=separator, mapping=mapping, say=say)
+                header, _, data = lines.data.partition(b"\n")
+                if lines.first_line == 1 and (declared := declared_separator(header)):
+                    separator, lines = declared, Block(data, 2)
+                    if not data:
+                        continue
+                    header, _, data = data.partition(b"\n")
+                table = _Rows(
+                    name,
+                    header,
+                    decoder,
+                    separator=separator,
+                    mapping=mapping,
+                    say=say,
+                    first=data,
+                )
                 for doubt in table.doubts(data.partition(b"\n")[0]):
                     say(f"{name}: {doubt}")
-                lines = Block(data, block.first_line + 1)
+                lines = Block(data, lines.first_line + 1)
             yield table.decode(table.over_lines.split(lines))
     except TornError as error:
         torn = error
@@ -99,8 +115,15 @@ def rows_of_text(name: str, text: bytes, separator: str, most: int) -> list[dict
     first, _, rest = text.partition(b"\n")
     if not text:
         return []
+    if declared := declared_separator(first):
+        separator = declared
+        first, _, rest = rest.partition(b"\n")
     header = header_of(name, first, separator)
-    lines = rest.decode(errors="replace").splitlines()
+    return _first_rows(header, rest, most)
+
+
+def _first_rows(header: Header, data: bytes, most: int) -> list[dict[str, Any]]:
+    lines = data.decode(errors="replace").splitlines()
     rows = csv.DictReader(lines, header.columns, delimiter=header.separator)
     return [row for row in islice(rows, most) if None not in row]
 
@@ -126,6 +149,7 @@ class _Rows:
         separator: str,
         mapping: MappedRecords | None,
         say: Say,
+        first: bytes,
     ) -> None:
         self._name = name
         self._decoder = decoder
@@ -134,7 +158,10 @@ class _Rows:
             names = f"{NAMES[self._separator]}, not {NAMES.get(separator, repr(separator))}"
             say(f"{name}: reads cells separated by {names}, as its first line has them")
         self.over_lines = RowsOverLines(len(self._columns), self._separator)
-        mapping = mapping_for_file(name, self._columns, mapping, say)
+        header_found = Header(self._columns, self._separator)
+        mapping = mapping_for_file(
+            name, self._columns, mapping, say, lambda: _first_rows(header_found, first, _LOOKED_AT)
+        )
         keys = decoder.settings.segment_keys
         sources = sources_of_table(name, self._columns, mapping, keys, nested=False)
         readers = (

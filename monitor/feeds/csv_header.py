@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from typing import NamedTuple
 
 from monitor.errors import FeedError
@@ -16,6 +17,8 @@ from monitor.feeds.decode.lines import (
 
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """Names of the characters that may separate cells."""
+
+_DECLARED = re.compile(rb'"?sep=([,;\t|])"?', re.IGNORECASE)
 
 
 class Header(NamedTuple):
@@ -59,6 +62,19 @@ def header_of(name: str, line: bytes, separator: str) -> Header:
     except csv.Error as error:
         raise FeedError(f"{name}: line 1 is not a header: {error}") from error
     return Header([cell.strip() for cell in cells], found)
+
+
+def declared_separator(line: bytes) -> str | None:
+    """Return the separator that a line before the header names, as Excel writes it; else None.
+
+    Args:
+        line: the first one of a file.
+
+    >>> declared_separator(b"sep=;"), declared_separator(b"ts;label")
+    (';', None)
+    """
+    found = _DECLARED.fullmatch(line.removeprefix(BOM).removesuffix(b"\r"))
+    return found and found[1].decode()
 
 
 def cells_of(line: str, separator: str) -> list[str]:

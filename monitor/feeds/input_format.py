@@ -10,7 +10,7 @@ from enum import Enum, auto
 from itertools import chain
 
 from monitor.errors import FeedError
-from monitor.feeds.csv_header import header_of
+from monitor.feeds.csv_header import declared_separator, header_of
 from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.lines import BLANK, BOM
 
@@ -57,6 +57,8 @@ def _format_of(start: bytes) -> InputFormat:
     if start.startswith(b"["):
         return InputFormat.ARRAY
     first, _, following = start.partition(b"\n")
+    if declared_separator(first):
+        return InputFormat.TABLE
     if {*b"{}"} & {*first} or following.lstrip(BLANK).startswith(b"{"):
         return InputFormat.LINES
     try:

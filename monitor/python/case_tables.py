@@ -13,14 +13,17 @@ from monitor.config.mapping import MappedRecords
 from monitor.config.quantities import count_of
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.errors import FeedError
-from monitor.events.columns import EventBatch
+from monitor.events.columns import RETRACTED, EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.decode.record_faults import UNLABELLED
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.guessing import mapping_for_table
 from monitor.python.frames import index_hint
 from monitor.python.rejected_rows import RejectedRows
-from monitor.python.tables import TableReader, keywords, mapping_of, names_of
+from monitor.python.table_columns import own_names
+from monitor.python.tables import TableReader, keywords, mapping_of
 
+_THRESHOLD = "write threshold=0.5"
 _CALLER = 4
 """Calls from a warning to the program that compares."""
 
@@ -60,7 +63,7 @@ class CaseReader:
         if "ts" in self._columns:
             return True
         mapping = mapping_of(self._columns, self._values, self._time)
-        names = names_of(table)
+        names = own_names(table)
         if "ts" in fields_of(names, mapping):
             return True
         try:
@@ -90,14 +93,15 @@ class CaseReader:
         self._check_cases(name, table, mapping)
         reader = TableReader(table, mapping, self._decoder)
         found = list(reader.batches())
-        rejected = RejectedRows()
+        rejected = RejectedRows(mapping.time.unit, reader.columns, _THRESHOLD)
         for batch in found:
             rejected.add(batch.rejected)
         rows = sum(batch.records for batch in found)
         if not rows:
             raise ValueError(f"{name}: has no rows")
+        _check_labelled(name, found, reader.columns.get("label"))
         if rejected.total * 2 > rows:
-            hint = rejected.hint(mapping.time.unit)
+            hint = rejected.hint()
             shown = f"{rejected.first[0].position}: {rejected.first[0].detail}{hint and '; '}{hint}"
             if rejected.total == rows:
                 raise ValueError(f"{name}: none of {count_of(rows, 'row')} can be used; {shown}")
@@ -109,7 +113,7 @@ class CaseReader:
 
     def _check_cases(self, name: str, table: Any, mapping: MappedRecords) -> None:
         """Raise ValueError where rows are no cases: they lack the prediction, or the label."""
-        columns = names_of(table)
+        columns = list(own_names(table))
         try:
             found = mapping_for_table(name, columns, mapping, lambda _: None, keywords)
         except FeedError as error:
@@ -135,6 +139,20 @@ class CaseReader:
             f"{name}: no column is known to hold the {' and the '.join(lacks)}, got "
             f"{', '.join(columns) or 'none'}; write {keywords(dict.fromkeys(lacks, 'COLUMN'))}"
         )
+
+
+def _check_labelled(name: str, batches: Sequence[EventBatch], column: str | None) -> None:
+    """Raise ValueError where no case of a table has a label, and its column says nothing else."""
+    for batch in batches:
+        if len(batch.outcomes) or len(batch.counts) or (batch.labels.value != RETRACTED).any():
+            return
+        if any(UNLABELLED not in rejection.detail for rejection in batch.rejected):
+            return
+    where = "" if column is None else f" in column {column!r}"
+    raise ValueError(
+        f"{name}: has no label{where}; give cases whose labels came, or name the column that "
+        "holds them, label='COLUMN'"
+    )
 
 
 def span_of(batches: Sequence[EventBatch]) -> TimeRange:

@@ -25,6 +25,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.python.case_tables import CaseReader, span_of
 from monitor.python.comparison_report import ComparisonReport
+from monitor.python.table_columns import as_table
 from monitor.windows.history import History
 
 STEPS = 160
@@ -62,9 +63,9 @@ def compare(
 ) -> ComparisonReport:
     """Explain why precision moved between two periods.
 
-    Each side is a table (a frame, an Arrow table, arrays by name) of which each row is a
-    case, a pair `(y_true, y_pred)`, or `ConfusionCounts`. Two ranges of time, such as
-    "2013-07" and "2013-09", choose rows of `table`.
+    Each side is a table (as `Monitor.feed` takes it) of which each row is a case, a pair
+    `(y_true, y_pred)`, or `ConfusionCounts`. Two ranges of time, such as "2013-07" and
+    "2013-09", choose rows of `table`.
 
     Args:
         before: what to compare with.
@@ -123,6 +124,7 @@ class _Reading:
             raise ValueError(  # noqa: TRY004  # names the argument, as for every wrong value
                 f"{name}: must be a table, or both must be ranges, got {given!r}"
             )
+        given = as_table(given)
         timed = self._cases.is_timed(given)
         batches = self._cases.batches(name, given, timed=timed)
         if not timed:
@@ -138,7 +140,7 @@ class _Reading:
             check_apart(*asked, prefix="")
         except UsageError as error:
             raise ValueError(str(error)) from error
-        batches = self._cases.batches("table", table, timed=True)
+        batches = self._cases.batches("table", as_table(table), timed=True)
         cases = [[_within(batch, one) for batch in batches] for one in asked]
         for name, one, some in zip(("before", "after"), asked, cases, strict=True):
             if not any(len(part) for batch in some for part in (batch.predictions, batch.outcomes)):

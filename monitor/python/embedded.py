@@ -19,10 +19,12 @@ from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
+from monitor.python.frames import frame
 from monitor.python.rejected_rows import RejectedRows
+from monitor.python.table_columns import as_table
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.version_tables import VersionsReport, two_versions
-from monitor.python.views import ModelView
+from monitor.python.views import ModelView, columns_of_models, plain_table
 from monitor.snapshot import Snapshot
 
 _SHOWN = 7
@@ -87,7 +89,8 @@ class EmbeddedMonitor(Monitor):
         """Count the rows of a table, in whole columns.
 
         Args:
-            table: a frame of pandas or polars, an Arrow table, or arrays by name.
+            table: a frame of pandas or polars, an Arrow table, arrays by name, a list of dicts,
+                or a record array of NumPy.
             values: values of prediction and label that stand for the classes, such as
                 `{"label": {"positive": ["fraud"]}}`; 0 and 1 by default.
             time: `{"zone": "Europe/Berlin"}` for times without a zone, which otherwise are UTC
@@ -118,12 +121,13 @@ class EmbeddedMonitor(Monitor):
         >>> monitor.feed({"id": [7, 8, 7], "ts": [0, 60, 120], "prediction": [1, 0, 1]})
         3 rows read, 0 rejected, 1 duplicate
         """
-        rows, alone, rejected = 0, True, RejectedRows()
+        rows, alone = 0, True
         with self._lock:
             self.flush()
             predictions, labels = self._stages.repeated
             mapping = mapping_of(columns, values, time)
-            reader = TableReader(table, mapping, self._decoder)
+            reader = TableReader(as_table(table), mapping, self._decoder)
+            rejected = RejectedRows(mapping.time.unit, reader.columns)
             for batch in reader.batches():
                 self.apply(batch)
                 rows += batch.records
@@ -138,7 +142,7 @@ class EmbeddedMonitor(Monitor):
             note=reader.note,
         )
         if rejected.total * 2 > rows:
-            hint = rejected.hint(mapping.time.unit)
+            hint = rejected.hint()
             advice = f"{hint and '; '}{hint}\n{found!r}"
             if rejected.total == rows:
                 raise ValueError(f"table: every row was rejected{advice}")
@@ -254,6 +258,25 @@ class EmbeddedMonitor(Monitor):
 
     def __contains__(self, model: object) -> bool:
         return model in list(self)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return one table of all models as lists of plain values by column.
+
+        It has a row for each window of each model: its bounds, counts, metrics and verdict.
+        """
+        return plain_table(self._columns())
+
+    def to_frame(self) -> Any:
+        """Return this table as a frame of pandas, or of polars where pandas is not installed.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        return frame(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        snapshot = self.snapshot()
+        return columns_of_models(ModelView(snapshot, state) for state in snapshot.models)
 
     def __repr__(self) -> str:
         snapshot = self.snapshot()

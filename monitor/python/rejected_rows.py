@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monitor.config.mapping import TimeUnit
+from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import Rejection, RejectReason
+from monitor.feeds.decode.record_faults import UNLABELLED
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
-from monitor.feeds.table_fields import TIMES
+from monitor.feeds.odd_values import (
+    Values,
+    are_infinite,
+    have_decimal_comma,
+    look_like_scores,
+    stands_for_no_class,
+    texts_of,
+)
+from monitor.feeds.table_fields import CLASSES, TIMES
 
 _SHOWN = 5
-_ZONE = "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
-_DAY_FIRST = (
-    "07/08/2026 is a day of July or of August: give {} as times, "
-    "pd.to_datetime(df['COLUMN'], dayfirst=True)"
-)
-_CLASS = "say which values are of the positive class, values={{'{}': {{'positive': ['VALUE']}}}}"
-_DECISION = (
-    "name the column of predictions, prediction='COLUMN', or give the model a threshold for its "
-    "scores, Monitor(Config(defaults={'threshold': 0.5}))"
-)
-_COLUMN = "name the column that holds {0}, {0}='COLUMN'"
+_EXAMPLES = 1_000
+"""Rows of each reason and field to look at."""
+_THRESHOLD = "give the model a threshold, Monitor(Config(defaults={'threshold': 0.5}))"
 _TYPE = "leave `type` out where it is no type of event, type={'value': ''}"
-_OF_FIELDS = {
-    "score": "give scores from 0 to 1, percentages divided by 100",
-    **{field: _CLASS.format(field) for field in ("prediction", "label")},
-}
-"""What to write where a value does not fit, by field."""
 
 
 class RejectedRows:
     """The rejected rows of a table.
 
+    Args:
+        unit: of times that are numbers, as they are read.
+        columns: the column of each field that the table has.
+        threshold: how to give the score from which a case is positive.
+
     Attributes:
         first: the first rejected rows.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, unit: TimeUnit, columns: Mapping[str, str], threshold: str = _THRESHOLD
+    ) -> None:
         self.first: list[Rejection] = []
+        self._unit = unit
+        self._columns = columns
+        self._threshold = threshold
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
-        self._example: dict[tuple[RejectReason, str], Rejection] = {}
+        self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
 
     def add(self, rejections: Sequence[Rejection]) -> None:
         """Add rejected rows.
@@ -53,7 +60,9 @@ class RejectedRows:
         for one in rejections:
             kind = (one.reason, one.field)
             self._numbers[kind] += 1
-            self._example.setdefault(kind, one)
+            examples = self._examples.setdefault(kind, [])
+            if len(examples) < _EXAMPLES:
+                examples.append(one)
 
     @property
     def total(self) -> int:
@@ -68,37 +77,87 @@ class RejectedRows:
             found[str(reason)] += number
         return dict(found)
 
-    def hint(self, unit: TimeUnit) -> str:
+    def hint(self) -> str:
         """Return what to write so that the most frequent kind is read; "" where it is not certain.
 
-        Args:
-            unit: of times that are numbers, as they were read.
-
-        >>> rows = RejectedRows()
+        >>> rows = RejectedRows(TimeUnit.SECONDS, {})
         >>> rows.add([Rejection(RejectReason.MISSING_FIELD, "row:1", "id: is missing", b"")])
-        >>> rows.hint(TimeUnit.SECONDS)
+        >>> rows.hint()
         "name the column that holds id, id='COLUMN'"
         """
-        (kind, _), *_ = self._numbers.most_common(1)
-        return _hint(self._example[kind], unit)
+        (kind, number), *_ = self._numbers.most_common(1)
+        (reason, field), examples = kind, self._examples[kind]
+        if reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
+            fits = unit_to_give(float(examples[0].value), self._unit)
+            return "" if fits is None else f"give the unit of times, time={{'unit': '{fits}'}}"
+        if reason is RejectReason.MISSING_FIELD:
+            return self._missing(field, examples[0].detail, count_of(number, "row"))
+        if reason is RejectReason.BAD_VALUE:
+            return self._bad_value(field, examples)
+        return _TYPE if reason is RejectReason.UNKNOWN_TYPE else ""
+
+    def _missing(self, field: str, detail: str, rows: str) -> str:
+        if detail.endswith(UNLABELLED) and (label := self._columns.get("label")):
+            return (
+                f"column {label!r} has no label in {rows}: leave these rows out, or name the "
+                "column of ids, id='COLUMN', by which labels find them later"
+            )
+        if column := self._columns.get(field):
+            return (
+                f"column {column!r} has no {field} in {rows}: leave these rows out, in pandas "
+                f"df.dropna(subset=[{column!r}]), or name another column, {field}='COLUMN'"
+            )
+        if field == "prediction":
+            return f"name the column of predictions, prediction='COLUMN', or {self._threshold}"
+        return f"name the column that holds {field}, {field}='COLUMN'"
+
+    def _bad_value(self, field: str, examples: Sequence[Rejection]) -> str:
+        shown = (one.value for one in examples)
+        values = list(dict.fromkeys(v for v in shown if isinstance(v, str | int | float)))
+        column = self._columns.get(field, "COLUMN")
+        if field in TIMES:
+            return _time_hint(field, values, column)
+        if field in CLASSES:
+            if field == "prediction" and look_like_scores(values):
+                scores = "predictions between 0 and 1 seem to be scores"
+                return f"{scores}: write score={column!r}, and {self._threshold}"
+            return _class_hint(field, values)
+        if field == "segment":
+            return f"name the column of each segment key, segment={{{column!r}: {column!r}}}"
+        return _score_hint(values) if field == "score" else ""
 
 
-def _hint(rejection: Rejection, unit: TimeUnit) -> str:
-    field, value = rejection.field, rejection.value
-    if rejection.reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:
-        fits = unit_to_give(float(value), unit)
-        return "" if fits is None else f"give the unit of times, time={{'unit': '{fits}'}}"
-    if rejection.reason is RejectReason.MISSING_FIELD:
-        return _DECISION if field == "prediction" else _COLUMN.format(field)
-    if rejection.reason is RejectReason.BAD_VALUE:
-        return _time_hint(field, value) if field in TIMES else _OF_FIELDS.get(field, "")
-    return _TYPE if rejection.reason is RejectReason.UNKNOWN_TYPE else ""
+def _score_hint(values: Values) -> str:
+    if have_decimal_comma(values):
+        return "give scores as numbers, as pandas.read_csv(PATH, decimal=',') reads 0,5"
+    return "give scores from 0 to 1, percentages divided by 100"
 
 
-def _time_hint(field: str, value: object) -> str:
+def _time_hint(field: str, values: Values, column: str) -> str:
+    value = values[0] if values else None
     if not isinstance(value, str):
         return ""
     if begins_with_day_or_month(value):
-        return _DAY_FIRST.format(field)
+        return (
+            f"07/08/2026 is a day of July or of August: give {field} as times, "
+            f"pd.to_datetime(df[{column!r}], dayfirst=True)"
+        )
     moment = moment_of(value)
-    return _ZONE if moment is not None and moment.tzinfo is None else ""
+    if moment is None or moment.tzinfo is not None:
+        return ""
+    return "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
+
+
+def _class_hint(field: str, values: Values) -> str:
+    texts = texts_of(values)
+    absent = [text for text in texts if stands_for_no_class(text)]
+    if are_infinite(values):
+        return f"{field}s are not finite: give 0 or 1, or None where there is none"
+    if absent and absent == texts:
+        missing = {field: {"missing": ["", *absent]}}
+        return f"say which values stand for no {field}, values={missing!r}"
+    if look_like_scores(values):
+        seem = f"{field}s between 0 and 1 seem to be scores"
+        return f"{seem}: name the column that holds classes, {field}='COLUMN'"
+    positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
+    return f"say which values are of the positive class, {positive}"

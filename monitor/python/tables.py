@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
-
-import numpy as np
 
 from monitor.config.mapping import SEGMENT, MappedRecords, mapped_records
 from monitor.config.quantities import count_of
@@ -27,11 +24,9 @@ from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import lacks_id, mapping_for_table, suffices
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
-from monitor.feeds.scalars import is_nothing, plain
 from monitor.feeds.table_fields import type_of_rows
 from monitor.python.frames import index_hint
-
-_EPOCH = np.datetime64("1970-01-01", "us")
+from monitor.python.table_columns import check_once, listed, own_names, plain_column, without_nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -105,6 +100,7 @@ class TableReader:
         decoder: decodes its rows.
 
     Attributes:
+        columns: the column of each field that it has.
         note: as of `TableRead`; positive values are missed after the last batch.
         contradictions: after the last batch, a line for each field whose values contradict the
             given positive ones.
@@ -119,7 +115,7 @@ class TableReader:
         self._tally = decoder.class_tally = ClassTally()
         self._table = table
         self._decoder = decoder
-        self._own_names = _columns(table)
+        self._own_names = own_names(table)
         names = list(self._own_names)
         keys = decoder.settings.segment_keys
         mapping = self._without_unkept(mapping, keys)
@@ -128,6 +124,8 @@ class TableReader:
             self._mapping = mapping if found is None else found
             self._sources = sources_of_table("table", names, self._mapping, keys)
             _check_events(table, names, self._sources)
+            self.columns = self._sources.columns
+            check_once(table, {**self.columns, **self._sources.segments})
         except FeedError as error:
             raise ValueError(f"{error}{index_hint(table)}") from error
         self._used = [name for name in names if name in self._sources.used]
@@ -145,16 +143,15 @@ class TableReader:
 
     def _batches(self) -> Iterator[EventBatch]:
         arrow = _pyarrow()
-        if arrow is None:
+        if arrow is None or self._has_objects():
             return self._by_rows()
-        if hasattr(self._table, "__arrow_c_stream__") and not self._has_objects():
-            return self._by_columns(self._stream(arrow))
         try:
-            arrays = {n: arrow.array(_plain(self._column(n)), from_pandas=True) for n in self._used}
-            whole = arrow.table(arrays)
-        except (arrow.ArrowException, TypeError, OverflowError):
-            return self._by_rows()  # values of several types in one column
-        return self._by_columns(whole.to_reader())
+            stream = self._stream(arrow)
+        except (arrow.ArrowException, TypeError, OverflowError) as error:
+            if _offers_arrow(self._table) and not _is_pandas(self._table):
+                raise ValueError(f"table: a column cannot be read: {error}") from error
+            return self._by_rows()  # values of several types in one column, or large integers
+        return self._by_columns(stream)
 
     def _column(self, name: str) -> Any:
         return self._table[self._own_names[name]]
@@ -184,16 +181,17 @@ class TableReader:
 
     def _stream(self, arrow: Any) -> Any:
         table: Any = self._table
-        try:
-            if hasattr(table, "iloc"):  # pandas, which converts whatever it exports
-                table = table[[self._own_names[name] for name in self._used]]
-            return arrow.RecordBatchReader.from_stream(table)
-        except arrow.ArrowException as error:
-            raise ValueError(f"table: a column cannot be read: {error}") from error
+        if not _offers_arrow(table):
+            columns = {name: plain_column(self._column(name)) for name in self._used}
+            arrays = {n: arrow.array(column, from_pandas=True) for n, column in columns.items()}
+            return arrow.table(arrays).to_reader()
+        if _is_pandas(table):  # which converts whatever it exports
+            table = table[[self._own_names[name] for name in self._used]]
+        return arrow.RecordBatchReader.from_stream(table)
 
     def _refuse_periods(self, schema: Any) -> None:
         """Raise ValueError for periods of pandas, whose numbers would be read as seconds."""
-        for field, column in self._sources.columns.items():
+        for field, column in self.columns.items():
             at = schema.get_field_index(column)
             kind = schema.field(at) if at >= 0 else None
             extension = getattr(getattr(kind, "type", None), "extension_name", "")
@@ -206,16 +204,18 @@ class TableReader:
     def _by_columns(self, stream: Any) -> Iterator[EventBatch]:
         self._refuse_periods(stream.schema)
         decoding = import_module("monitor.feeds.arrow.decoding")
-        reader = decoding.ArrowDecoder("row", stream.schema, self._decoder, self._mapping)
+        used = [at for at, name in enumerate(stream.schema.names) if name in self._used]
+        schema = import_module("pyarrow").schema([stream.schema.field(at) for at in used])
+        reader = decoding.ArrowDecoder("row", schema, self._decoder, self._mapping)
         first = 1
-        for batch in map(_without_nan, stream):
+        for batch in (without_nan(whole.select(used)) for whole in stream):
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 part = batch.slice(start, BATCH_ROWS)
                 yield reader.decode(part, first)
                 first += part.num_rows
 
     def _by_rows(self) -> Iterator[EventBatch]:
-        columns = [_listed(name, self._column(name)) for name in self._used]
+        columns = [listed(name, self._column(name)) for name in self._used]
         if len({len(column) for column in columns}) > 1:
             sizes = {n: len(column) for n, column in zip(self._used, columns, strict=True)}
             raise ValueError(f"table: columns must be equally long, got {sizes}")
@@ -251,40 +251,12 @@ def _record_reader(sources: Sources, mapping: MappedRecords, tally: ClassTally) 
     return RecordReader(sources, readers, type_of_rows(sources.fields))
 
 
-def names_of(table: Any) -> list[str]:
-    """Return the names of the columns of a table.
-
-    Args:
-        table: a frame, an Arrow table, or arrays by name.
-
-    Raises:
-        ValueError: it is none of these.
-    """
-    return list(_columns(table))
+def _offers_arrow(table: Any) -> bool:
+    return hasattr(table, "__arrow_c_stream__")
 
 
-def _columns(table: Any) -> dict[str, Any]:
-    """Columns of a table as it names them, by their names as text."""
-    if isinstance(table, Mapping):
-        names: Any = table.keys()
-    elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
-        names = table.column_names
-    elif any(hasattr(table, ask) for ask in ("collect", "compute")) and not hasattr(
-        table, "__arrow_c_stream__"
-    ):
-        raise ValueError(
-            f"table: must hold its rows, got {type(table).__name__}, which is a plan of them; "
-            "give its .collect() or .compute()"
-        )
-    elif hasattr(table, "columns"):
-        names = table.columns
-    elif hasattr(table, "__arrow_c_stream__") and hasattr(table, "schema"):
-        names = table.schema.names  # of a reader of pyarrow, which gives its rows once
-    else:
-        raise ValueError(
-            f"table: must be a frame, an Arrow table or arrays by name, got {type(table).__name__}"
-        )
-    return {str(name): name for name in names}
+def _is_pandas(table: Any) -> bool:
+    return hasattr(table, "iloc")
 
 
 def _pyarrow() -> Any:
@@ -293,49 +265,6 @@ def _pyarrow() -> Any:
         return import_module("pyarrow")
     except ImportError:
         return None
-
-
-def _without_nan(batch: Any) -> Any:
-    """A record batch with null for NaN, which is nothing in every table, as pandas has it."""
-    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    for index, column in enumerate(batch.columns):
-        if not arrow.types.is_floating(column.type):
-            continue
-        nan = compute.is_nan(column)
-        if compute.any(nan).as_py():
-            known = compute.if_else(nan, arrow.scalar(None, column.type), column)
-            batch = batch.set_column(index, batch.schema.field(index), known)
-    return batch
-
-
-def _plain(column: Any) -> Any:
-    """An array-like as an array or a list, which pyarrow takes."""
-    return column if isinstance(column, list | tuple) else np.asarray(column)
-
-
-def _listed(name: str, column: Any) -> list[Any]:
-    """Values of a column as Python's own; None for every kind of nothing."""
-    array = column if isinstance(column, list | tuple) else np.asarray(column)
-    if isinstance(array, np.ndarray):
-        if array.ndim != 1:
-            raise ValueError(f"{name}: must be one-dimensional, got {array.ndim} dimensions")
-        if array.dtype.kind == "M":
-            return _moments(array)
-        array = array.tolist()
-    return [_something(value) for value in array]
-
-
-def _moments(array: Any) -> list[datetime | None]:
-    seconds = (array.astype("datetime64[us]") - _EPOCH).astype(np.int64) / 1e6
-    known = (~np.isnat(array)).tolist()
-    return [
-        datetime.fromtimestamp(value, UTC).replace(tzinfo=None) if is_known else None
-        for value, is_known in zip(seconds.tolist(), known, strict=True)
-    ]
-
-
-def _something(value: Any) -> Any:
-    return None if is_nothing(value) else plain(value)
 
 
 def keywords(fields: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from monitor.events.columns import VERSION_KEY
 from monitor.exporter.page.versions_report import versions_html
 from monitor.python.case_tables import CaseReader, span_of
 from monitor.python.frames import frame, notebook_frame
+from monitor.python.table_columns import as_table
 from monitor.report.versions_answer import versions_answer, versions_json
 from monitor.report.versions_text import versions_text
 from monitor.report.versions_words import versions_headline
@@ -123,7 +124,7 @@ def compare_versions(
     """Compare two versions of a model at equal class ratio and mix of cases.
 
     Args:
-        table: a frame, an Arrow table, or arrays by name, of which each row is a case.
+        table: as `Monitor.feed` takes it, of which each row is a case.
         versions: the version to compare with and the one to judge; if left out, the one that
             began last is judged against the one with most cases since. Where both began with the
             table, the one with fewer cases is judged.
@@ -147,6 +148,7 @@ def compare_versions(
     print() shows the whole report
     """
     cases = CaseReader(columns, values, time, threshold)
+    table = as_table(table)
     timed = cases.is_timed(table)
     batches = cases.batches("table", table, timed=timed)
     models = {group.model for batch in batches for group in batch.groups}

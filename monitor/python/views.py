@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -142,9 +142,7 @@ class WindowViews(Mapping[str, WindowView]):
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the table as lists of plain values by column, a row for each window."""
-        return {
-            name: [_plain(value) for value in column] for name, column in self._columns().items()
-        }
+        return plain_table(self.columns())
 
     def to_frame(self) -> Any:
         """Return the table as a frame of pandas, or of polars where pandas is not installed.
@@ -152,9 +150,10 @@ class WindowViews(Mapping[str, WindowView]):
         Raises:
             ImportError: neither is installed.
         """
-        return frame(self._columns())
+        return frame(self.columns())
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns, with times as `datetime` and NaN for what is undefined."""
         rows = [{self._column: name} | row.row() for name, row in self._rows.items()]
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
@@ -245,6 +244,29 @@ class ModelView:
         rows = repr(self.windows).splitlines()
         shown = rows if len(rows) <= _LINES else [*rows[: _LINES - 1], "…"]
         return "\n".join([f"{self.name}: {self.verdict!r}", books, *shown])
+
+
+def columns_of_models(models: Iterable[ModelView]) -> dict[str, list[Any]]:
+    """Return the columns of one table of all windows of some models, with the model first.
+
+    Args:
+        models: each has the same windows.
+    """
+    found: dict[str, list[Any]] = {}
+    for model in models:
+        columns = model.windows.columns()
+        for name, column in {"model": [model.name] * len(model.windows), **columns}.items():
+            found.setdefault(name, []).extend(column)
+    return found
+
+
+def plain_table(columns: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+    """Return a table with values as JSON has them.
+
+    Args:
+        columns: values by the name of the column.
+    """
+    return {name: [_plain(value) for value in column] for name, column in columns.items()}
 
 
 def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowView:

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import random
+import shlex
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from zoneinfo import ZoneInfo
@@ -256,10 +257,12 @@ def test_what_is_not_certain_is_not_guessed_and_the_line_to_write_is_shown(capsy
     done = ran(capsys, "replay", path)
     assert (done.code, done.out) == (3, "")
     assert "got timestamp, user_id, proba, decision, fraud" in done.err
-    line = "--field ts=timestamp --field score=proba --field prediction=COLUMN --field label=COLUMN"
+    line = (
+        "--field ts=timestamp --field score=proba --field id=user_id --field prediction=decision "
+        "--field label=fraud"
+    )
     assert f"write {line}" in done.err
-    words = line.replace("prediction=COLUMN", "prediction=decision").replace("COLUMN", "fraud")
-    done = replayed(capsys, path, *words.split())
+    done = replayed(capsys, path, *line.split())
     assert json.loads(done.out)["models"]["default"]["labels"] > 0
 
 
@@ -440,3 +443,82 @@ def test_a_positive_value_that_no_record_has_is_a_warning(capsys, tmp_path, name
         MISSED
     ]
     assert "no record has" not in ran(capsys, *command, path, *LINE, "--positive", "label=yes").err
+
+
+def doubtful(tmp_path, name):
+    """A file of 40 rows whose columns have no common names, but for the time and the score."""
+    frame = pd.DataFrame({"timestamp": range(1_780_000_000, 1_780_000_040), "user_id": range(40)})
+    frame["proba"] = (frame["user_id"] * 7 % 40) / 40
+    frame["decision"] = (frame["proba"] > 0.5).astype(int)
+    frame["fraud"] = (frame["user_id"] % 3 == 0).astype(int)
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        frame.to_parquet(path)
+    elif name.endswith(".csv"):
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=name.endswith(".ndjson"))
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.ndjson", "a.json"])
+@pytest.mark.parametrize("command", ["replay", "init"])
+def test_columns_of_certain_values_are_proposed_and_the_line_can_be_pasted(
+    capsys, tmp_path, name, command
+):
+    path, output = doubtful(tmp_path, name), tmp_path / "monitor.yaml"
+    words = (path, "-o", output) if command == "init" else (path, "--json")
+    refused = ran(capsys, command, *words)
+    asked = refused.err.splitlines()[-1].rpartition("write ")[2]
+    assert (refused.code, asked) == (
+        3,
+        (
+            "--field ts=timestamp --field score=proba --field id=user_id "
+            "--field prediction=decision --field label=fraud"
+        ),
+    )
+    done = ran(capsys, command, *words, *shlex.split(asked))
+    assert done.code == 0
+    if command == "init":
+        done = ran(capsys, "replay", path, "-c", output, "--json")
+    assert json.loads(done.out)["events_rejected"] == {}
+    assert json.loads(done.out)["models"]["default"]["labels"] == 40
+
+
+def test_columns_of_doubtful_values_are_not_proposed(capsys, tmp_path):
+    """Ids that repeat, two columns that the score separates, three that may be labels."""
+    path = doubtful(tmp_path, "a.csv")
+    frame = pd.read_csv(path)
+    frame["user_id"] //= 2
+    frame.assign(blocked=frame["decision"]).to_csv(path, index=False)
+    done = ran(capsys, "replay", path)
+    assert done.err.endswith(
+        "write --field ts=timestamp --field score=proba --field prediction=COLUMN "
+        "--field label=COLUMN\n"
+    )
+
+
+def test_nested_columns_are_proposed_by_the_last_part_of_their_names(capsys, tmp_path):
+    rows = pd.read_csv(doubtful(tmp_path, "a.csv")).to_dict("records")
+    path = tmp_path / "a.ndjson"
+    path.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "event": {"timestamp": row["timestamp"]},
+                    "user": {"id": row["user_id"]},
+                    "out": {"proba": row["proba"], "decision": row["decision"]},
+                    "fraud": row["fraud"],
+                }
+            )
+            + "\n"
+            for row in rows
+        )
+    )
+    asked = ran(capsys, "replay", path).err.splitlines()[-1].rpartition("write ")[2]
+    assert asked == (
+        "--field ts=event.timestamp --field id=user.id --field score=out.proba "
+        "--field prediction=out.decision --field label=fraud"
+    )
+    done = ran(capsys, "replay", path, "--json", *shlex.split(asked))
+    assert json.loads(done.out)["models"]["default"]["labels"] == 40

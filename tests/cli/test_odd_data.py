@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import ran
 
+from monitor.feeds.csv_file import read_csv
+from monitor.feeds.decode import Decoder, DecodeSettings
+
 SECOND = 1_780_000_000
 ROWS = 6
 
@@ -546,3 +549,38 @@ def test_a_column_with_a_space_is_quoted_in_the_line_to_write(capsys, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(table("Event Time,prediction,label", lambda row: f"{SECOND + row},1,1"))
     assert ran(capsys, "replay", path).err.endswith("write --field 'ts=Event Time'\n")
+
+
+@pytest.mark.parametrize("options", [("--field", "ts=timestamp"), ()])
+def test_advice_for_pandas_names_the_column_and_not_the_field(capsys, tmp_path, options):
+    path = tmp_path / "a.csv"
+    path.write_text(table("timestamp,y_pred,y_true", lambda row: f"0{row + 1}.12.2025,1,1"))
+    names = ("--field", "prediction=y_pred", "--field", "label=y_true") if options else ()
+    last = ran(capsys, "replay", path, *options, *names).err.splitlines()[-1]
+    assert 'pd.to_datetime(df["timestamp"], dayfirst=True)' in last
+
+
+@pytest.mark.parametrize("declared", ["sep=;", "\ufeffsep=;\r", '"sep=;"'])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_first_line_that_names_the_separator_is_taken(
+    capsys, tmp_path, monkeypatch, declared, name
+):
+    path, plain = tmp_path / name, tmp_path / "plain.csv"
+    text = table("ts,id,prediction,label", lambda row: f"{SECOND + row},{row},1,{row % 2}")
+    plain.write_text(text)
+    expected = ran(capsys, "replay", plain, "--json")
+    path.write_text(f"{declared}\n{text.replace(',', ';')}")
+    assert ran(capsys, "replay", path, "--json") == expected
+    assert ran(capsys, "init", path, "-o", "-").code == 0
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(path.read_bytes())))
+    piped = ran(capsys, "replay", "-", "--json")
+    assert (piped.out, piped.err) == (expected.out, TABLE_SAID)
+    path.write_text(f"{declared}\nts;id;prediction;label\n1;2;9;1\n")
+    assert f"{name}:3: bad_value" in ran(capsys, "replay", path).err
+
+
+def test_the_separator_may_be_named_in_a_block_of_its_own():
+    chunks = [b"sep=;\n", b"ts;prediction;label\n", b"0;1;1\n"]
+    (batch,) = (b for b in read_csv(chunks, "a.csv", Decoder(DecodeSettings()), 1) if b.records)
+    assert batch.records == 1
+    assert not batch.rejected

@@ -264,8 +264,15 @@ def test_most_rows_of_a_side_rejected_is_a_warning_with_what_to_write():
             {},
             "^before: has scores and no predictions; write .* threshold=0.5, or prediction=",
         ),
+        ((ROWS, {**ROWS, "label": [None, None]}), {}, "^after: has no label in column 'label'"),
+        (
+            (ROWS, {**ROWS, "label": [None, None], "id": [1, 2]}),
+            {},
+            "^after: has no label in column 'label'; give cases .* label='COLUMN'",
+        ),
+        (({**ROWS, "prediction": [0.2, 0.3]}, ROWS), {}, "='prediction', and write threshold=0.5$"),
         ((ROWS, ROWS), {"label": "fraud"}, "label: there is no column 'fraud'"),
-        (([1, 0], ROWS), {}, "must be a frame, an Arrow table or arrays by name, got list"),
+        (([1, 0], ROWS), {}, "a list of dicts or arrays by name, got a list of int"),
         ((({"y": 1}, [1]), ROWS), {}, "y_true: must be one-dimensional"),
     ],
 )  # fmt: skip

@@ -195,7 +195,7 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
 @pytest.mark.parametrize(
     ("table", "columns", "message"),
     [
-        ([1, 2], {}, "table: must be a frame, an Arrow table or arrays by name, got list"),
+        ([1, 2], {}, "table: must be a frame, an Arrow table, a list of dicts or "),
         ({"a": [1]}, {}, "table: has no column 'ts', got a; say which column is which: write ts="),
         (FRAME, {"ts": "timestamps"}, "ts: there is no column 'timestamps'; did you mean"),
         (FRAME, {"tss": "timestamp"}, "tss: is no field of an event, .*did you mean 'ts'"),
@@ -207,7 +207,6 @@ def test_common_names_are_taken_where_they_leave_no_doubt_and_noted():
         (FRAME, {"values": {"label": {"plus": 1}}}, "plus: is not known, got 1; .* positive, neg"),
         ({"ts": [1, 2], "prediction": [1], "label": [0, 1]}, {}, "equally long|same length"),
         ({"ts": [0], "prediction": ["yes"], "label": [1]}, {}, "prediction: must be 0, 1, true"),
-        (pd.DataFrame({"ts": [0, 1], "prediction": [1, "x"]}), {"id": {"value": 1}}, "prediction"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_a_value_error_with_the_name_of_the_field(table, columns, message):
@@ -251,11 +250,36 @@ def test_a_field_that_is_like_none_is_answered_with_the_list():
         (
             "ts",
             ["13/07/2026 10:00"],
-            "give ts as times, pd.to_datetime(df['COLUMN'], dayfirst=True)",
+            "give ts as times, pd.to_datetime(df['ts'], dayfirst=True)",
         ),
         ("ts", ["yesterday"], ""),
         ("type", ["card"], "type={'value': ''}"),
-        ("id", [None], "id='COLUMN'"),
+        (
+            "id",
+            [None],
+            (
+                "column 'id' has no id in 1 row: leave these rows out, in pandas "
+                "df.dropna(subset=['id']), or name another column, id='COLUMN'"
+            ),
+        ),
+        (
+            "prediction",
+            [float("inf")],
+            "; predictions are not finite: give 0 or 1, or None where there is none",
+        ),
+        (
+            "prediction",
+            [0.3],
+            (
+                "; predictions between 0 and 1 seem to be scores: write "
+                "score='prediction', and give the model a threshold, "
+                "Monitor(Config(defaults={'threshold': 0.5}))"
+            ),
+        ),
+        ("label", [0.3], "seem to be scores: name the column that holds classes, label='COLUMN'"),
+        ("label", ["n/a"], "stand for no label, values={'label': {'missing': ['', 'n/a']}}"),
+        ("segment", ["eu"], "column of each segment key, segment={'segment': 'segment'}"),
+        ("score", ["0,7"], "as numbers, as pandas.read_csv(PATH, decimal=',') reads 0,5"),
         ("score", [87.0], "give scores from 0 to 1, percentages divided by 100"),
     ],
 )
@@ -305,10 +329,25 @@ def test_more_than_half_of_the_rows_rejected_is_a_warning_with_what_to_write():
         found = Monitor().feed({**table, "ts": [0, None, None, None]})
     assert (found.rows, found.rejected) == (4, {"missing_field": 3})
     first, *rest = str(warned[0].message).splitlines()
-    assert first == ("table: 3 of 4 rows were rejected; name the column that holds ts, ts='COLUMN'")
+    assert first == (
+        "table: 3 of 4 rows were rejected; column 'ts' has no ts in 3 rows: leave these rows out, "
+        "in pandas df.dropna(subset=['ts']), or name another column, ts='COLUMN'"
+    )
     assert rest == repr(found).splitlines()
     assert warned[0].filename == __file__
     assert Monitor().feed(table).rejected == {"bad_value": 2}
+
+
+def test_a_hint_names_the_column_of_a_field():
+    columns = {"prediction": "called", "label": "fraud"}
+    table = {"day": ["01.02.2026"], "area": ["eu"], "called": [1], "fraud": [None]}
+    with pytest.raises(ValueError, match=r"pd.to_datetime\(df\['day'\], dayfirst=True\)"):
+        Monitor().feed(table, ts="day", **columns)
+    table["day"] = [0]
+    with pytest.raises(ValueError, match=r"segment=\{'area': 'area'\}"):
+        Monitor().feed(table, ts="day", segment="area", **columns)
+    with pytest.raises(ValueError, match=r"column 'fraud' has no label in 1 row: .* id='COL"):
+        Monitor().feed(table, ts="day", **columns)
 
 
 def test_an_empty_table_is_read_without_a_warning():

@@ -181,3 +181,19 @@ def test_a_label_that_came_and_was_retracted_is_no_label_of_the_status():
     status = monitor["default"].status
     assert (status.labelled, status.labels_came, status.pending) == (1, 2, 1)
     assert status.predictions == status.labelled + status.pending + status.expired
+
+
+def test_a_monitor_is_one_table_of_the_windows_of_all_models():
+    monitor = Monitor()
+    assert monitor.to_dict() == {}
+    rows = {"ts": [0, 60, 120], "prediction": [1, 0, 1], "label": [1, 0, 0]}
+    monitor.feed({**rows, "model": ["claims", "loans", "loans"]})
+    found = monitor.to_dict()
+    windows = list(monitor["claims"].windows)
+    assert found["model"] == ["claims"] * len(windows) + ["loans"] * len(windows)
+    for name, column in monitor["loans"].to_dict().items():
+        assert found[name][len(windows) :] == column
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    table = monitor.to_frame()
+    assert list(table.columns) == list(found)
+    assert table["opens"].notna().sum() == len(found["opens"]) - found["opens"].count(None)

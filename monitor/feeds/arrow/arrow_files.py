@@ -15,6 +15,8 @@ from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 
+_LOOKED_AT = 2_000
+"""Rows to look at for columns to propose."""
 BATCH_ROWS = 20_000
 """Rows decoded at a time; a row may hold a prediction and its label."""
 IPC_FILE_MAGIC = b"ARROW1"
@@ -52,7 +54,8 @@ def read_arrow(
         decoding = import_module("monitor.feeds.arrow.decoding")
         opened = _Parquet(stream) if parquet else _Ipc(stream)
         names = opened.schema.names
-        mapping = mapping_for_file(name, names, mapping, say)
+        look = opened.first_rows if isinstance(opened, _Parquet) else tuple
+        mapping = mapping_for_file(name, names, mapping, say, look)
         table = decoding.ArrowDecoder(name, opened.schema, decoder, mapping)
         keys = decoder.settings.segment_keys
         used = sources_of_table(name, names, mapping, keys).used
@@ -112,6 +115,13 @@ class _Parquet:
     def __init__(self, stream: BinaryIO) -> None:
         self._file = import_module("pyarrow.parquet").ParquetFile(stream)
         self.schema = self._file.schema_arrow
+
+    def first_rows(self) -> list[dict[str, Any]]:
+        """Return rows to look at; reading begins at the first one again."""
+        for batch in self._file.iter_batches(batch_size=_LOOKED_AT):
+            rows: list[dict[str, Any]] = batch.to_pylist()
+            return rows
+        return []
 
     def batches(self, columns: list[str]) -> Iterator[tuple[Any, float]]:
         """Yield batches of some columns, and the share of the rows read with each."""

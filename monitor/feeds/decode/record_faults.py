@@ -25,6 +25,8 @@ from monitor.feeds.decode.time_texts import seconds_of_text
 from monitor.feeds.decode.time_units import NAMES, unit_that_fits
 from monitor.feeds.scalars import is_nothing
 
+UNLABELLED = "an outcome without a label waits for one, and is found by its id"
+"""In the detail of an outcome with neither label nor id."""
 _NO_LABEL = "leave the event out while there is no label, and give null, None, to retract one"
 
 
@@ -231,7 +233,7 @@ def _out_of_range(name: str, seconds: float, value: object) -> Fault:
 
 def _nameless(fields: Fields) -> Fault | None:
     if fields.get("label") is None:
-        return _missing("id", "an outcome without a label waits for one, and is found by its id")
+        return _missing("id", UNLABELLED)
     if (fields.get("sampling_probability") or 1) < 1:
         return _missing("id", "a label with a sampling_probability belongs to an id")
     return None

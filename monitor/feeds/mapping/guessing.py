@@ -8,8 +8,9 @@ an id and either of them. Otherwise the message says which options to write.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from shlex import quote
 from typing import Any
 
@@ -19,9 +20,12 @@ from monitor.config.mapping import NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
+from monitor.feeds.mapping.proposals import first_values, items_of, proposed
 
 Say = Callable[[str], None]
 """Prints one line for a person."""
+Look = Callable[[], Iterable[Mapping[str, Any]]]
+"""Returns the first rows of a table."""
 
 COMMON_NAMES: dict[str, tuple[str, ...]] = {
     "ts": (
@@ -43,9 +47,13 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 
 ASKED = "say which column is which: write "
 """Before the options to write, in what is said of a table whose columns make no events."""
+TAKEN = "to make this mapping permanent, write "
+"""Before the mapping that was guessed."""
 _UNKNOWN = "COLUMN"
 _SHOWN = 12
 """Columns that a message names."""
+_LOOKED_AT = 2_000
+"""Records to look at for columns to propose."""
 
 
 def mapping_for_table(
@@ -54,6 +62,8 @@ def mapping_for_table(
     mapping: MappedRecords | None,
     say: Say,
     written: Callable[[Mapping[str, str]], str] | None = None,
+    *,
+    look: Look = tuple,
 ) -> MappedRecords | None:
     """Return the mapping to read a table by: the given one, completed where it lacks fields.
 
@@ -65,6 +75,7 @@ def mapping_for_table(
         say: prints which columns are taken for which fields.
         written: gives the mapping as a person writes it, by column of each field; None for
             options of the command line.
+        look: gives the first rows, where a column is to be proposed by its values.
 
     Raises:
         FeedError: no column is known to hold the time; names the options to write.
@@ -78,16 +89,20 @@ def mapping_for_table(
     if len(certain) == len(found) and suffices(known | certain.keys()):
         given = MappedRecords() if mapping is None else mapping
         taken = ", ".join(f"{column} as {field}" for field, column in certain.items())
-        say(f"{name}: reads {taken}; to make this mapping permanent, write {shown_as(certain)}")
+        say(f"{name}: reads {taken}; {TAKEN}{shown_as(certain)}")
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
-        asked = shown_as(_asked(known, certain))
+        asked = shown_as(_asked(known, certain, _proposed(mapping, known, certain, look)))
         raise FeedError(_advice(name, "has no column 'ts'", columns, asked))
     return mapping
 
 
 def mapping_for_file(
-    name: str, columns: Sequence[str], mapping: MappedRecords | None, say: Say
+    name: str,
+    columns: Sequence[str],
+    mapping: MappedRecords | None,
+    say: Say,
+    look: Look = tuple,
 ) -> MappedRecords | None:
     """Return what `mapping_for_table` does; say what to write where no row makes an event.
 
@@ -96,17 +111,21 @@ def mapping_for_file(
         columns: names of its columns.
         mapping: as given; None without one.
         say: prints which columns are taken for which fields, or what to write.
+        look: gives the first rows, where a column is to be proposed by its values.
 
     Raises:
         FeedError: no column is known to hold the time; names the options to write.
     """
-    found = mapping_for_table(name, columns, mapping, say)
+    found = mapping_for_table(name, columns, mapping, say, look=look)
     known = fields_of(columns, found)
     if not suffices(known) and known >= _given(found):
         certain = {f: n[0] for f, n in _candidates(columns, found, known).items() if len(n) == 1}
-        asked = _options(_asked(known, certain))
+        proposals = _proposed(found, known, certain, look)
+        asked = _options(_asked(known, certain, proposals))
         if lacks_id(known | certain.keys()):
-            asked = f"{_options({'id': _UNKNOWN})}, or {asked} where it has both, and needs no id"
+            asked = _options(_asked(known, certain, {}))
+            by_id = _options({"id": proposals.get("id", _UNKNOWN)})
+            asked = f"{by_id}, or {asked} where it has both, and needs no id"
         say(_advice(name, "its columns make no events", columns, asked))
     return found
 
@@ -136,7 +155,9 @@ def mapping_for_lines(
         say(f"{name}: {lack}; {ASKED}{_options({f: column for f, (_, column) in near.items()})}")
         return mapping
     try:
-        return mapping_for_file(name, list(names_of(record)), mapping, say)
+        return mapping_for_file(
+            name, list(names_of(record)), mapping, say, lambda: islice(_records(data), _LOOKED_AT)
+        )
     except FeedError as error:
         say(f"{error}")
         return mapping
@@ -160,19 +181,13 @@ def _near(
     return found
 
 
-def names_of(record: dict[str, Any], above: str = "", depth: int = 3) -> Iterator[str]:
+def names_of(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of a record's values, nested ones with dots.
 
     Args:
         record: JSON.
-        above: names of the objects around it, each with a dot.
-        depth: objects within objects to look into, at most.
     """
-    for name, value in record.items():
-        if isinstance(value, dict) and depth:
-            yield from names_of(value, f"{above}{name}.", depth - 1)
-        else:
-            yield f"{above}{name}"
+    return (name for name, _ in items_of(record))
 
 
 def to_stderr(text: str) -> None:
@@ -186,13 +201,23 @@ def _advice(name: str, lack: str, columns: Sequence[str], asked: str) -> str:
 
 
 def _candidates(
-    columns: Sequence[str], mapping: MappedRecords | None, known: Collection[str]
+    columns: Sequence[str],
+    mapping: MappedRecords | None,
+    known: Collection[str],
+    name: Callable[[str], str] = str,
 ) -> dict[str, list[str]]:
-    """Columns that have a common name of a field that is not known, by field."""
+    """Columns that have a common name of a field that is not known, by field.
+
+    Args:
+        columns: names of the columns.
+        mapping: as given; None without one.
+        known: fields that are known.
+        name: gives the part of a column's name to look at.
+    """
     taken = set() if mapping is None else {str(source) for source in mapping.fields.values()}
     free = [column for column in columns if column not in taken]
     found = {
-        field: [column for column in free if _plain(column) in (field, *names)]
+        field: [column for column in free if _plain(name(column)) in (field, *names)]
         for field, names in COMMON_NAMES.items()
         if field not in known and (mapping is None or field not in mapping.fields)
     }
@@ -232,16 +257,49 @@ def lacks_id(fields: Collection[str]) -> bool:
     return "id" not in fields and suffices({*fields, "id"}) and not suffices(fields)
 
 
-def _asked(known: Collection[str], certain: dict[str, str]) -> dict[str, str]:
+def _asked(
+    known: Collection[str], certain: Mapping[str, str], proposals: Mapping[str, str]
+) -> dict[str, str]:
     """Return the mapping to complete, with a placeholder where no column is certain.
 
     A score alone is no decision without a threshold of the model.
     """
-    asked = {**certain} if "ts" in known else {"ts": _UNKNOWN, **certain}
+    ts = {} if "ts" in known else {"ts": proposals.get("ts", _UNKNOWN)}
+    asked = {**ts, **certain}
+    asked |= {field: column for field, column in proposals.items() if field not in asked}
     for field in ("prediction", "label"):
         if field not in known:
             asked.setdefault(field, _UNKNOWN)
     return asked
+
+
+def _proposed(
+    mapping: MappedRecords | None, known: Collection[str], certain: Mapping[str, str], look: Look
+) -> dict[str, str]:
+    """Return columns to propose for fields by the last part of nested names, and first rows."""
+    values = first_values(look())
+    nested = _candidates(list(values), mapping, {*known, *certain}, _last_part)
+    proposals = {field: names[0] for field, names in nested.items() if len(names) == 1}
+    given = {} if mapping is None else mapping.fields
+    named = {field: column for field, column in given.items() if isinstance(column, str)}
+    fixed = dict.fromkeys(given, "")
+    own = {field: field for field in known}
+    all_known = {**own, **fixed, **named, **certain, **proposals}
+    return proposals | proposed(values, all_known)
+
+
+def _last_part(column: str) -> str:
+    return column.rpartition(".")[2]
+
+
+def _records(data: bytes) -> Iterator[dict[str, Any]]:
+    for line in data.removeprefix(BOM).splitlines():
+        try:
+            record = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
 
 
 def _options(fields: Mapping[str, str]) -> str:

@@ -1,0 +1,84 @@
+"""What values seem to be that do not fit their field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf, nan
+
+from monitor.config.mapping import text_of
+
+Values = Sequence[str | float]
+"""Distinct values of a field that do not fit, the most frequent first."""
+
+_NO_CLASS = frozenset(
+    ("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "nil", "none", "undefined", "missing")
+)
+"""Texts, in lower case, that programs write where there is no value."""
+
+
+def stands_for_no_class(text: str) -> bool:
+    """Return whether programs write this text where there is no value."""
+    return text.lower() in _NO_CLASS
+
+
+def look_like_scores(values: Values) -> bool:
+    """Return whether there are values, all of them numbers between 0 and 1 that are neither.
+
+    Args:
+        values: of a prediction or a label.
+
+    >>> look_like_scores([0.873, "0.12"]), look_like_scores(["0.5", "fraud"]), look_like_scores([])
+    (True, False, False)
+    """
+    return bool(values) and all(0 < _number(value) < 1 for value in values)
+
+
+def are_infinite(values: Values) -> bool:
+    """Return whether there are values, all of them infinite.
+
+    Args:
+        values: of a prediction or a label.
+
+    >>> are_infinite(["inf", float("-inf")]), are_infinite([1e9]), are_infinite([])
+    (True, False, False)
+    """
+    return bool(values) and all(isinf(_number(value)) for value in values)
+
+
+def have_decimal_comma(values: Values) -> bool:
+    """Return whether some value is a number with a comma for its decimal point.
+
+    Args:
+        values: of a score.
+
+    >>> have_decimal_comma(["0,5"]), have_decimal_comma(["0.5", "high"])
+    (True, False)
+    """
+    texts = (value.strip() for value in values if isinstance(value, str))
+    return any(text.count(",") == 1 and text.replace(",", "").isdecimal() for text in texts)
+
+
+def have_percent_sign(values: Values) -> bool:
+    """Return whether some value is a percentage with its sign.
+
+    Args:
+        values: of a score.
+    """
+    return any(isinstance(value, str) and value.strip().endswith("%") for value in values)
+
+
+def texts_of(values: Values) -> list[str]:
+    """Return the distinct texts of classes, as a mapping compares them.
+
+    Args:
+        values: of a prediction or a label.
+    """
+    return list(dict.fromkeys(text_of(value) for value in values))
+
+
+def _number(value: str | float) -> float:
+    """Return the number that a value is or writes; NaN for none."""
+    try:
+        return float(value)
+    except ValueError:
+        return nan
