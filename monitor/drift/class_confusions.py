@@ -125,9 +125,31 @@ def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges
     ([[False, False], [True, False]], [[True, False], [False, False]], True)
     """
     blocks = blocks_of(before), blocks_of(after)
-    old, new = (side.sum(axis=0) for side in blocks)
+    corrected, deviate = share_tests(*blocks)
+    certain = corrected < _SIGNIFICANCE
+    return ConfusionChanges(
+        before=rates_of(blocks[0].sum(axis=0)),
+        after=rates_of(blocks[1].sum(axis=0)),
+        p_values=corrected,
+        rose=certain & (deviate > 0),
+        fell=certain & (deviate < 0),
+    )
+
+
+def share_tests(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray]:
+    """Test the share that each row has of its column, see `confusion_changes`.
+
+    Args:
+        before: cases by blocks of time, (blocks, rows, columns).
+        after: the same rows and columns.
+
+    Returns:
+        P-values, two-sided and corrected for all shares (Holm), and normal deviates, above 0
+        where the share rose; both (rows, columns).
+    """
+    old, new = before.sum(axis=0), after.sum(axis=0)
     deviate = _deviate(old, new)
-    scatter, freedom = _scatter(*blocks)
+    scatter, freedom = _scatter(before, after)
     p_values = np.where(
         scatter > 1,
         2 * stdtr(freedom, -np.abs(deviate) / np.sqrt(np.maximum(scatter, 1))),
@@ -135,15 +157,7 @@ def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges
     )
     seen = (old.sum(axis=0) > 0) & (new.sum(axis=0) > 0)
     p_values = np.where(seen, p_values, 1.0)
-    corrected = holm(p_values.ravel()).reshape(p_values.shape)
-    certain = corrected < _SIGNIFICANCE
-    return ConfusionChanges(
-        before=rates_of(old),
-        after=rates_of(new),
-        p_values=corrected,
-        rose=certain & (deviate > 0),
-        fell=certain & (deviate < 0),
-    )
+    return holm(p_values.ravel()).reshape(p_values.shape), deviate
 
 
 def _deviate(old: Int64Array, new: Int64Array) -> FloatArray:

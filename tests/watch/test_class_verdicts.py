@@ -51,7 +51,7 @@ def test_where_only_the_shares_move_no_class_is_better_or_worse(factors: list[fl
         sides = against_rest(BEFORE, number), against_rest(after, number)
         assert judge_within_segments(*sides).verdict not in OF_THE_MODEL
     days = ConfusionCounts(tp=np.full(28, 2_000), fn=np.full(28, 500), fp=0, tn=0)
-    assert accuracy_held(BEFORE, after, days, 28)
+    assert accuracy_held(BEFORE, after, (days, days))
 
 
 def test_one_against_the_rest_alone_would_blame_the_model() -> None:
