@@ -80,9 +80,10 @@ class ClassWatch:
         self._models[model] = known
         for one in known.classes:
             one.watch = one.builder.following(one.watch, model, one.reference, known.cuts, since)
-            began = one.watch.day
-            yield from one.stepper.steps(model, one.watch, known.cuts, mature, age)
-        end = one.watch.day // WEEK * WEEK
+        began = min(watch.day for watch in known.watches)
+        for one, watch in zip(known.classes, known.watches, strict=True):
+            yield from one.stepper.steps(model, watch, known.cuts, mature, age)
+        end = min(watch.day for watch in known.watches) // WEEK * WEEK
         if began < end:
             self._look_back(model, known, end, age)
 
@@ -90,9 +91,8 @@ class ClassWatch:
         """Page the classes that are certainly predicted worse in the weeks before day `end`."""
         for days in JUDGED_DAYS:
             for number in self._moves.worse(model, known, end - days, end):
-                one = known.classes[number]
-                if one.watch is not None:
-                    one.stepper.start_page(model, one.watch, known.cuts, days, age)
+                stepper, watch = known.classes[number].stepper, known.watches[number]
+                stepper.start_page(model, watch, known.cuts, days, age)
 
     def of(self, model: int, at: Moment, since: int | None) -> Watched | None:
         """Return what is known of a model as a whole, and of each of its classes.

@@ -13,10 +13,9 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import block_seconds
-from monitor.drift.change_news import ChangeBegan
 from monitor.drift.change_point import change_point
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
-from monitor.drift.class_confusions import Confusion
+from monitor.drift.class_confusions import Confusion, ConfusionBegan
 from monitor.drift.class_moves import taken_for
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import accuracy_held
@@ -134,7 +133,8 @@ class ClassesTogether:
     ) -> tuple[Confusion, ...]:
         """Return confusions with the days on which they changed.
 
-        The days are those from the end of the reference to the end of the window.
+        The days are those from the end of the reference to the end of the window. On the first of
+        them a confusion may have changed before: the reference may hold the change.
         """
         if not found:
             return found
@@ -150,8 +150,11 @@ class ClassesTogether:
                 taken_for(before, predicted, actual),
                 recall_dispersion=float(known.classes[actual].reference.dispersion.recall),
             )
-            steps = None if began is None else [int(held[step]) * DAY_MS for step in began]
-            dated.append(one if steps is None else one._replace(began=ChangeBegan(*steps)))
+            if began is not None:
+                at, earliest, latest = (int(held[step]) * DAY_MS for step in began)
+                since = ConfusionBegan(at, earliest if began.step else None, latest)
+                one = one._replace(began=since)  # noqa: PLW2901  # the same one, with its day
+            dated.append(one)
         return tuple(dated)
 
 

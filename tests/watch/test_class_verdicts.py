@@ -117,14 +117,18 @@ def test_without_a_judgement_of_any_class_nothing_is_said_of_the_whole() -> None
     [
         (Because.STEADY, False, Because.STEADY),
         (Because.STEADY, True, Because.MOVED),
-        (Because.TOO_FEW, True, Because.TOO_FEW),
+        (Because.TOO_FEW, False, Because.TOO_FEW),
+        (Because.TOO_FEW, True, Because.MOVED),
+        (Because.NO_REFERENCE, True, Because.NO_REFERENCE),
     ],
 )
-def test_beside_a_page_or_a_certain_confusion_nothing_is_steady(
+def test_beside_a_page_or_a_certain_confusion_nothing_is_steady_or_too_few(
     usual: Because, moved: object, because: Because
 ) -> None:
     classes = [replace(found_at(Verdict.INSUFFICIENT_EVIDENCE), because=usual)] * 3
     assert verdict_on_whole(classes, 100, held=False, moved=bool(moved)).because is because
+    few = [replace(classes[0], because=Because.TOO_FEW)]
+    assert verdict_on_whole(few, 0, held=False, moved=True).because is Because.TOO_FEW
 
 
 def test_confusions_are_named_only_of_classes_whose_rates_moved() -> None:

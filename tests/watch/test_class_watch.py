@@ -261,3 +261,17 @@ def test_a_window_beside_a_page_or_a_certain_confusion_has_moved(
     model.snapshot()
     assert seen
     assert all(seen)
+
+
+def test_a_confusion_from_the_first_day_after_the_reference_may_have_begun_before() -> None:
+    class Sooner(ClassStream):
+        """The reference ends on the day of the change."""
+
+        def rates(self, day: int) -> np.ndarray:
+            return super().rates(day + CHANGED - 28)
+
+    model = only_model(Sooner(change="confusion", days=38).applied())
+    (pair, *_) = classes_of(model).confusions["7d"]
+    assert pair.began is not None
+    assert pair.began.earliest is None
+    assert pair.text.endswith(", since on or before 1970-01-29")
