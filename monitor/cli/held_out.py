@@ -65,10 +65,11 @@ def read_held_out(
 
     Raises:
         FeedError: the file cannot be read, or lacks predictions, labels or one of the classes.
-        UsageError: the path is standard input.
+        UsageError: the path is standard input, or all models have more than two classes.
     """
     if path == files.STDIN:
         raise UsageError(f"reference: must be a file, got {path!r}; write the table to one")
+    _check_configured(config)
     counting = _counting(config, threshold)
     ((_, configured),) = mappings_of([path], config, given)
     mapping = _mapping(path, counting, configured)
@@ -130,6 +131,18 @@ def _counting(config: Config, threshold: float | None) -> Config:
 
     models = {name: plain(model) for name, model in config.models.items()}
     return Config(models=models, defaults=plain(config.defaults), pane="1d", windows=["1d"])
+
+
+def _check_configured(config: Config) -> None:
+    """Refuse a configuration of models of more than two classes alone."""
+    models = config.models or {"defaults": config.defaults}
+    if all(model.has_many_classes for model in models.values()):
+        name, model = next(iter(models.items()))
+        raise UsageError(
+            f"reference: model {name!r} has {len(model.classes)} classes, and a file is the "
+            "reference of models of two only; let it be a time: reference.first, .window or "
+            ".trailing"
+        )
 
 
 def _mapping(path: str, config: Config, mapping: MappedRecords | None) -> MappedRecords | None:

@@ -52,7 +52,8 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield from _wrong_labels(windows, model)
     yield from _refused(windows, model)
     for window in windows:
-        if (classes := model.classes.get(window.name)) is not None:
+        classes = model.classes.get(window.name)
+        if classes is not None and classes.predictions.any():
             yield from classes_text(window.name, classes)
     if unused := unused_windows_text(model.unused_windows):
         yield from _told(unused)

@@ -121,7 +121,8 @@ def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
 
 
 def _answers(model: ModelStatus) -> Iterator[str]:
-    yield one_line(model.headline)
+    if model.headline != f"{model.moved_precision.text}. {model.worse.text}.":
+        yield one_line(model.headline)  # that of many classes mostly is the two answers below
     if model.change_began is not None:
         yield f"Rates changed: {beginning_text(model.change_began)}."
     yield f"What moved precision? {model.moved_precision.text}."

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import betainc, ndtr, ndtri, stdtr
 
 from monitor.config.quantities import format_time
-from monitor.drift.change_news import ChangeBegan
 from monitor.drift.class_attribution import blocks_of, rates_of
 from monitor.drift.segment_attribution import holm
 from monitor.events.columns import BoolArray, Int64Array
@@ -62,6 +61,21 @@ class ConfusionChanges(NamedTuple):
         return np.where(own, self.fell, self.rose)
 
 
+class ConfusionBegan(NamedTuple):
+    """When a confusion changed, to the day (UTC), epoch milliseconds.
+
+    Attributes:
+        at: the likeliest day.
+        earliest: lower limit of its 95 % interval; None where the likeliest is the first day
+            after the reference, so that the confusion may have changed in the days before.
+        latest: upper limit of the interval.
+    """
+
+    at: int
+    earliest: int | None
+    latest: int
+
+
 class Confusion(NamedTuple):
     """A share of the cases of a class that are predicted as another one, which changed.
 
@@ -77,7 +91,7 @@ class Confusion(NamedTuple):
     predicted: str
     before: float
     after: float
-    began: ChangeBegan | None = None
+    began: ConfusionBegan | None = None
 
     @property
     def text(self) -> str:
@@ -86,7 +100,7 @@ class Confusion(NamedTuple):
         >>> found = Confusion("card", "loan", 0.021, 0.09)
         >>> found.text
         'card → loan confusions rose from 2.1 to 9.0 %'
-        >>> found._replace(began=ChangeBegan(*[1_788_220_800_000] * 3)).text
+        >>> found._replace(began=ConfusionBegan(*[1_788_220_800_000] * 3)).text
         'card → loan confusions rose from 2.1 to 9.0 %, since 2026-09-01'
         """
         way = "rose" if self.after > self.before else "fell"
@@ -94,9 +108,14 @@ class Confusion(NamedTuple):
         text = f"{self.actual} → {self.predicted} confusions {way} from {shares}"
         if self.began is None:
             return text
-        day = format_time(self.began.at)[: len("2026-09-01")]
-        about = "" if self.began.earliest == self.began.latest else "about "
-        return f"{text}, since {about}{day}"
+        at, earliest, latest = self.began
+        if earliest is None:
+            return f"{text}, since on or before {_day(latest)}"
+        return f"{text}, since {'' if earliest == latest else 'about '}{_day(at)}"
+
+
+def _day(moment: int) -> str:
+    return format_time(moment)[: len("2026-09-01")]
 
 
 def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges:
@@ -125,9 +144,31 @@ def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges
     ([[False, False], [True, False]], [[True, False], [False, False]], True)
     """
     blocks = blocks_of(before), blocks_of(after)
-    old, new = (side.sum(axis=0) for side in blocks)
+    corrected, deviate = share_tests(*blocks)
+    certain = corrected < _SIGNIFICANCE
+    return ConfusionChanges(
+        before=rates_of(blocks[0].sum(axis=0)),
+        after=rates_of(blocks[1].sum(axis=0)),
+        p_values=corrected,
+        rose=certain & (deviate > 0),
+        fell=certain & (deviate < 0),
+    )
+
+
+def share_tests(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray]:
+    """Test the share that each row has of its column, see `confusion_changes`.
+
+    Args:
+        before: cases by blocks of time, (blocks, rows, columns).
+        after: the same rows and columns.
+
+    Returns:
+        P-values, two-sided and corrected for all shares (Holm), and normal deviates, above 0
+        where the share rose; both (rows, columns).
+    """
+    old, new = before.sum(axis=0), after.sum(axis=0)
     deviate = _deviate(old, new)
-    scatter, freedom = _scatter(*blocks)
+    scatter, freedom = _scatter(before, after)
     p_values = np.where(
         scatter > 1,
         2 * stdtr(freedom, -np.abs(deviate) / np.sqrt(np.maximum(scatter, 1))),
@@ -135,15 +176,7 @@ def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges
     )
     seen = (old.sum(axis=0) > 0) & (new.sum(axis=0) > 0)
     p_values = np.where(seen, p_values, 1.0)
-    corrected = holm(p_values.ravel()).reshape(p_values.shape)
-    certain = corrected < _SIGNIFICANCE
-    return ConfusionChanges(
-        before=rates_of(old),
-        after=rates_of(new),
-        p_values=corrected,
-        rose=certain & (deviate > 0),
-        fell=certain & (deviate < 0),
-    )
+    return holm(p_values.ravel()).reshape(p_values.shape), deviate
 
 
 def _deviate(old: Int64Array, new: Int64Array) -> FloatArray:

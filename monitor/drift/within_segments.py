@@ -87,7 +87,7 @@ def judge_within_segments(
 
 
 def accuracy_held(
-    before: Int64Array, after: Int64Array, days: ConfusionCounts, after_days: float
+    before: Int64Array, after: Int64Array, days: tuple[ConfusionCounts, ConfusionCounts]
 ) -> bool:
     """Return whether the accuracy within the actual classes certainly changed by less than τ.
 
@@ -97,19 +97,20 @@ def accuracy_held(
     Args:
         before: matrix of the reference by predicted and actual class, (classes, classes).
         after: that of a window.
-        days: right (tp) and wrong (fn) predictions of each day of the reference.
-        after_days: number of days that the window's outcomes stem from.
+        days: right (tp) and wrong (fn) predictions of each day of both.
 
     >>> days = ConfusionCounts(tp=[4_000] * 28, fn=[1_000] * 28, fp=0, tn=0)
     >>> before = np.array([[9_000, 3_000], [1_000, 7_000]])
-    >>> [accuracy_held(before * 7, after, days, 7) for after in (before * [5, 1], before - 500)]
+    >>> both = days, days[np.arange(7)]
+    >>> [accuracy_held(before * 7, after, both) for after in (before * [5, 1], before - 500)]
     [True, False]
     """
     old, new = (
         ConfusionCounts(tp=np.diagonal(one), fn=one.sum(axis=0) - np.diagonal(one), fp=0, tn=0)
         for one in (before, after)
     )
-    between = DayScatter.learn([days]).between(days_behind(days.total, 1), after_days)
+    behind = (days_behind(side.total, 1) for side in days)
+    between = DayScatter.learn(days).between(*behind)
     found = _standardised_changes(old[:, None], new[:, None], Dispersion.of(1.0), between)
     return bool(statuses(found)[Component.RECALL] == CLEAN)
 

@@ -6,14 +6,22 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from monitor.drift import Verdict
+from monitor.drift.class_confusions import ConfusionBegan
 from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.metrics.class_report import WHOLE, ClassReport, Limits
-from monitor.report.answer_parts import Count, MetricInterval, OutcomeCounts, Share, defined
+from monitor.report.answer_parts import (
+    Count,
+    MetricInterval,
+    OutcomeCounts,
+    Share,
+    Time,
+    defined,
+    time_text,
+)
 from monitor.report.class_parts import ClassParts, class_parts
 from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.verdict_words import VERDICTS
-from monitor.report.version_news_words import ChangeBeginning, change_beginning
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched
 
@@ -48,6 +56,21 @@ class ClassChange(Struct, frozen=True, kw_only=True):
     precision: ClassParts
 
 
+class ConfusionBeginning(Struct, frozen=True, kw_only=True):
+    """When a confusion changed, to the day.
+
+    Attributes:
+        at: the likeliest day.
+        earliest: lower limit of its 95 % interval; null where the likeliest is the first day after
+            the reference, so that it may have changed before.
+        latest: upper limit of the interval.
+    """
+
+    at: Time
+    earliest: Time | None
+    latest: Time
+
+
 class ConfusionChange(Struct, frozen=True, kw_only=True):
     """A confusion that certainly became more frequent, or less.
 
@@ -64,7 +87,7 @@ class ConfusionChange(Struct, frozen=True, kw_only=True):
     predicted: str
     before: Share
     after: Share
-    change_began: ChangeBeginning | None
+    change_began: ConfusionBeginning | None
     text: str
 
 
@@ -164,12 +187,19 @@ def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetTyp
                 predicted=one.predicted,
                 before=one.before,
                 after=one.after,
-                change_began=change_beginning(one.began),
+                change_began=_beginning(one.began),
                 text=one.text,
             )
             for one in classes.confusions[window]
         ),
     )
+
+
+def _beginning(began: ConfusionBegan | None) -> ConfusionBeginning | None:
+    if began is None:
+        return None
+    at, earliest, latest = map(time_text, began)
+    return ConfusionBeginning(at=str(at), earliest=earliest, latest=str(latest))
 
 
 def ranked_classes(classes: ClassesAnswer) -> list[str]:

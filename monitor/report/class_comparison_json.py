@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct, UnsetType
+from msgspec import Struct, UnsetType, field
 
 from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
 from monitor.report.answer_parts import Share, Time, json_text, time_text
 from monitor.report.class_answer import ClassesAnswer, classes_of
-from monitor.report.class_comparison_text import class_headline
+from monitor.report.class_comparison_text import class_headline, pairs_of, recalls_of
 from monitor.report.class_parts import ClassParts, class_parts
 
 
+class ChangedRecall(Struct, frozen=True, kw_only=True):
+    """The recall of a class that certainly changed.
+
+    Attributes:
+        class_: its name.
+        before: recall in the stretch compared with.
+        after: in the stretch judged.
+        p_value: of the change, corrected for all pairs of classes.
+    """
+
+    class_: str = field(name="class")
+    before: Share
+    after: Share
+    p_value: Share
+
+
 class ChangedConfusion(Struct, frozen=True, kw_only=True):
-    """A rate that certainly changed, of the cases of one class.
+    """A share of the cases of a class that are predicted as another one, which certainly changed.
 
     Attributes:
         actual: the actual class.
-        predicted: the predicted class; the actual one for its recall.
+        predicted: the predicted class.
         before: share of the cases of the actual class.
         after: the same.
         p_value: of the change, corrected for all pairs of classes.
@@ -56,7 +72,8 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
         before: the stretch compared with.
         after: the stretch judged.
         attribution: the change of each class's precision, by its name.
-        confusions: rates that certainly changed, the largest change first.
+        confusions: those that certainly changed, the largest change first.
+        recalls: those that certainly changed, the largest change first.
         mature_until: moment up to which outcomes are mature; null if unknown.
     """
 
@@ -67,6 +84,7 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
     after: ClassSide
     attribution: dict[str, ClassParts]
     confusions: tuple[ChangedConfusion, ...]
+    recalls: tuple[ChangedRecall, ...]
     mature_until: Time | None
 
 
@@ -81,6 +99,7 @@ def class_diagnosis(found: ClassComparison) -> ClassDiagnosis:
         ClassSide(open=time_text(asked.opens), close=time_text(asked.closes), classes=classes_of(s))
         for asked, s in zip(found.ranges, found.sides, strict=True)
     )
+    cells = moved_confusions(found)
     return ClassDiagnosis(
         model=found.model,
         headline=class_headline(found),
@@ -91,7 +110,8 @@ def class_diagnosis(found: ClassComparison) -> ClassDiagnosis:
             name: class_parts(found.attribution, found.names, number)
             for number, name in enumerate(found.names)
         },
-        confusions=tuple(_confusion(found, *pair) for pair in moved_confusions(found)),
+        confusions=tuple(_confusion(found, *pair) for pair in pairs_of(cells)),
+        recalls=tuple(_recall(found, number) for number, _ in recalls_of(cells)),
         mature_until=time_text(found.mature_until),
     )
 
@@ -109,4 +129,13 @@ def _confusion(found: ClassComparison, predicted: int, actual: int) -> ChangedCo
         before=float(found.changes.before[predicted, actual]),
         after=float(found.changes.after[predicted, actual]),
         p_value=float(found.changes.p_values[predicted, actual]),
+    )
+
+
+def _recall(found: ClassComparison, number: int) -> ChangedRecall:
+    return ChangedRecall(
+        class_=found.names[number],
+        before=float(found.changes.before[number, number]),
+        after=float(found.changes.after[number, number]),
+        p_value=float(found.changes.p_values[number, number]),
     )

@@ -82,16 +82,19 @@ def _lines(found: ClassComparison) -> Iterator[str]:
     yield ""
     wide = max(5, *(len(one_line(name)) for name in found.names))
     heads = ("change", "prevalence", "recall", "leaks")
-    yield f"{'class':<{wide}}{'precision':>17}" + "".join(f"{head:>12}" for head in heads)
-    parts = found.attribution
+    yield f"{'class':<{wide}}{'precision':>17}" + "".join(f"{head:>16}" for head in heads)
+    of = found.attribution
+    parts = of.change, of.prevalence, of.recall, of.leaked
     for number, name in enumerate(found.names):
         sides = [side.metrics["precision"].estimate[number] for side in found.sides]
-        leaks = float(parts.leaks.points[number].sum())
-        numbers = [_points(part, number) for part in (parts.change, parts.prevalence, parts.recall)]
-        values = "".join(f"{text:>12}" for text in (*numbers, _point(leaks)))
         moved = f"{_ratio(sides[0])} → {_ratio(sides[1])}"
-        yield f"{one_line(name):<{wide}}{moved:>17}{values}"
-    yield "points of precision; prevalence of all classes, recall of the class, leaks of the others"
+        points = "".join(f"{_point(float(part.points[number])):>16}" for part in parts)
+        yield f"{one_line(name):<{wide}}{moved:>17}{points}"
+        yield " " * (wide + 17) + "".join(f"{_limits(part, number):>16}" for part in parts)
+    yield (
+        "points of precision, and their 95 % intervals; prevalence of all classes, recall of the "
+        "class, leaks of the others"
+    )
     cells = moved_confusions(found)
     yield from _moved("Confusions that certainly changed", found, pairs_of(cells))
     yield from _moved("Recall that certainly changed", found, recalls_of(cells))
@@ -107,8 +110,10 @@ def _moved(title: str, found: ClassComparison, cells: list[tuple[int, int]]) -> 
         yield f"- and {len(cells) - _SHOWN} more (--json has all)"
 
 
-def _points(part: Contributions, number: int) -> str:
-    return _point(float(part.points[number]))
+def _limits(part: Contributions, number: int) -> str:
+    """Return the 95 % interval of a part; nothing where it is undefined."""
+    ends = [float(end[number]) for end in (part.lower_points, part.upper_points)]
+    return " to ".join(map(_point, ends)) if all(map(math.isfinite, ends)) else ""
 
 
 def _point(points: float) -> str:

@@ -31,7 +31,8 @@ def verdict_on_whole(
             number.
         cases: labelled cases in it.
         held: the accuracy within the actual classes certainly stayed, see `accuracy_held`.
-        moved: a class pages, or a confusion certainly changed, so nothing is steady.
+        moved: a class pages, or a confusion certainly changed, so that nothing is steady, and
+            the outcomes are not too few.
 
     Returns:
         A verdict without a judgement of its own.
@@ -55,7 +56,7 @@ def verdict_on_whole(
         verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
         return WindowVerdict(verdict=verdict, rests_on=cases)
     because = _because(found)
-    if moved and because is Because.STEADY:
+    if moved and cases and because in (Because.STEADY, Because.TOO_FEW):
         because = Because.MOVED
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
 

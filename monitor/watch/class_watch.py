@@ -15,6 +15,9 @@ from monitor.verdicts import ClassesWatched, Watched
 from monitor.watch.class_verdicts import verdict_on_whole
 from monitor.watch.class_watch_builder import ClassWatchBuilder, WatchedModel
 from monitor.watch.classes_together import ClassesTogether
+from monitor.watch.level import WEEK
+from monitor.watch.moved_classes import MovedClasses
+from monitor.watch.page import JUDGED_DAYS
 from monitor.watch.reference import MatureReference
 from monitor.watch.watch_builder import JudgedCounts
 from monitor.watch.watched_now import Moment, watched_now
@@ -32,17 +35,31 @@ class ClassWatch:
         self._catalogue = catalogue
         self._builder = ClassWatchBuilder(catalogue, counts)
         self._together = ClassesTogether(catalogue, counts.windows)
+        self._moves = MovedClasses(counts.windows)
         self._models: dict[int, WatchedModel] = {}
 
-    def page_is_open(self, model: int, at: int) -> bool:
-        """Return whether a class pages, or an alarm of one awaits its judgement.
+    def unmoved_until(self, model: int, mature: int, age: int) -> int | None:
+        """Return until when a model was as in its reference; None where it does not look moved.
+
+        It does while a confusion, or the share of a class, certainly moved; and while a class
+        pages, or an alarm of one awaits its judgement.
 
         Args:
             model: its number.
-            at: event time, epoch milliseconds.
+            mature: outcomes up to this moment, epoch milliseconds, are mature.
+            age: its maturity, milliseconds.
+
+        Returns:
+            Epoch milliseconds: the earliest day on which it may have moved, else the end of the
+            reference.
         """
         known = self._models.get(model)
-        return known is not None and any(w.page.is_open(at) for w in known.watches)
+        if known is None:
+            return None
+        moved = self._moves.earliest(model, known, mature)
+        if moved is None and any(one.page.is_open(mature + age) for one in known.watches):
+            return known.whole.closes
+        return moved
 
     def steps(
         self, model: int, whole: MatureReference, since: int | None, mature: int, age: int
@@ -63,7 +80,19 @@ class ClassWatch:
         self._models[model] = known
         for one in known.classes:
             one.watch = one.builder.following(one.watch, model, one.reference, known.cuts, since)
-            yield from one.stepper.steps(model, one.watch, known.cuts, mature, age)
+        began = min(watch.day for watch in known.watches)
+        for one, watch in zip(known.classes, known.watches, strict=True):
+            yield from one.stepper.steps(model, watch, known.cuts, mature, age)
+        end = min(watch.day for watch in known.watches) // WEEK * WEEK
+        if began < end:
+            self._look_back(model, known, end, age)
+
+    def _look_back(self, model: int, known: WatchedModel, end: int, age: int) -> None:
+        """Page the classes that are certainly predicted worse in the weeks before day `end`."""
+        for days in JUDGED_DAYS:
+            for number in self._moves.worse(model, known, end - days, end):
+                stepper, watch = known.classes[number].stepper, known.watches[number]
+                stepper.start_page(model, watch, known.cuts, days, age)
 
     def of(self, model: int, at: Moment, since: int | None) -> Watched | None:
         """Return what is known of a model as a whole, and of each of its classes.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import ModelConfig
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
@@ -86,11 +87,19 @@ class WatchedModel(NamedTuple):
 
     def matrices(self) -> Int64Array:
         """Return the matrices of the reference by blocks of time, (blocks, classes, classes)."""
+        return occupied(self._blocks())
+
+    def days(self) -> Int64Array:
+        """Return the matrices of the reference by days since it opened, (days, ...)."""
+        blocks, each = self._blocks(), max(1, DAY_MS // max(self.whole.block_ms, 1))
+        return occupied(np.add.reduceat(blocks, np.arange(0, len(blocks), each), axis=0))
+
+    def _blocks(self) -> Int64Array:
         columns = [one.reference.series[1:] for one in self.classes]
         found = np.stack([one[..., Outcome.FP] for one in columns])
         for number, one in enumerate(columns):
             found[number, number] = one[number, :, Outcome.TP]
-        return occupied(np.moveaxis(found, -1, 0))
+        return np.moveaxis(found, -1, 0)
 
 
 class ClassWatchBuilder:

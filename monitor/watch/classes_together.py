@@ -13,15 +13,16 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import block_seconds
-from monitor.drift.change_news import ChangeBegan
 from monitor.drift.change_point import change_point
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
-from monitor.drift.class_confusions import Confusion
-from monitor.drift.day_scatter import days_behind
+from monitor.drift.class_confusions import Confusion, ConfusionBegan
+from monitor.drift.class_moves import taken_for
+from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import accuracy_held
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.verdicts import Watched, WindowVerdict
+from monitor.watch.class_days import class_days
 from monitor.watch.class_verdicts import changed_confusions, has_moved, occupied
 from monitor.watch.class_watch_builder import WatchedModel
 from monitor.watch.reference import MatureReference
@@ -132,47 +133,41 @@ class ClassesTogether:
     ) -> tuple[Confusion, ...]:
         """Return confusions with the days on which they changed.
 
-        The days are those from the end of the reference to the end of the window.
+        The days are those from the end of the reference to the end of the window. On the first of
+        them a confusion may have changed before: the reference may hold the change.
         """
         if not found:
             return found
         first, end = (known.whole.closes or 0) // DAY_MS, -(-closes // DAY_MS)
-        entries = self._windows.classes.day_entries(model, first, end)
-        held = np.unique(entries.at)
+        held, days = class_days(self._windows, model, len(known.classes), first, end)
         names = self._catalogue.settings[model].classes
-        days = np.zeros((len(held), len(names), len(names)), dtype=np.int64)
-        own = entries.actual >= 0
-        at = np.searchsorted(held, entries.at[own])
-        np.add.at(days, (at, entries.predicted[own], entries.actual[own]), entries.cases[own])
         before = self.reference(model, known).sum(axis=0)
         dated = []
         for one in found:
             predicted, actual = names.index(one.predicted), names.index(one.actual)
             began = change_point(
-                _taken_for(days, predicted, actual),
-                _taken_for(before, predicted, actual),
+                taken_for(days, predicted, actual),
+                taken_for(before, predicted, actual),
                 recall_dispersion=float(known.classes[actual].reference.dispersion.recall),
             )
-            steps = None if began is None else [int(held[step]) * DAY_MS for step in began]
-            dated.append(one if steps is None else one._replace(began=ChangeBegan(*steps)))
+            if began is not None:
+                at, earliest, latest = (int(held[step]) * DAY_MS for step in began)
+                since = ConfusionBegan(at, earliest if began.step else None, latest)
+                one = one._replace(began=since)  # noqa: PLW2901  # the same one, with its day
+            dated.append(one)
         return tuple(dated)
-
-
-def _taken_for(matrix: Int64Array, predicted: int, actual: int) -> ConfusionCounts:
-    """Return the cases of a class that are predicted as another (tp), and its others (fn)."""
-    taken = matrix[..., predicted, actual]
-    cases = matrix[..., :, actual].sum(axis=-1)
-    return ConfusionCounts(tp=taken, fp=0, fn=cases - taken, tn=0)
 
 
 def _accuracy_held(
     whole: MatureReference, before: Int64Array, after: Int64Array, blocks_a_day: int
 ) -> bool:
-    behind = days_behind(after.sum(axis=(1, 2)), blocks_a_day)
-    return accuracy_held(before.sum(axis=0), after.sum(axis=0), _pooled(whole), behind)
+    right = after.trace(axis1=1, axis2=2)
+    pooled = ConfusionCounts(tp=right, fp=0, fn=after.sum(axis=(1, 2)) - right, tn=0)
+    days = _of_reference(whole), in_days(pooled, blocks_a_day)
+    return accuracy_held(before.sum(axis=0), after.sum(axis=0), days)
 
 
-def _pooled(reference: MatureReference) -> ConfusionCounts:
+def _of_reference(reference: MatureReference) -> ConfusionCounts:
     """Return the right (tp) and wrong (fn) predictions of each day of a reference."""
     days = reference.by_day or reference.blocks
     return ConfusionCounts(tp=days.tp, fn=days.fp, fp=0, tn=0)

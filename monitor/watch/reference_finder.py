@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +27,10 @@ from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
 
 
+def _unmoved(_: int) -> int | None:
+    return None
+
+
 class ReferenceFinder:
     """Finds each model's reference once it is mature.
 
@@ -48,26 +52,36 @@ class ReferenceFinder:
         self._found: dict[int, MatureReference] = {}
 
     def of(
-        self, model: int, mature: int, *, moved: bool = False, since: int | None = None
+        self,
+        model: int,
+        mature: int,
+        unmoved_until: Callable[[int], int | None] = _unmoved,
+        *,
+        since: int | None = None,
     ) -> MatureReference | None:
         """Return the reference of a model; None while it is not mature.
 
         A provisional reference of the first days is replaced by the configured one once
-        that is mature, but not while the model looks moved: what moved it would else become
-        the normal state.
+        that is mature. While the model looks moved, it holds the days before that alone: what
+        moved the model would else become the normal state.
 
         Args:
             model: its number.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
-            moved: True while the model looks moved against its reference.
+            unmoved_until: returns until when a model, by its number, was as in its reference,
+                epoch milliseconds; None where it does not look moved.
             since: the reference opens at this moment or later, epoch milliseconds; an earlier
                 one no longer holds. None for any.
         """
         last = self.at_rates(model)
         known = None if last is None or last.is_before(since) else last
-        if known is not None and (moved or not self._is_outdated(model, known, mature)):
+        if known is not None and not self._is_outdated(model, known, mature):
             return known
-        found = self._find(model, mature, known, since)
+        until = None if known is None else unmoved_until(model)
+        if known is None or until is None:
+            found = self._find(model, mature, known, since)
+        else:
+            found = self._first_until(model, known, until)
         if found is not None and known is not None and found.closes == known.closes:
             return known
         if found is not None:
@@ -172,6 +186,18 @@ class ReferenceFinder:
             return None
         closes = end_of_first_days(opens, length, mature, self._sums(model, opens, since))
         return None if closes is None else self.cut(model, Stretch("first", opens, closes))
+
+    def _first_until(
+        self, model: int, known: MatureReference, until: int
+    ) -> MatureReference | None:
+        """Cut the first days up to a moment; None where no more are known, or days trail."""
+        first, step = self._catalogue.settings[model].reference.first, self._windows.step_ms
+        if known.source != "first" or known.opens is None or known.closes is None:
+            return None
+        closes = min(until // step * step, known.opens + (first or FIRST_MS))
+        if closes <= known.closes:
+            return None
+        return self.cut(model, Stretch("first", known.opens, closes))
 
     def _sums(self, model: int, opens: int | None, since: int | None) -> CountsUpTo:
         step, row = self._windows.step_ms, np.array([self._totals_row(model)])

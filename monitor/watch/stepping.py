@@ -172,6 +172,22 @@ class Stepper:
         """
         return self._judged(model, watch, cuts, watch.day, days)
 
+    def start_page(self, model: int, watch: ModelWatch, cuts: Cuts, days: int, age: int) -> None:
+        """Page a model that is certainly worse, where the odds ratio of its last days fell, too.
+
+        Args:
+            model: its number.
+            watch: its detectors.
+            cuts: its series by segment key.
+            days: how many last closed days.
+            age: its maturity, milliseconds.
+        """
+        at, found = watch.day * DAY_MS + age, self.judged(model, watch, cuts, days)
+        if found is None or found.labels_may_explain or found.change["odds_ratio"] >= 0:
+            return
+        if not (watch.page.active or watch.by_day is None or self._is_silent(watch, at, age)):
+            _start(watch, at, found)
+
     def length(self, window: str) -> int:
         """Return the length of a window by its name, milliseconds."""
         return self._windows.length(window)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import gcd
 
 import numpy as np
@@ -119,8 +120,8 @@ class Watch:
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
             mature = now - age
-            since, moved = self._news.restarts(model, mature), self._moved(model, mature + age)
-            reference = self._references.of(model, mature, moved=moved, since=since)
+            since, unmoved = self._news.restarts(model, mature), partial(self._unmoved, mature, age)
+            reference = self._references.of(model, mature, unmoved, since=since)
             if reference is not None and many[model]:
                 yield from self._classes.steps(model, reference, since, mature, age)
             elif reference is not None and self._errors.of(model).errors.known:
@@ -131,12 +132,15 @@ class Watch:
                 self._accept_rate(model, watch)
             yield
 
-    def _moved(self, model: int, at: int) -> bool:
-        """Return whether a model pages, or an alarm awaits its judgement."""
+    def _unmoved(self, mature: int, age: int, model: int) -> int | None:
+        """Return until when a model was as in its reference; None where it does not look moved.
+
+        One of two classes does while it pages, or an alarm awaits its judgement.
+        """
         known = self._models.get(model)
         if known is None:
-            return self._classes.page_is_open(model, at)
-        return known.page.is_open(at)
+            return self._classes.unmoved_until(model, mature, age)
+        return known.judge.reference.closes if known.page.is_open(mature + age) else None
 
     def _accept_rate(self, model: int, watch: ModelWatch) -> None:
         """Accept another rate of flagged cases by a reference, or by labels, made since."""

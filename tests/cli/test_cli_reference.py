@@ -209,6 +209,18 @@ def test_it_warns_of_a_small_test_set(capsys, tmp_path, rows, warning):
     assert warning in done.err
 
 
+@pytest.mark.parametrize("command", ["reference", "replay"])
+def test_a_file_is_no_reference_of_many_classes(capsys, tmp_path, command):
+    path, config = tmp_path / "held.csv", tmp_path / "monitor.yaml"
+    held().to_csv(path, index=False)
+    config.write_text("models: {mail: {classes: [card, loan, other]}}\n")
+    extra = ["--reference", str(path)] if command == "replay" else []
+    code, _, error = ran(capsys, command, str(path), "-c", str(config), *extra)
+    assert code == 2
+    assert "'mail' has 3 classes, and a file is the reference of models of two only" in error
+    assert "positive" not in error
+
+
 def test_standard_input_is_refused(capsys):
     done = ran(capsys, "reference", "-")
     assert (done.code, done.out) == (2, "")

@@ -331,3 +331,16 @@ def test_an_estimate_ahead_of_the_labels_is_told_with_what_it_rests_on():
         "80 % label shift; in the last 40 days such estimates were off by 2.1 points in the median"
     ) in shown
     assert "prevalence 0" not in shown
+
+
+def test_a_window_without_predictions_has_no_table_of_classes(capsys, tmp_path):
+    events, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    config.write_text("models: {mail: {classes: [a, b, c]}}\nwindows: [1h, 7d]\n")
+    lines = [
+        {"ts": 86_400 * day, "prediction": "a", "label": "a", "model": "mail"} for day in range(9)
+    ]
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, out, _ = ran(capsys, "replay", events, "-c", config)
+    assert code == 0
+    assert "  7d      class" in out
+    assert "  1h      class" not in out

@@ -91,6 +91,7 @@ def test_classes_have_rows_by_the_rule_of_the_page(classes, columns):
         shown = [metrics.metric(metric.name).estimate for metric in PAGE_METRICS]
         assert row.split()[1:6] == [f"{value:.3f}".removeprefix("0") for value in shown]
     assert lines[start + 9] == "  and 4 more classes"
+    assert " ".join(map(str.strip, lines)).count(model.worse.text) == 1
 
 
 def test_of_a_long_verdict_of_a_class_the_end_is_shown(classes):

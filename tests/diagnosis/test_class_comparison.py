@@ -124,7 +124,12 @@ def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparis
     found = compared("confused")
     assert np.argwhere(found.changes.rose).tolist() == [[9, 4]]
     assert class_headline(found).startswith("The model is worse: 4 taken for 9 rose from ")
-    assert "- 4 taken for 9 rose from " in class_comparison_text(found)
+    text = class_comparison_text(found)
+    assert "- 4 taken for 9 rose from " in text
+    of = found.attribution
+    for part in (of.change, of.prevalence, of.recall, of.leaked):
+        lower, upper = (100 * float(end[9]) for end in (part.lower_points, part.upper_points))
+        assert f"{lower:+.1f} to {upper:+.1f}" in text
     assert found.attribution.leaks.upper_points[9, 4] < 0
 
 
@@ -143,6 +148,8 @@ def test_diagnose_says_so_in_text_json_and_its_exit_code(
     answer = json.loads(capsys.readouterr().out)
     assert answer["model_worse"] == "yes"
     assert {(one["actual"], one["predicted"]) for one in answer["confusions"]} >= {("4", "9")}
+    assert not any(one["actual"] == one["predicted"] for one in answer["confusions"])
+    assert [one["class"] for one in answer["recalls"]] == ["4"]
     for one in answer["attribution"].values():
         parts = [one["prevalence"], one["recall"], *one["leaks"].values()]
         if one["change"]["logit"] is not None:

@@ -51,7 +51,7 @@ def test_where_only_the_shares_move_no_class_is_better_or_worse(factors: list[fl
         sides = against_rest(BEFORE, number), against_rest(after, number)
         assert judge_within_segments(*sides).verdict not in OF_THE_MODEL
     days = ConfusionCounts(tp=np.full(28, 2_000), fn=np.full(28, 500), fp=0, tn=0)
-    assert accuracy_held(BEFORE, after, days, 28)
+    assert accuracy_held(BEFORE, after, (days, days))
 
 
 def test_one_against_the_rest_alone_would_blame_the_model() -> None:
@@ -117,14 +117,18 @@ def test_without_a_judgement_of_any_class_nothing_is_said_of_the_whole() -> None
     [
         (Because.STEADY, False, Because.STEADY),
         (Because.STEADY, True, Because.MOVED),
-        (Because.TOO_FEW, True, Because.TOO_FEW),
+        (Because.TOO_FEW, False, Because.TOO_FEW),
+        (Because.TOO_FEW, True, Because.MOVED),
+        (Because.NO_REFERENCE, True, Because.NO_REFERENCE),
     ],
 )
-def test_beside_a_page_or_a_certain_confusion_nothing_is_steady(
+def test_beside_a_page_or_a_certain_confusion_nothing_is_steady_or_too_few(
     usual: Because, moved: object, because: Because
 ) -> None:
     classes = [replace(found_at(Verdict.INSUFFICIENT_EVIDENCE), because=usual)] * 3
     assert verdict_on_whole(classes, 100, held=False, moved=bool(moved)).because is because
+    few = [replace(classes[0], because=Because.TOO_FEW)]
+    assert verdict_on_whole(few, 0, held=False, moved=True).because is Because.TOO_FEW
 
 
 def test_confusions_are_named_only_of_classes_whose_rates_moved() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from class_streams import CHANGED, DAY, ClassStream
+from class_streams import CHANGED, DAY, Change, ClassStream
 
 from monitor.drift import judge
+from monitor.drift.class_confusions import Confusion
 from monitor.drift.trend import CERTAIN
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
@@ -15,7 +16,12 @@ from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import deciding_window
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState
-from monitor.verdicts import ClassesWatched
+from monitor.verdicts import ClassesWatched, WindowVerdict
+from monitor.watch import class_watch
+from monitor.watch.class_verdicts import verdict_on_whole
+from monitor.watch.classes_together import ClassesTogether
+from monitor.watch.moved_classes import MovedClasses
+from monitor.watch.page import ModelPage
 
 
 def only_model(monitor: Monitor) -> ModelState:
@@ -175,3 +181,97 @@ def test_a_trend_of_one_of_eight_classes_is_certain_at_an_eighth_of_the_level(
     assert bool(trends) is certain  # that of the first stream has p = .007
     assert all(trend.p_value < CERTAIN / 8 for trend in trends)
     assert model.watched.degradation_detected is certain
+
+
+class EarlierStream(ClassStream):
+    """What changes does so on day 21: after the first week, within the first 28 days."""
+
+    def rates(self, day: int) -> np.ndarray:
+        return super().rates(day + CHANGED - 21)
+
+    def shares(self, day: int, rng: np.random.Generator) -> np.ndarray:
+        return super().shares(day + CHANGED - 21, rng)
+
+
+def first_days(change: Change) -> ModelState:
+    stream = EarlierStream(change=change, a_day=700, days=38, seed=3)
+    return only_model(stream.applied(label_timeout="1d"))
+
+
+@pytest.mark.parametrize(("change", "days"), [("confusion", 21), ("shares", 21), ("none", 28)])
+def test_the_longer_reference_ends_where_confusions_or_shares_moved(
+    change: Change, days: int
+) -> None:
+    reference = first_days(change).watched.reference
+    assert reference is not None
+    assert reference.opens is not None
+    assert reference.closes is not None
+    assert reference.version == 2
+    assert days - 2 <= (reference.closes - reference.opens) / 1000 / DAY <= days
+
+
+def test_a_confusion_within_the_first_days_pages_and_is_named() -> None:
+    model = first_days("confusion")
+    assert model.watched.degradation_detected
+    (pair, *_) = classes_of(model).confusions["7d"]
+    assert (pair.actual, pair.predicted) == ("class-0", "class-1")
+
+
+class RareStream(ClassStream):
+    """From day 21 on a tenth of the first class is taken for the third, a thirtieth before."""
+
+    def rates(self, day: int) -> np.ndarray:
+        rates = super().rates(day)
+        more = 0.07 if day >= 21 else 0.0
+        rates[2, 0] += more
+        rates[0, 0] -= more
+        return rates
+
+
+def test_a_confusion_that_certainly_rose_pages_before_the_detectors_alarm(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = RareStream(a_day=900, days=31, seed=3)
+    assert only_model(stream.applied()).watched.degradation_detected
+    monkeypatch.setattr(MovedClasses, "worse", lambda *_: [])
+    assert not only_model(stream.applied()).watched.degradation_detected
+
+
+@pytest.mark.parametrize(("pages", "confused"), [(True, False), (False, True)])
+def test_a_window_beside_a_page_or_a_certain_confusion_has_moved(
+    monkeypatch: pytest.MonkeyPatch, pages: object, confused: object
+) -> None:
+    """Neither lets the whole be called steady, as the verdicts on the classes alone would."""
+    model, seen = ClassStream(a_day=100, days=36).applied(), []
+    found = verdict_on_whole
+
+    def noted(*args: object, moved: bool, **settings: object) -> WindowVerdict:
+        seen.append(moved)
+        return found(*args, moved=moved, **settings)  # type: ignore[arg-type]  # passed on as given
+
+    monkeypatch.setattr(class_watch, "verdict_on_whole", noted)
+    if pages:
+        monkeypatch.setattr(ModelPage, "active", True)
+    if confused:
+        pair = Confusion("class-0", "class-1", 0.02, 0.09)
+        window = ClassesTogether.window
+        monkeypatch.setattr(
+            ClassesTogether, "window", lambda *args: window(*args)._replace(confusions=(pair,))
+        )
+    model.snapshot()
+    assert seen
+    assert all(seen)
+
+
+def test_a_confusion_from_the_first_day_after_the_reference_may_have_begun_before() -> None:
+    class Sooner(ClassStream):
+        """The reference ends on the day of the change."""
+
+        def rates(self, day: int) -> np.ndarray:
+            return super().rates(day + CHANGED - 28)
+
+    model = only_model(Sooner(change="confusion", days=38).applied())
+    (pair, *_) = classes_of(model).confusions["7d"]
+    assert pair.began is not None
+    assert pair.began.earliest is None
+    assert pair.text.endswith(", since on or before 1970-01-29")

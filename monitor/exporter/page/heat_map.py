@@ -55,7 +55,8 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     letter = _LETTER if large else _SMALL_LETTER
     rows = short if large else [f"{name} · {i + 1}" for i, name in enumerate(short)]
     left = max(map(len, rows)) * letter + 6
-    top = _HEAD if large else _SMALL_CELL
+    upright = large and max(map(len, short)) > int((cell - 3) / letter)
+    top = left if upright else _HEAD if large else _SMALL_CELL
     side = cell * len(names)
     drawn = h.svg(
         ".map" if large else ".map.many",
@@ -65,8 +66,8 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     )[
         (_row_name(text, left, top + cell * (i + 0.5)) for i, text in enumerate(rows)),
         (
-            h.text(".axis", x=n(left + cell * (i + 0.5)), y=n(top - 4), text_anchor="middle")[text]
-            for i, text in enumerate(_heads(short, cell, large=large))
+            _head(text, left + cell * (i + 0.5), top - 4, upright=upright)
+            for i, text in enumerate(short if large else _numbers(len(short)))
         ),
         (
             _cell(shown, names, (i, j), (left + cell * j, top + cell * i), cell)
@@ -82,12 +83,17 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     ]
 
 
-def _heads(short: Sequence[str], cell: float, *, large: bool) -> list[str]:
-    """Names of the columns that fit; the numbers of the rows for many classes."""
-    if not large:
-        return [str(i + 1) if i % 2 == 0 else "" for i in range(len(short))]
-    most = int((cell - 3) / _LETTER)
-    return [name if len(name) <= most else f"{name[: most - 1]}…" for name in short]
+def _numbers(size: int) -> list[str]:
+    """Return the numbers of the rows for the columns of many classes, every second one."""
+    return [str(i + 1) if i % 2 == 0 else "" for i in range(size)]
+
+
+def _head(text: str, x: float, y: float, *, upright: bool) -> h.Element:
+    """Return the name of a column; upright where one is wider than its column."""
+    if not upright:
+        return h.text(".axis", x=n(x), y=n(y), text_anchor="middle")[text]
+    turn = f"rotate(-90 {n(x)} {n(y)})"
+    return h.text(".axis", x=n(x), y=n(y), dy=".35em", transform=turn)[text]
 
 
 def _row_name(text: str, left: float, y: float) -> h.Element:

@@ -46,6 +46,14 @@ def test_a_difference_has_one_colour_for_the_worse_and_one_for_the_better() -> N
     assert titles(text)[:2] == ["card as card: \N{MINUS SIGN}20 %", "card as loan: +20 %"]
 
 
+def test_names_that_are_wider_than_a_column_stand_upright_and_whole() -> None:
+    text = str(heat_map(NAMES, HeatMap("Reference", "before", RATES)))
+    assert text.count(">mortgage</text>") == 2
+    assert text.count("rotate(-90") == len(NAMES)
+    square = np.full((2, 2), 0.5)
+    assert "rotate" not in str(heat_map(("card", "loan"), HeatMap("", "before", square)))
+
+
 @pytest.mark.parametrize(("size", "numbers"), [(8, True), (9, False)])
 def test_cells_of_many_classes_have_titles_and_no_numbers(size: int, numbers: object) -> None:
     names = [f"a <long> name of class {number}" for number in range(size)]

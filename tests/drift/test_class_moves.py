@@ -1,0 +1,42 @@
+"""Confusions and shares of classes that certainly moved, beyond how days scatter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monitor.drift.class_confusions import confusion_changes
+from monitor.drift.class_moves import class_moves
+
+USUAL = np.array([[900, 60, 30], [60, 480, 20], [40, 60, 450]])
+BEFORE = np.stack([USUAL] * 7)
+
+
+def moved_by(change: list[list[int]]) -> np.ndarray:
+    return BEFORE + np.array(change)
+
+
+def test_a_confusion_that_rose_makes_the_predicted_class_worse() -> None:
+    found = class_moves(BEFORE, moved_by([[-60, 0, 0], [0, 0, 0], [60, 0, 0]]), certain=0.01)
+    assert np.argwhere(found.rose).tolist() == [[2, 0]]
+    assert found.worse.tolist() == [False, False, True]
+
+
+def test_a_threshold_that_slides_between_two_classes_makes_neither_worse() -> None:
+    slid = moved_by([[-200, -55, 0], [200, 55, 0], [0, 0, 0]])
+    found = class_moves(BEFORE, slid, certain=0.01)
+    assert found.rose[1, :2].all()
+    assert not found.worse.any()
+
+
+def test_shares_that_move_are_no_confusion() -> None:
+    found = class_moves(BEFORE, BEFORE * [2, 1, 1], certain=0.01)
+    assert found.shares[0]
+    assert not found.rose.any()
+    assert not found.fell.any()
+
+
+def test_what_days_may_scatter_by_is_no_move() -> None:
+    """The days of each side are alike, so that the exact test takes them for independent cases."""
+    slight = BEFORE * 100 + [[-1500, 0, 0], [1500, 0, 0], [0, 0, 0]]
+    assert confusion_changes(BEFORE * 100, slight).rose.any()
+    assert not class_moves(BEFORE * 100, slight, certain=0.01)
