@@ -59,9 +59,9 @@ def compare_recorded(
         is_shadow: returns whether a version decides nothing.
 
     Raises:
-        UsageError: a version is unknown, there are fewer than two, or labels do not allow a
-            comparison.
-        NotComparedError: the two never predicted in the same mature time.
+        UsageError: no prediction names a version, or labels do not allow a comparison.
+        NotComparedError: there is one version, one that is asked for has no prediction, or the
+            two never predicted in the same mature time.
     """
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)

@@ -121,7 +121,7 @@ class LiveVersions:
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
-            UsageError: versions are not counted apart, or one that is asked for is unknown.
+            UsageError: versions are not counted apart.
         """
         number = self._catalogue.models.index(model)
         if not self._counts.keeps(number):
@@ -139,10 +139,10 @@ class LiveVersions:
             shadow_cases=held.shadow_cases,
             ignored=setting.reference.on_version is OnVersion.KEEP,
         )
-        asked = None if versions is None else named_versions(held.there, versions, _OPTION)
         try:
             check_labelling(model, setting)
-            if asked is not None:
+            if versions is not None:
+                asked = named_versions(held.there, versions, _OPTION)
                 return found._replace(compared=self._compared(number, held, asked, last))
             choice = VersionChoice(
                 [held.whole(one) for one in held.there],

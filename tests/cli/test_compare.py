@@ -184,10 +184,6 @@ def test_last_takes_the_end_of_the_stretch(capsys, three):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (
-            ("--versions", "6,8"),
-            "no such version, got '8'; known are '5' (60,000 predictions, 1970",
-        ),
         (("--versions", "6"), "--versions: must be two different versions, got '6'; write A,B"),
         (("--versions", "6,6"), "--versions: must be two different versions"),
         (("--last", "soon"), "--last: must be a duration"),
@@ -201,6 +197,17 @@ def test_wrong_options_are_refused_with_what_there_is(capsys, three, words, text
     done = ran(capsys, "compare", "--feed", three, *words)
     assert (done.code, done.out) == (2, "")
     assert text in done.err
+
+
+@pytest.mark.parametrize(("failing", "code"), [("not_shown", 1), ("worse", 0)])
+def test_a_version_that_has_not_predicted_yet_is_not_shown_and_named(capsys, three, failing, code):
+    asked = ("compare", "--feed", three, "--versions", "6,8", "--fail-on", failing)
+    done = ran(capsys, *asked)
+    assert (done.code, done.err) == (code, "")
+    start = "Nothing is compared: version '8' has no prediction yet; known are '5' (60,000 predi"
+    assert done.out.startswith(start)
+    found = compared(capsys, three, "--versions", "6,8")
+    assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
 
 
 @pytest.mark.parametrize(("failing", "code"), [("not_shown", 1), ("worse", 0)])
