@@ -258,7 +258,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         model=found.model,
         headline=versions_headline(found),
         verdict=sequence.verdict,
-        because=sequence.because,
+        because=found.because,
         open=time_text(found.within.opens),
         close=time_text(found.within.closes),
         a=_version(found, 0),

@@ -13,6 +13,7 @@ from monitor.events import catalogue
 from monitor.events.columns import OTHER_VALUE
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
+from monitor.report.model_headline import model_headline
 from monitor.report.versions_text import versions_text
 from monitor.report.worse_version import worse_version_in_use
 from monitor.windows import version_counts
@@ -383,3 +384,20 @@ def test_two_shadows_are_compared_pair_by_pair_as_the_recorded_events_are(names)
     assert found.pairs.p_values == other.pairs.p_values
     assert found.counts[1].cells.tolist() == other.counts[1].cells.tolist()
     assert found.decided_by.found == other.decided_by.found
+
+
+EARLY = """
+models: {m: {segments: [version], label_timeout: 3d, maturity: 1d, reference: {first: 7d}}}
+windows: [28d]
+"""
+
+
+def test_beside_a_worse_version_it_is_the_reference_that_nothing_is_compared_with():
+    found = {}
+    for name, recall in {"worse": (0.9, 0.5), "as before": (0.8, 0.8)}.items():
+        config = parse_config(EARLY, "monitor.yaml")
+        monitor = fed(stream(recall=recall, a_day=1_008, days=12), config)
+        found[name] = model_headline(monitor.snapshot(), model_of(monitor), "28d")
+    assert found["worse"].startswith("Nothing is compared with the reference: the last 28d reach")
+    assert "Version 7 is worse than 6 over the same time: recall" in found["worse"]
+    assert found["as before"].startswith("Nothing is compared: the last 28d reach back")
