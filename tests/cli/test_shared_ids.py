@@ -68,3 +68,26 @@ def test_a_running_monitor_says_it_in_place_of_the_advice_on_shadow_versions():
     states = {model.name: model for model in monitor.snapshot().models}
     assert TEXT in states["chall"].versions_now.not_compared
     assert "counts as a duplicate" not in states["chall"].versions_now.not_compared
+
+
+def test_a_state_from_before_shared_ids_is_taken_over_and_counts_them_from_then_on():
+    events = two_models()
+    champion = [e for e in events if e.get("model") != "chall"]
+    monitor = fed(champion, parse_config("defaults: {label_timeout: 3d}", "monitor.yaml"))
+    state = monitor.state()
+    for name in ("shared", "shared_with"):
+        del state["join"]["books"][name]
+    again = Monitor(monitor.config, state)
+    assert {model.shared_ids for model in again.snapshot().models} == {None}
+    decoder = Decoder(DecodeSettings.from_config(again.config))
+    lines = "".join(f"{json.dumps(e)}\n" for e in events if e.get("model") == "chall")
+    again.apply(decoder.decode_lines(lines.encode(), source="a", first_line=1))
+    assert [m.shared_ids.text for m in again.snapshot().models if m.shared_ids] == [TEXT]
+
+
+def test_where_the_other_model_is_gone_no_other_one_is_blamed():
+    monitor = fed(two_models(), parse_config("models: {champ: {}, chall: {}}", "monitor.yaml"))
+    config = parse_config("models: {chall: {}}", "monitor.yaml")
+    (model,) = Monitor(config, monitor.state()).snapshot().models
+    assert (model.shared_ids.predictions, model.shared_ids.other) == (200, "")
+    assert "that another model predicted" in model.shared_ids.text

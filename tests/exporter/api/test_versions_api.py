@@ -109,6 +109,25 @@ def test_a_reader_is_told_of_ids_that_several_versions_scored():
     assert any("compare --feed" in limit for limit in found["limits"])
 
 
+def test_ids_that_another_model_predicted_are_named_and_not_put_down_to_versions():
+    events = stream(days=6)
+    shadow = [
+        e | {"version": "1", "ts": e["ts"] + 1, "model": "n"}
+        for e in events
+        if e["type"] == "prediction"
+    ]
+    own = [e | {"id": f"n-{e['id']}", "model": "n"} for e in events if e["type"] == "prediction"]
+    own += [e | {"id": f"n-{e['id']}"} for e in events if e["type"] == "label"]
+    events = sorted([*events, *shadow, *own], key=lambda e: e["ts"])
+    config = config_of("defaults: {segments: [region, version], label_timeout: 3d, maturity: 1d}")
+    with client_of(fed(events, config)) as client:
+        limits = {name: got(client, "versions", model=name)["limits"] for name in "mn"}
+    text = f"{len(shadow):,} predictions of n carry ids that model m predicted; ids are unique in"
+    assert [one for one in limits["n"] if one.startswith(text)]
+    assert not any("Of two predictions of one id" in one for one in limits["n"])
+    assert not any("carry ids" in one for one in limits["m"])
+
+
 def test_further_versions_in_use_are_named_with_their_command():
     names = {"0": "5,b", "1": "6"}
     events = [
