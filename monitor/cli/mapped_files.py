@@ -118,7 +118,8 @@ class RecordedFeed:
         return streams[0] if len(streams) == 1 else merged(streams)
 
     def _say(self, text: str) -> None:
-        self.faults.asked = text.partition(ASKED)[2]
+        if ASKED in text:
+            self.faults.asked = text.partition(ASKED)[2]
         tell(text)
 
     def segment_keys(self) -> tuple[str, ...]:
