@@ -27,7 +27,7 @@ from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.mapping.guessing import ASKED, mapping_for_table
 from monitor.feeds.merge import merged
-from monitor.feeds.segment_keys import MOST_KEYS, segment_keys, small_segment_keys
+from monitor.feeds.segment_keys import SmallKeys, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
 
 _LISTS = ("positive", "negative", "missing")
@@ -127,10 +127,9 @@ class RecordedFeed:
         found = (segment_keys(h.rows, m, tabular=h.tabular) for h, m in self._heads())
         return tuple(dict.fromkeys(chain.from_iterable(found)))
 
-    def small_segment_keys(self) -> tuple[str, ...]:
-        """Return the keys of few values by which the first records of each file are segmented."""
-        found = (small_segment_keys(head.rows, mapping) for head, mapping in self._heads())
-        return tuple(dict.fromkeys(chain.from_iterable(found)))[:MOST_KEYS]
+    def small_segment_keys(self) -> SmallKeys:
+        """Return the keys of few values by which the first records of the files are segmented."""
+        return small_segment_keys((head.rows, mapping) for head, mapping in self._heads())
 
     def _heads(self) -> Iterator[tuple[files.FirstRows, MappedRecords | None]]:
         """Yield the first records of each file that can be read twice, and its mapping."""

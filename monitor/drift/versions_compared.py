@@ -12,6 +12,7 @@ from monitor.drift.version_comparison import VersionComparison
 from monitor.drift.version_verdict import NotShown
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE
+from monitor.events.left_out_keys import LeftOutKey
 from monitor.events.version_starts import is_in_use
 
 UNCOUNTED = (
@@ -87,6 +88,7 @@ class VersionsCompared:
         within: the stretch of event time.
         predictions: of A and of B in it, labelled or not.
         segments: keys whose combinations of values are strata.
+        left_out: keys of recorded events that are none, since nobody named any.
         comparison: of their outcomes.
         anytime: True where the stretch has its beginning fixed, so that the verdict holds at
             every look; False where it moves along and the verdict holds for one look.
@@ -105,6 +107,7 @@ class VersionsCompared:
     anytime: bool = True
     too_new: VersionTraffic | None = None
     ended: EndedVersion | None = None
+    left_out: tuple[LeftOutKey, ...] = ()
 
     @property
     def days_to_settle(self) -> float:
