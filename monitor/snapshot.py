@@ -20,6 +20,7 @@ from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.forgotten import Forgotten
 from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
+from monitor.events.shared_ids import SharedIds
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.class_report import ClassReport
 from monitor.metrics.intervals import WINDOW_METRICS
@@ -148,6 +149,7 @@ class ModelState:
         expired: predictions whose label did not come in time; 0 where silence is a negative.
         evicted: predictions dropped early because `max_pending` was reached.
         duplicates: repeated predictions.
+        shared_ids: of these, those whose id another model predicted; None without any.
         transitions: int64 (5, 5), moves of predictions from row to column of `CELL_NAMES`.
         maturity_ms: age at which windows end, milliseconds; None while unknown.
         label_timeout_ms: age at which an unlabelled prediction expires; None where none does.
@@ -200,6 +202,7 @@ class ModelState:
     versions: tuple[tuple[str, int], ...] = ()
     version_last_ms: Mapping[str, int] = field(default_factory=dict)
     label_timeout_ms: int | None = None
+    shared_ids: SharedIds | None = None
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
     audits: AuditFindings | None = None

@@ -26,6 +26,7 @@ from monitor.drift.version_verdict import VersionVerdict
 from monitor.engine import Monitor
 from monitor.errors import NotComparedError
 from monitor.events.columns import VERSION_KEY, EventBatch
+from monitor.events.left_out_keys import LeftOutKey
 from monitor.report.answer_parts import json_text
 from monitor.report.versions_answer import VersionsNotCompared, not_compared_text, versions_json
 from monitor.report.versions_now import LiveVersionsAnswer
@@ -49,8 +50,9 @@ def run(args: Namespace) -> int:
         return _ask(args)
     given = config_of(args)
     paths, mapping = paths_of(args, given), mapping_of(args)
+    left_out: tuple[LeftOutKey, ...] = ()
     if args.segments is None and not args.config:
-        keys = RecordedFeed(paths, given, mapping).small_segment_keys()
+        keys, left_out = RecordedFeed(paths, given, mapping).small_segment_keys()
         given = with_segments(given, {}, keys)
     config = _without_version(given)
     feed = RecordedFeed(paths, config, mapping)
@@ -75,6 +77,7 @@ def run(args: Namespace) -> int:
             last=last,
             diagnose=_diagnose(args, model),
             is_shadow=settings_of(given, model).is_shadow,
+            left_out=left_out,
         )
     except NotComparedError as error:
         why = str(error).removeprefix("--versions: ").removeprefix(f"{model}: ")

@@ -21,6 +21,7 @@ from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.comparison import with_audits, with_label_sources
+from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import Monitor
@@ -54,12 +55,14 @@ def run(args: Namespace) -> int:
     monitor = Monitor(config)
     compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
     data = None if args.html is None else _report_data(monitor, args.after)
+    predicted = PredictedVersions(monitor)
     for batch in feed.batches():
         monitor.apply(batch)
+        predicted.add(batch)
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)
-    diagnosis = _diagnosis(monitor, compared)
+    diagnosis = _diagnosis(monitor, compared, predicted)
     if data is not None:
         _write(args.html, data.report(diagnosis), headline(diagnosis))
     else:
@@ -113,7 +116,9 @@ def _verdicts(names: Sequence[str]) -> frozenset[Verdict]:
     return frozenset(map(Verdict, names))
 
 
-def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
+def _diagnosis(
+    monitor: Monitor, compared: RecordedComparison, predicted: PredictedVersions
+) -> Diagnosis:
     model = compared.model()
     mature_until = compared.mature_until(model)
     after = compared.after(model)
@@ -127,7 +132,7 @@ def _diagnosis(monitor: Monitor, compared: RecordedComparison) -> Diagnosis:
         scatter=compared.day_scatter(model),
         objective=setting.objective.precision,
     )
-    found = with_news(found, monitor, compared.now(model))
+    found = with_news(found, monitor, compared.now(model), predicted)
     number = monitor.models.index(model)
     found = with_audits(found, monitor.label_errors.findings(number))
     return with_label_sources(found, monitor.label_sources.of(number))

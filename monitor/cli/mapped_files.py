@@ -28,7 +28,7 @@ from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.mapping.guessing import ASKED, TAKEN, mapping_for_table
 from monitor.feeds.merge import merged
-from monitor.feeds.segment_keys import MOST_KEYS, segment_keys, small_segment_keys
+from monitor.feeds.segment_keys import SmallKeys, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
 
 _LISTS = ("positive", "negative", "missing")
@@ -124,7 +124,8 @@ class RecordedFeed:
     def _say(self, text: str) -> None:
         taken = shlex.split(text.partition(TAKEN)[2])[1::2]  # each behind --field
         self.faults.columns |= dict(_pairs("field", taken))
-        self.faults.asked = text.partition(ASKED)[2]
+        if ASKED in text:
+            self.faults.asked = text.partition(ASKED)[2]
         tell(text)
 
     def segment_keys(self) -> tuple[str, ...]:
@@ -132,10 +133,9 @@ class RecordedFeed:
         found = (segment_keys(h.rows, m, tabular=h.tabular) for h, m in self._heads())
         return tuple(dict.fromkeys(chain.from_iterable(found)))
 
-    def small_segment_keys(self) -> tuple[str, ...]:
-        """Return the keys of few values by which the first records of each file are segmented."""
-        found = (small_segment_keys(head.rows, mapping) for head, mapping in self._heads())
-        return tuple(dict.fromkeys(chain.from_iterable(found)))[:MOST_KEYS]
+    def small_segment_keys(self) -> SmallKeys:
+        """Return the keys of few values by which the first records of the files are segmented."""
+        return small_segment_keys((head.rows, mapping) for head, mapping in self._heads())
 
     def _heads(self) -> Iterator[tuple[files.FirstRows, MappedRecords | None]]:
         """Yield the first records of each file that can be read twice, and its mapping."""

@@ -43,13 +43,18 @@ def mostly_rejected(snapshot: Snapshot) -> bool:
 def tell_of_repeats(snapshot: Snapshot, pairs: int = 0) -> None:
     """Print a warning where more than half of the predictions have an id that came before.
 
+    Where another model predicted it, one is enough, and the warning says so.
+
     Args:
         snapshot: after all records.
         pairs: how many of these are no duplicates.
     """
+    shared = [model.shared_ids for model in snapshot.models if model.shared_ids is not None]
+    for one in shared:
+        tell(f"warning: {one.text}")
     again = sum(model.duplicates for model in snapshot.models)
     every = again + sum(m.predictions_positive + m.predictions_negative for m in snapshot.models)
-    again -= pairs
+    again -= pairs + sum(one.predictions for one in shared)
     if again * 2 > every:
         tell(
             f"warning: {again:,} of {count_of(every, 'prediction')} repeat an id, which counts "

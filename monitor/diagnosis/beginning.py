@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.result import Diagnosis
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.version_verdict import VersionVerdict
@@ -22,7 +24,12 @@ def may_have_news(found: Diagnosis, model: ModelState) -> bool:
     return rates_changed(found.verdict, found.judgement) or len(model.versions) > 1
 
 
-def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
+def with_news(
+    found: Diagnosis,
+    monitor: Monitor,
+    now: int | None,
+    predicted: PredictedVersions | None = None,
+) -> Diagnosis:
     """Return a diagnosis that says when its change began, and with which version.
 
     The hours are those that the monitor stores, of a year at most.
@@ -31,6 +38,8 @@ def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
         found: the diagnosis.
         monitor: has counted the events; only for the thread that feeds it.
         now: current event time of the model, epoch milliseconds; None before any.
+        predicted: predictions of each version, where all events are recorded; else the new version
+            has a share of the traffic only where the version is a segment.
     """
     before, after = found.before, found.after
     if now is None or after.closes is None:
@@ -43,6 +52,9 @@ def with_news(found: Diagnosis, monitor: Monitor, now: int | None) -> Diagnosis:
         now,
         changed=rates_changed(found.verdict, found.judgement),
     )
+    if (new := news.new_version) is not None and predicted is not None and math.isnan(new.traffic):
+        share = predicted.share(found.model, new.name, new.first)
+        news = news._replace(new_version=new._replace(traffic=share))
     worse = _worse_version(found, monitor, number)
     return replace(found, news=news._replace(worse=worse))
 

@@ -103,6 +103,9 @@ class RecordedComparison:
         seen = self._all.models
         if self._model is not None:
             if self._model not in seen:
+                states = {one.name: one for one in self._monitor.snapshot().models}
+                if self._model in states and (shared := states[self._model].shared_ids):
+                    raise UsageError(f"--model: {shared.text}")
                 raise UsageError(_no_such_model(self._model, seen, "the feed"))
             return self._model
         if not seen:

@@ -26,6 +26,7 @@ from monitor.drift.versions_compared import (
     ended_version,
 )
 from monitor.events.columns import EventBatch
+from monitor.events.left_out_keys import LeftOutKey
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
 
@@ -42,6 +43,7 @@ def compare_recorded(
     last: int | None = None,
     diagnose: str = "diagnose",
     is_shadow: Callable[[str], bool] = lambda _: False,
+    left_out: tuple[LeftOutKey, ...] = (),
 ) -> VersionsCompared:
     """Compare two versions of a model.
 
@@ -57,11 +59,12 @@ def compare_recorded(
             all of it.
         diagnose: command that compares two stretches of time of the same events, without these.
         is_shadow: returns whether a version decides nothing.
+        left_out: keys of the events that are no segments, since nobody named any.
 
     Raises:
-        UsageError: a version is unknown, there are fewer than two, or labels do not allow a
-            comparison.
-        NotComparedError: the two never predicted in the same mature time.
+        UsageError: no prediction names a version, or labels do not allow a comparison.
+        NotComparedError: there is one version, one that is asked for has no prediction, or the
+            two never predicted in the same mature time.
     """
     check_labelling(model, settings)
     events = VersionEvents(batches, model, settings)
@@ -91,6 +94,7 @@ def compare_recorded(
         within=VersionStretch(*within),
         predictions=(int(made[0]), int(made[1])),
         segments=tuple(settings.segments),
+        left_out=left_out,
         anytime=opens == common.opens,
         too_new=choice.too_new((a, b)) if versions is None else None,
         ended=ended_version(

@@ -30,7 +30,7 @@ class NewVersion(NamedTuple):
         began_change: the change of the model began with it.
         age_ms: event time since its first prediction, milliseconds.
         traffic: share of the model's predictions since then, in [0, 1]; NaN where versions are
-            not counted apart, and where it began longer ago than hours are stored.
+            not counted, and where it began longer ago than hours are stored.
         ended: its last prediction, epoch milliseconds; None where it made one in the last day
             before that of the model.
     """

@@ -51,7 +51,8 @@ def named_versions(there: Sequence[VersionTraffic], names: tuple[str, str], opti
         option: what they are asked for by, for the error.
 
     Raises:
-        UsageError: a version is unknown.
+        NotComparedError: a version has no prediction.
+        UsageError: no prediction names a version, or versions are not counted by their names.
     """
     by_name = {one.name: one for one in there}
     for name in names:
@@ -60,9 +61,16 @@ def named_versions(there: Sequence[VersionTraffic], names: tuple[str, str], opti
                 raise UsageError(
                     f"{option}: no version is counted by the name {name!r}; {UNCOUNTED}"
                 )
+            if not by_name.keys() - {MISSING_VALUE}:
+                raise UsageError(
+                    f"{option}: no prediction names its version, got {name!r}; predictions name "
+                    "theirs in the field version"
+                )
             near = get_close_matches(name, by_name, n=1)
             known = f"did you mean {near[0]!r}? Known are" if near else "known are"
-            raise UsageError(f"{option}: no such version, got {name!r}; {known} {_listed(there)}")
+            raise NotComparedError(
+                f"{option}: version {name!r} has no prediction yet; {known} {_listed(there)}"
+            )
     return by_name[names[0]], by_name[names[1]]
 
 

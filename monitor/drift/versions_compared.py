@@ -9,8 +9,10 @@ from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import format_time
 from monitor.drift.version_comparison import VersionComparison
+from monitor.drift.version_verdict import NotShown
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE
+from monitor.events.left_out_keys import LeftOutKey
 from monitor.events.version_starts import is_in_use
 
 UNCOUNTED = (
@@ -86,6 +88,7 @@ class VersionsCompared:
         within: the stretch of event time.
         predictions: of A and of B in it, labelled or not.
         segments: keys whose combinations of values are strata.
+        left_out: keys of recorded events that are none, since nobody named any.
         comparison: of their outcomes.
         anytime: True where the stretch has its beginning fixed, so that the verdict holds at
             every look; False where it moves along and the verdict holds for one look.
@@ -104,6 +107,7 @@ class VersionsCompared:
     anytime: bool = True
     too_new: VersionTraffic | None = None
     ended: EndedVersion | None = None
+    left_out: tuple[LeftOutKey, ...] = ()
 
     @property
     def days_to_settle(self) -> float:
@@ -111,6 +115,16 @@ class VersionsCompared:
         a_day = self.comparison.outcomes * DAY_MS / (self.within.closes - self.within.opens)
         known = a_day and not self.is_moment and self.ended is None
         return self.comparison.outcomes_to_settle / a_day if known else float("nan")
+
+    @property
+    def because(self) -> NotShown | None:
+        """Why the verdict is `not_shown`; None for any other.
+
+        A version that made no prediction while the other did lacks no class: their times differ.
+        """
+        because = self.comparison.decided_by.found.because
+        paused = because is NotShown.MISSING_CLASS and 0 in self.predictions
+        return NotShown.OTHER_TIMES if paused else because
 
     @property
     def is_moment(self) -> bool:

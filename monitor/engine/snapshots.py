@@ -277,6 +277,7 @@ class SnapshotReader:
             expired=expired,
             evicted=evicted,
             duplicates=int(books.duplicates[number]),
+            shared_ids=books.shared_ids(number, self._catalogue.models),
             transitions=books.transitions[number].copy(),
             maturity_ms=maturity,
             label_timeout_ms=setting.label_timeout,

@@ -17,7 +17,7 @@ import numpy as np
 
 from monitor.config.mapping import SEGMENT, MappedRecords, TimeForm
 from monitor.events.batches import at_rows, concatenate
-from monitor.events.columns import EventBatch
+from monitor.events.columns import MOST_VERSION_NAMES, EventBatch
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.blocks import Block, TornError, blocks
@@ -93,6 +93,8 @@ def read_csv(
         torn = error
     if table is not None and (rest := table.over_lines.rest()).block.data:
         yield table.decode(rest)
+    if table is not None and (doubt := table.doubt_of_versions()):
+        say(f"warning: {name}: {doubt}")
     if torn is not None:
         raise torn
 
@@ -131,6 +133,20 @@ def _first_rows(header: Header, data: bytes, most: int) -> list[dict[str, Any]]:
 def _is_plain(mapping: MappedRecords | None) -> bool:
     """Return whether cells are read as without a mapping, which may name other columns."""
     return mapping is None or not (mapping.values or mapping.time != TimeForm())
+
+
+def _like_floats(cells: str, column: str, cell: str, field: str) -> str:
+    """Return that names are written like floats, and what to write.
+
+    >>> _like_floats("cells", "case", "7.0", "id")
+    'cells of case are like 7.0, which is another id than 7: if pandas wrote integers so, because \
+one is missing, write them with df["case"].astype("Int64")'
+    """
+    return (
+        f"{cells} of {column} are like {cell}, which is another {field} than {cell[:-2]}: "
+        "if pandas wrote integers so, because one is missing, write them with "
+        f'df["{column}"].astype("Int64")'
+    )
 
 
 class _Rows:
@@ -177,6 +193,8 @@ class _Rows:
             self._common["label"] = None
         self._common |= constant_fields(sources.constants, readers)
         self._layout = self._layout_of(sources) if _is_plain(mapping) else None
+        self._version = next((index for name, index, _ in self._readers if name == "version"), None)
+        self._versions: set[str] = set()
 
     def doubts(self, line: bytes) -> Iterator[str]:
         """Yield what is odd about a row: names with a space or like floats, days in digits.
@@ -198,13 +216,21 @@ class _Rows:
         for index, field in names.items():
             cell, column = cells.get(index, ""), self._columns[index]
             if field == "id" and _WHOLE_FLOAT.fullmatch(cell):
-                yield (
-                    f"cells of {column} are like {cell}, which is another id than {cell[:-2]}: "
-                    "if pandas wrote integers so, because one is missing, write them with "
-                    f'df["{column}"].astype("Int64")'
-                )
-
+                yield _like_floats("cells", column, cell, "id")
         yield from self._days_in_digits(cells)
+
+    def doubt_of_versions(self) -> str:
+        """Return what is odd about the versions of all rows, names like floats; "" for nothing.
+
+        One name like that in every row is no oddity.
+        """
+        names = self._versions - {""}
+        if self._version is None or len(self._versions) == 1 or not names:
+            return ""
+        if not all(map(_WHOLE_FLOAT.fullmatch, names)):
+            return ""
+        column = self._columns[self._version]
+        return _like_floats("all cells that are not empty", column, min(names), "version")
 
     def _days_in_digits(self, cells: Mapping[int, str]) -> Iterator[str]:
         """Yield the columns of times whose cells write a day in digits, which are a number."""
@@ -230,6 +256,12 @@ class _Rows:
         return RowLayout(tuple(columns), self._separator, self._common["type"], labelled)
 
     def decode(self, found: SplitBlock) -> EventBatch:
+        batch = self._decoded(found)
+        if len(self._versions) <= MOST_VERSION_NAMES:
+            self._versions.update(group.version for group in batch.groups)
+        return batch
+
+    def _decoded(self, found: SplitBlock) -> EventBatch:
         (data, first_line), rows, lines = found
         batch = self._decoder.decode_rows(
             data,

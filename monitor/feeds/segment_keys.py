@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from monitor.config.mapping import FIELDS, SEGMENT, MappedRecords
+from monitor.events.left_out_keys import LeftOutBecause, LeftOutKey
 from monitor.feeds.mapping.field_sources import sources_of_records
 
 MOST_VALUES, MOST_KEYS = 20, 4
@@ -45,33 +46,57 @@ def segment_keys(
     return tuple(found)
 
 
+class SmallKeys(NamedTuple):
+    """Segment keys of few values, and the others.
+
+    Attributes:
+        keys: those that are taken, the fewest values first.
+        left_out: those that are not.
+    """
+
+    keys: tuple[str, ...]
+    left_out: tuple[LeftOutKey, ...]
+
+
 def small_segment_keys(
-    rows: Sequence[Mapping[str, Any]], mapping: MappedRecords | None
-) -> tuple[str, ...]:
-    """Return the keys of a mapping and of `segment` that have few values, the fewest first.
+    files: Iterable[tuple[Sequence[Mapping[str, Any]], MappedRecords | None]],
+) -> SmallKeys:
+    """Return the keys of a mapping and of `segment` that have few values, four at most.
 
     Few are 20, or one for every ten records that have the key.
     Other columns of a table are no such keys: they may follow from the outcome.
 
     Args:
-        rows: as `segment_keys` takes them.
-        mapping: likewise.
+        files: the rows and the mapping of each, as `segment_keys` takes them.
 
-    >>> rows = [{"segment": {"region": "eu", "card": 1, "all": "x"}}, {"segment": {"region": "us"}}]
-    >>> small_segment_keys([*rows, {"segment": {"region": "us", "all": "x"}}], None)
-    ('region',)
+    >>> rows = [{"segment": {"region": "eu", "card": 1}}, {"segment": {"region": "us"}}]
+    >>> found = small_segment_keys([(rows, None)])
+    >>> found.keys, [(one.key, str(one.because)) for one in found.left_out]
+    (('region',), [('card', 'one_value')])
     """
-    fields = {} if mapping is None else mapping.fields
-    values, records = values_by_name(rows), _records_by_name(rows)
-    found = {}
-    for key in segment_keys(rows, mapping, tabular=False):
-        source = fields.get(f"{SEGMENT}{key}", f"{SEGMENT}{key}")
-        if not isinstance(source, str):  # one value for all records
-            continue
-        number = len(values.get(source, ()))
-        if 1 < number <= max(MOST_VALUES, records[source] // _RECORDS_A_VALUE):
-            found[key] = number
-    return tuple(sorted(found, key=lambda key: found[key])[:MOST_KEYS])
+    values: dict[str, set[str]] = {}
+    records: Counter[str] = Counter()
+    for rows, mapping in files:
+        fields = {} if mapping is None else mapping.fields
+        there, times = values_by_name(rows), _records_by_name(rows)
+        for key in segment_keys(rows, mapping, tabular=False):
+            source = fields.get(f"{SEGMENT}{key}", f"{SEGMENT}{key}")
+            if isinstance(source, str) and source in there:  # else one value for all records
+                values.setdefault(key, set()).update(there[source])
+                records[key] += times[source]
+    known = sorted(values, key=lambda key: len(values[key]))
+    because = {key: _why_left_out(len(values[key]), records[key]) for key in known}
+    small = [key for key, why in because.items() if why is None]
+    because |= dict.fromkeys(small[MOST_KEYS:], LeftOutBecause.MANY_KEYS)
+    left = (LeftOutKey(key, why) for key, why in because.items() if why is not None)
+    return SmallKeys(tuple(small[:MOST_KEYS]), tuple(left))
+
+
+def _why_left_out(values: int, records: int) -> LeftOutBecause | None:
+    if values == 1:
+        return LeftOutBecause.ONE_VALUE
+    many = values > max(MOST_VALUES, records // _RECORDS_A_VALUE)
+    return LeftOutBecause.MANY_VALUES if many else None
 
 
 def values_by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, set[str]]:

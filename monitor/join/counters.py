@@ -10,11 +10,14 @@ Arrays are by model number and grow with the models.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from monitor.counts import add_at
 from monitor.events.columns import Int64Array
-from monitor.events.renumbering import State
+from monitor.events.renumbering import State, renumbered
+from monitor.events.shared_ids import SharedIds
 
 CELLS = 5
 """Possible outcomes: 0 is none (not labelled), else 1 + `Outcome`."""
@@ -26,6 +29,8 @@ class Books:
     Attributes:
         predictions: (models, 2): distinct predictions, predicted negative and positive.
         duplicates: predictions that came again.
+        shared: of these, those whose id another model predicted.
+        shared_with: 1 + the number of that model, the latest of several; 0 for none.
         matched: predictions that count as an outcome, remembered or not.
         dropped: predictions forgotten without an outcome after the label timeout and horizon.
         evicted: predictions forgotten without an outcome because memory was full.
@@ -46,6 +51,8 @@ class Books:
     def __init__(self) -> None:
         self.predictions = np.zeros((0, 2), dtype=np.int64)
         self.duplicates = np.zeros(0, dtype=np.int64)
+        self.shared = np.zeros(0, dtype=np.int64)
+        self.shared_with = np.zeros(0, dtype=np.int64)
         self.matched = np.zeros(0, dtype=np.int64)
         self.dropped = np.zeros(0, dtype=np.int64)
         self.evicted = np.zeros(0, dtype=np.int64)
@@ -70,6 +77,30 @@ class Books:
         """
         flat = self.transitions.reshape(-1, CELLS * CELLS)
         add_at(flat, model, (1 + old) * CELLS + 1 + new, 1)
+
+    def share(self, model: Int64Array, other: Int64Array) -> None:
+        """Count duplicates whose id another model predicted; leave out those of the same model.
+
+        Args:
+            model: number of the model of each duplicate.
+            other: number of the model whose prediction counts.
+        """
+        shared = model != other
+        if shared.any():
+            np.add.at(self.shared, model[shared], 1)
+            self.shared_with[model[shared]] = 1 + other[shared]
+
+    def shared_ids(self, model: int, names: Sequence[str]) -> SharedIds | None:
+        """Return the predictions of a model whose ids another model predicted; None without any.
+
+        Args:
+            model: its number.
+            names: of the models, by number.
+        """
+        other = int(self.shared_with[model])
+        if not self.shared[model]:
+            return None
+        return SharedIds(names[model], int(self.shared[model]), names[other - 1] if other else "")
 
     def ensure(self, models: int) -> None:
         """Extend the arrays to so many models."""
@@ -106,6 +137,9 @@ class Books:
         """
         for name, counted in state.items():
             setattr(self, name, counted[models] if isinstance(counted, np.ndarray) else counted)
+        for name in {"shared", "shared_with"} - state.keys():  # an older state
+            setattr(self, name, np.zeros(len(models), dtype=np.int64))
+        self.shared_with = 1 + renumbered(self.shared_with - 1, models)
 
     @property
     def unmatched(self) -> Int64Array:

@@ -115,11 +115,15 @@ class PredictionRules:
     def distinct(self, predictions: Predictions) -> Predictions:
         """Return the first prediction of each id of a batch; count the others as duplicates."""
         order = np.argsort(predictions.key, kind="stable")
-        ordered = predictions.key[order]
+        key = predictions.key[order]
+        again = np.zeros(len(order), dtype=np.bool_)
+        again[1:] = key[1:] == key[:-1]
+        first = np.maximum.accumulate(np.where(again, 0, np.arange(len(order))))
+        model = self._catalogue.model_of_group[predictions.group]
+        np.add.at(self._books.duplicates, model[order[again]], 1)
+        self._books.share(model[order[again]], model[order[first[again]]])
         repeated = np.zeros(len(order), dtype=np.bool_)
-        repeated[order[1:]] = ordered[1:] == ordered[:-1]
-        model = self._catalogue.model_of_group[predictions.group[repeated]]
-        np.add.at(self._books.duplicates, model, 1)
+        repeated[order] = again
         return predictions.take(~repeated)
 
     def supersede(self, predictions: Predictions, slots: Int64Array) -> list[Deltas]:
@@ -139,6 +143,8 @@ class PredictionRules:
         model = self._terms.model_of(when)
         np.add.at(self._books.duplicates, model, 1)
         ahead = self._precedes(when, what, self._table.when(slots), self._table.what(slots))
+        known = self._terms.model_of(self._table.when(slots))
+        self._books.share(np.where(ahead, known, model), np.where(ahead, model, known))
         if not ahead.any():
             return []
         return self._replace(slots[ahead], when[ahead], what[ahead])

@@ -61,7 +61,11 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     """Yield each kind of evidence in the order in which it comes, with True where it is missing."""
     row, reference = model.row, model.watched.reference
     made = int(window.predicted_positive[row] + window.predicted_negative[row])
-    yield "no predictions yet", not model.predictions_positive + model.predictions_negative
+    ever = model.predictions_positive + model.predictions_negative
+    if (shared := model.shared_ids) is not None:
+        other = f"model {shared.other}" if shared.other else "another model"
+        yield f"its predictions carry ids that {other} predicted", not ever
+    yield "no predictions yet", not ever
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield ONLY_POSITIVES, flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())

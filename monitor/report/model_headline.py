@@ -39,19 +39,26 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     pages = watched.degradation_detected and found.judgement is not None
     dead = degenerate_text(watched.predictions)
     opens = window_opens(snapshot, model, deciding)
+    worse = worse_version_in_use(model)
     happened = with_version(
-        _since_reference(snapshot, model, deciding),
+        _since_reference(snapshot, model, deciding, beside=worse is not None),
         watched.new_version,
         opens,
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
-    worse = worse_version_in_use(model)
     of_version = "" if worse is None else f" {worse_by(worse)}"
     return ("" if dead is None else f"The model {dead}. ") + happened + of_version
 
 
-def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
-    """Return what happened since the reference, in one line."""
+def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, beside: bool) -> str:
+    """Return what happened since the reference, in one line.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        deciding: name of its deciding window.
+        beside: versions are compared beside it.
+    """
     found, reference = verdict_on(model, deciding), model.watched.reference
     if model.labelling == Labelling.FLAGGED_ONLY:
         return CAUSE_UNKNOWN
@@ -63,7 +70,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str) -> st
     after = next(w for w in snapshot.windows if w.name == deciding)
     missing = missing_evidence(model, after, found)
     if found.judgement is None or missing:
-        return f"Nothing is compared: {missing}."
+        return f"Nothing is compared{' with the reference' * beside}: {missing}."
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))
     because = model_because(model, found)

@@ -34,7 +34,7 @@ class VersionNewsAnswer(Struct, frozen=True, kw_only=True):
         first_prediction: the time of its first prediction.
         age_seconds: event time since then.
         traffic: share of the model's predictions since then; null where versions are not
-            counted apart, and where it began longer ago than hours are stored.
+            counted, and where it began longer ago than hours are stored.
         change_began_with_it: the change of the model began with it.
         ended: the time of its last prediction; null where it made one in the last day before
             that of the model.

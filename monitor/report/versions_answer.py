@@ -8,6 +8,7 @@ from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import Pairs, Part, Range, RatesCompared
 from monitor.drift.version_verdict import NotShown, VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared, VersionTraffic
+from monitor.events.left_out_keys import LeftOutBecause
 from monitor.metrics import intervals, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.answer_parts import (
@@ -168,6 +169,19 @@ class CasesLeftOut(Struct, frozen=True, kw_only=True):
     negatives: float | None
 
 
+class LeftOutSegment(Struct, frozen=True, kw_only=True):
+    """A segment key of recorded events that the mix is not equal by.
+
+    Attributes:
+        key: its name.
+        because: `one_value`, `many_values` (few records for each) or `many_keys` (four others
+            have fewer values).
+    """
+
+    key: str
+    because: LeftOutBecause
+
+
 class VersionsAnswer(Struct, frozen=True, kw_only=True):
     """Version B compared with version A over the same stretch of time.
 
@@ -183,6 +197,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         b: the version that is judged.
         class_ratio: positives per negative of both together.
         segments: keys whose combinations of values are compared one by one.
+        segments_left_out: other keys of recorded events, where nobody named the segments.
         decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
         differences: B less A, with 95 % intervals for one look.
         log_odds_ratio: what the verdict rests on, unless a version hardly separates the classes.
@@ -208,6 +223,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     b: ComparedVersion
     class_ratio: float | None
     segments: tuple[str, ...]
+    segments_left_out: tuple[LeftOutSegment, ...]
     decided_by: str
     differences: VersionDifferences
     log_odds_ratio: LogOddsRatio
@@ -258,13 +274,16 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         model=found.model,
         headline=versions_headline(found),
         verdict=sequence.verdict,
-        because=sequence.because,
+        because=found.because,
         open=time_text(found.within.opens),
         close=time_text(found.within.closes),
         a=_version(found, 0),
         b=_version(found, 1),
         class_ratio=defined(comparison.class_ratio),
         segments=found.segments,
+        segments_left_out=tuple(
+            LeftOutSegment(key=key, because=because) for key, because in found.left_out
+        ),
         decided_by="pairs" if comparison.by_pairs else "strata",
         differences=_differences(decided),
         log_odds_ratio=LogOddsRatio(

@@ -240,7 +240,10 @@ def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
 
 
 def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
-    if model.duplicates:
+    shared = model.shared_ids
+    if shared is not None:
+        yield f"{shared.text}."
+    if model.duplicates > (0 if shared is None else shared.predictions):
         yield (
             "Of two predictions of one id the first counts, and the other is a duplicate: a "
             "version that scores the ids of another is compared with it where it is configured in "

@@ -12,6 +12,7 @@ from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Range
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
+from monitor.events.left_out_keys import LeftOutBecause
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
@@ -27,6 +28,12 @@ _METRICS = (*RATES, "balanced_precision", "log_likelihood_ratio")
 _CLASSES = ("positives", "negatives")
 _SMALLEST_P = 1e-300
 _SHOWN = 0.005
+_LEFT_OUT = {
+    LeftOutBecause.ONE_VALUE: "one value in the first records",
+    LeftOutBecause.MANY_VALUES: "few records for each value",
+    LeftOutBecause.MANY_KEYS: "beyond the four keys of fewest values",
+}
+_COULD_MATTER = (LeftOutBecause.MANY_VALUES, LeftOutBecause.MANY_KEYS)
 
 
 RECORDED = "compare by segments (--segments)"
@@ -41,13 +48,32 @@ def versions_text(found: VersionsCompared, by_segments: str = RECORDED) -> str:
         by_segments: how segments are taken into account, where none are.
     """
     sections = (
-        iter(wrap(versions_headline(found), COLUMNS)),
+        _verdict(found),
         _sides(found),
         _parts(found),
         _pairs(found),
         _limits(found, by_segments),
     )
     return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)
+
+
+def _verdict(found: VersionsCompared) -> Iterator[str]:
+    """Yield the verdict, and the keys that could hold another mix."""
+    yield from wrap(versions_headline(found), COLUMNS)
+    if named := _left_out(found, *_COULD_MATTER):
+        text = (
+            f"The mix is not equal by {named}: what differs there counts as the model; "
+            "--segments KEY,KEY names the keys of the mix."
+        )
+        yield from wrap(text, COLUMNS)
+
+
+def _left_out(found: VersionsCompared, *because: LeftOutBecause) -> str:
+    """Return the keys that are left out for these reasons; "" for none."""
+    if found.comparison.by_pairs:
+        return ""
+    keys = [one for one in found.left_out if one.because in because]
+    return ", ".join(f"{one_line(key)} ({_LEFT_OUT[why]})" for key, why in keys)
 
 
 def _sides(found: VersionsCompared) -> Iterator[str]:
@@ -147,6 +173,8 @@ def _limits(found: VersionsCompared, by_segments: str) -> Iterator[str]:
         yield f"Compared from {within} UTC, with {both}outcomes mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found, by_segments), COLUMNS)
+    if alike := _left_out(found, LeftOutBecause.ONE_VALUE):
+        yield from wrap(f"Not looked at: {alike}.", COLUMNS)
     sequence = compared.found
     if math.isfinite(sequence.change):
         yield from wrap(_sequence(found), COLUMNS)

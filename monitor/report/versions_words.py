@@ -21,6 +21,8 @@ _POINT = 0.005
 _SMALL = 0.1
 _MIX = "mix and prevalence"
 _ROUNDED = 2
+_YEAR = 365
+"""Days beyond which the number of days that a verdict takes says nothing more."""
 
 
 def versions_headline(found: VersionsCompared) -> str:
@@ -132,9 +134,15 @@ def to_settle(found: VersionsCompared) -> str:
 
 
 def _length(days: float) -> str:
-    """Return a length of time, rounded up to days or hours; "" where it is not known."""
+    """Return a length of time, rounded up to days or hours; "" where it is not known.
+
+    >>> _length(1.2), _length(4.1), _length(7_898)
+    ('1d5h', '5d', 'more than a year')
+    """
     if not math.isfinite(days):
         return ""
+    if days > _YEAR:
+        return "more than a year"
     unit = DAY_MS if days >= _ROUNDED else HOUR_MS
     length = math.ceil(days * DAY_MS / unit) * unit
     return f"{length // DAY_MS:,}d" if unit == DAY_MS else format_duration(length)

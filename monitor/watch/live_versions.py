@@ -37,6 +37,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import OTHER_VALUE, VERSION_KEY
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
+from monitor.join.counters import Books
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
 from monitor.verdicts import VersionsNow
@@ -69,15 +70,22 @@ class LiveVersions:
         counts: by hour and group.
         pairs: of ids that a shadow version scored as well.
         received: when each version predicted.
+        books: counters of the join.
     """
 
     def __init__(
-        self, catalogue: Catalogue, counts: VersionCounts, pairs: PairCounts, received: Received
+        self,
+        catalogue: Catalogue,
+        counts: VersionCounts,
+        pairs: PairCounts,
+        received: Received,
+        books: Books,
     ) -> None:
         self._catalogue = catalogue
         self._counts = counts
         self._pairs = pairs
         self._received = received
+        self._books = books
         self._latest: dict[int, _Latest] = {}
 
     def now(self, model: int, mature_until: int | None) -> VersionsNow | None:
@@ -121,7 +129,7 @@ class LiveVersions:
             last: compare this length of time at the end, milliseconds; None for all of it.
 
         Raises:
-            UsageError: versions are not counted apart, or one that is asked for is unknown.
+            UsageError: versions are not counted apart.
         """
         number = self._catalogue.models.index(model)
         if not self._counts.keeps(number):
@@ -139,10 +147,10 @@ class LiveVersions:
             shadow_cases=held.shadow_cases,
             ignored=setting.reference.on_version is OnVersion.KEEP,
         )
-        asked = None if versions is None else named_versions(held.there, versions, _OPTION)
         try:
             check_labelling(model, setting)
-            if asked is not None:
+            if versions is not None:
+                asked = named_versions(held.there, versions, _OPTION)
                 return found._replace(compared=self._compared(number, held, asked, last))
             choice = VersionChoice(
                 [held.whole(one) for one in held.there],
@@ -182,6 +190,8 @@ class LiveVersions:
         names = [name for name, one in times.items() if one.last >= since and name not in counted]
         if not names or OTHER_VALUE in counted:
             return ""
+        if (shared := self._books.shared_ids(model, self._catalogue.models)) is not None:
+            return f"; {shared.text}"
         listed = " and ".join(map(repr, names[-_NAMED:]))
         return (
             f"; every prediction of {listed} is of an id that was already predicted, and counts as "

@@ -219,16 +219,27 @@ class VersionNews:
         return NewVersion(name, first, bool(inside), max(now - first, 0), share, ended)
 
     def _traffic(self, model: int, version: str, first: int) -> float:
-        """Return the share of the predictions since its first that a version made.
-
-        The beginning is that of the pane, or of a version of more than two days that of the
-        hour.
-        """
+        """Return the share of a version; NaN where versions are not counted apart."""
         asked, known = Series(self._catalogue.models[model], VERSION_KEY, version), self._catalogue
         row = next((r for r in known.rows_of(model).tolist() if known.series[r] == asked), None)
         if row is None:
             return float("nan")
-        made = int(self._windows.lifetime[row, PREDICTED_POSITIVE:].sum())
+        return self.share(model, first, int(self._windows.lifetime[row, PREDICTED_POSITIVE:].sum()))
+
+    def share(self, model: int, first: int, made: int) -> float:
+        """Return the share of the predictions since a version's first that the version made.
+
+        The beginning is that of the pane, or of a version of more than two days that of the
+        hour.
+
+        Args:
+            model: its number.
+            first: the version's first prediction, epoch milliseconds.
+            made: predictions that the version made.
+
+        Returns:
+            NaN where it began longer ago than hours are stored.
+        """
         since = self._windows.predictions_since(model, first)
         return made / since if since else float("nan")
 

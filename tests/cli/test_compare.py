@@ -184,10 +184,6 @@ def test_last_takes_the_end_of_the_stretch(capsys, three):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (
-            ("--versions", "6,8"),
-            "no such version, got '8'; known are '5' (60,000 predictions, 1970",
-        ),
         (("--versions", "6"), "--versions: must be two different versions, got '6'; write A,B"),
         (("--versions", "6,6"), "--versions: must be two different versions"),
         (("--last", "soon"), "--last: must be a duration"),
@@ -201,6 +197,17 @@ def test_wrong_options_are_refused_with_what_there_is(capsys, three, words, text
     done = ran(capsys, "compare", "--feed", three, *words)
     assert (done.code, done.out) == (2, "")
     assert text in done.err
+
+
+@pytest.mark.parametrize(("failing", "code"), [("not_shown", 1), ("worse", 0)])
+def test_a_version_that_has_not_predicted_yet_is_not_shown_and_named(capsys, three, failing, code):
+    asked = ("compare", "--feed", three, "--versions", "6,8", "--fail-on", failing)
+    done = ran(capsys, *asked)
+    assert (done.code, done.err) == (code, "")
+    start = "Nothing is compared: version '8' has no prediction yet; known are '5' (60,000 predi"
+    assert done.out.startswith(start)
+    found = compared(capsys, three, "--versions", "6,8")
+    assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
 
 
 @pytest.mark.parametrize(("failing", "code"), [("not_shown", 1), ("worse", 0)])
@@ -352,6 +359,59 @@ def test_a_key_of_many_values_makes_the_mix_equal_where_each_has_cases(capsys, t
     found = compared(capsys, written(tmp_path / "a.ndjson", *events))
     assert found["segments"] == ["country"]
     assert found["verdict"] in ("equal", "not_shown")
+
+
+def keyed(count=2_000):
+    """Outcomes of two versions with keys of one value, of few, and of a value for each."""
+    rng = random.Random(22)
+    for number in range(count):
+        keys = {f"k{i}": f"v{rng.randrange(i)}" for i in range(1, 7)}
+        yield {
+            "type": "outcome",
+            "id": f"i{number}",
+            "ts": DAY + number * 150,
+            "prediction": rng.randrange(2),
+            "label": rng.randrange(2),
+            "version": rng.choice("67"),
+            "segment": keys | {"card": f"c{number}"},
+        }
+
+
+def test_keys_that_the_mix_leaves_out_stand_beside_the_verdict(capsys, tmp_path):
+    path = written(tmp_path / "a.ndjson", *keyed())
+    text = ran(capsys, "compare", path).out
+    first = " ".join(text.partition("\n\n")[0].split())
+    assert first.endswith(
+        "The mix is not equal by k6 (beyond the four keys of fewest values), card (few records for "
+        "each value): what differs there counts as the model; --segments KEY,KEY names the keys of "
+        "the mix."
+    )
+    assert "\nNot looked at: k1 (one value in the first records).\n" in text
+    assert max(map(len, text.splitlines())) <= 100
+    found = compared(capsys, path)
+    assert found["segments"] == ["k2", "k3", "k4", "k5"]
+    assert {one["key"]: one["because"] for one in found["segments_left_out"]} == {
+        "k1": "one_value",
+        "k6": "many_keys",
+        "card": "many_values",
+    }
+
+
+def test_keys_that_somebody_names_leave_out_none(capsys, tmp_path):
+    path = written(tmp_path / "a.ndjson", *keyed())
+    found = compared(capsys, path, "--segments", "k2,k6")
+    assert (found["segments"], found["segments_left_out"]) == (["k2", "k6"], [])
+    text = ran(capsys, "compare", path, "--segments", "k2,k6").out
+    assert "The mix is not equal by" not in text
+    assert "Not looked at" not in text
+
+
+def test_a_key_of_one_value_in_each_of_two_files_has_two_values(capsys, tmp_path):
+    months = {"a": list(keyed(300)), "b": [e | {"ts": e["ts"] + DAY} for e in keyed(600)][300:]}
+    for month, events in months.items():
+        written(tmp_path / f"{month}.ndjson", *(e | {"segment": {"shop": month}} for e in events))
+    done = ran(capsys, "compare", tmp_path / "a.ndjson", tmp_path / "b.ndjson", "--json")
+    assert json.loads(done.out)["segments"] == ["shop"]
 
 
 def test_a_file_that_cannot_be_read_and_one_of_rubbish_end_with_3(capsys, tmp_path):

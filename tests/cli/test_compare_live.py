@@ -90,7 +90,10 @@ def test_options_of_recorded_events_are_refused(capsys, worse, option):
     assert "FILE: cannot be combined" in ran(capsys, "compare", "x", "--url", worse).err
 
 
-def test_a_version_that_is_not_there_is_refused(capsys, worse):
-    done = ran(capsys, "compare", "--url", worse, "--versions", "6,77")
-    assert done.code == 2
-    assert "no such version, got '77'" in done.err
+def test_a_version_that_has_not_predicted_yet_is_not_shown_and_named(capsys, worse):
+    asked = ("compare", "--url", worse, "--versions", "6,77", "--fail-on")
+    assert [ran(capsys, *asked, failing).code for failing in ("not_shown", "worse")] == [1, 0]
+    done = ran(capsys, *asked, "worse")
+    assert done.out.startswith(
+        "Nothing is compared: version '77' has no prediction yet; did you mean"
+    )

@@ -584,3 +584,33 @@ def test_the_separator_may_be_named_in_a_block_of_its_own():
     (batch,) = (b for b in read_csv(chunks, "a.csv", Decoder(DecodeSettings()), 1) if b.records)
     assert batch.records == 1
     assert not batch.rejected
+
+
+@pytest.mark.parametrize("command", ["replay", "compare", "init"])
+def test_versions_that_pandas_wrote_as_floats_are_named_with_what_to_write(
+    tmp_path, capsys, command
+):
+    path = tmp_path / "events.csv"
+    versions = [6, 7, None, 6] * 50
+    rows = {"ts": range(200), "prediction": [0, 1] * 100, "label": [0, 1, 1, 0] * 50}
+    frame = pd.DataFrame({"build": versions} | rows)
+    words = (path, "--field", "version=build", *(("-o", "-") * (command == "init")))
+    frame.to_csv(path, index=False)
+    assert (
+        f"warning: {path}: all cells that are not empty of build are like 6.0, which is another "
+        "version than 6: if pandas wrote integers so, because one is missing, write them with "
+        'df["build"].astype("Int64")\n'
+    ) in ran(capsys, command, *words).err
+    frame.astype({"build": "Int64"}).to_csv(path, index=False)
+    assert "Int64" not in ran(capsys, command, *words).err
+    for names in (["6.0", "7.1"], ["6.0", ""], ["1.0", "1.0"]):
+        frame.assign(build=names * 100).to_csv(path, index=False)
+        assert ("Int64" in ran(capsys, command, *words).err) is ("" in names)
+
+
+def test_a_warning_leaves_the_hint_which_column_is_the_field(tmp_path, capsys):
+    path = tmp_path / "events.csv"
+    path.write_text("ts,predicted_class,version\n" + "1, 0, 6\n" * 9)
+    done = ran(capsys, "replay", path)
+    assert "cells of version begin with a space" in done.err
+    assert "missing_field; say which column is which: write --field id=COLUMN, or" in done.err

@@ -88,6 +88,32 @@ def test_a_running_monitor_diagnoses_with_the_same_words(worse):
     assert found.answer.new_version == status.models[0].new_version
 
 
+def diagnosed(capsys, folder, path):
+    """The diagnosis of a file by a configuration without the version as a segment."""
+    config = folder / "monitor.yaml"
+    config.write_text(CONFIG.replace("region, version", "region"))
+    return json.loads(ran(capsys, "diagnose", path, "-c", config, "--json").out)
+
+
+def test_recorded_events_show_the_share_of_a_version_that_is_no_segment(capsys, worse, tmp_path):
+    folder, status, _ = worse
+    found = diagnosed(capsys, tmp_path, folder / "events.ndjson")
+    assert found["new_version"]["traffic"] == status.models[0].new_version.traffic
+    assert found["headline"].startswith("Since version 7 (8.8 days, 60 % of the traffic), precis")
+
+
+def test_versions_that_score_the_same_cases_have_no_share_of_the_traffic(capsys, tmp_path):
+    events = stream(a_day=240, days=12, share=0)
+    again = [
+        e | {"version": "8", "ts": e["ts"] + 1}
+        for e in events
+        if e["type"] == "prediction" and e["ts"] > 5 * 86_400
+    ]
+    path = written(tmp_path / "a.ndjson", *sorted([*events, *again], key=lambda e: e["ts"]))
+    found = diagnosed(capsys, tmp_path, path)["new_version"]
+    assert (found["version"], found["traffic"]) == ("8", None)
+
+
 def test_page_and_report_show_the_same_sentence(capsys, tmp_path, worse):
     report = tmp_path / "report.html"
     said(capsys, worse[0], "diagnose", "--html", report)

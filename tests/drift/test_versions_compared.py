@@ -16,7 +16,9 @@ def refused(names, asked):
 
 def test_an_unknown_version_is_answered_with_the_known_ones():
     text = refused(["6", "7"], ("6", "canary"))
-    assert text.startswith("--versions: no such version, got 'canary'; known are '6' (10 predict")
+    assert text.startswith(
+        "--versions: version 'canary' has no prediction yet; known are '6' (10 predict"
+    )
     assert "; '7' (20 predictions, " in text
     assert "did you mean 'v7'? Known are 'v6' (" in refused(["v6", "v7"], ("v6", "v77"))
 

@@ -62,7 +62,7 @@ def test_rows_of_one_id_are_one_case_that_both_scored():
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"versions": ("6", "9")}, "versions: no such version, got '9'"),
+        ({"versions": ("6", "9")}, "version '9' has no prediction yet; known are "),
         ({"segment": {"version": "v"}}, "segment: the version is compared"),
         ({"last": "soon"}, "last: must be a duration"),
         ({"last": "0"}, "last: must be a duration above 0, got '0'; write it like 7d"),
@@ -106,7 +106,7 @@ def test_a_live_monitor_compares_the_versions_that_it_holds():
     ("asked", "fault"),
     [
         ({"model": "other"}, "there is no such model"),
-        ({"versions": ("6", "9")}, "versions: no such version, got '9'"),
+        ({"versions": ("6", "9")}, "version '9' has no prediction yet; known are "),
         ({"last": "soon"}, "last: "),
     ],
 )

@@ -77,6 +77,8 @@ def test_a_version_that_paused_while_the_other_predicted_is_not_waited_for():
         "version 7 did; compare two stretches of time with diagnose."
     )
     assert "yet" not in versions_text(paused)
+    assert paused.because == "other_times"
+    assert found((0, 0, 0, 0), (30, 10, 10, 50)).because == "missing_class"
 
 
 def test_uncertain_rates_of_another_threshold_leave_the_number_open():

@@ -13,6 +13,7 @@ from monitor.events import catalogue
 from monitor.events.columns import OTHER_VALUE
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
+from monitor.report.model_headline import model_headline
 from monitor.report.versions_text import versions_text
 from monitor.report.worse_version import worse_version_in_use
 from monitor.windows import version_counts
@@ -206,8 +207,8 @@ def test_what_cannot_be_compared_is_refused_with_the_reason():
     monitor = fed(stream(until=BEGAN))
     assert "never predicted at the same time" in model_of(monitor).versions_now.not_compared
     until = model_of(monitor).mature_until
-    with pytest.raises(UsageError, match=r"versions: no such version, got '8'"):
-        monitor.versions.compare("m", until, ("6", "8"))
+    asked = monitor.versions.compare("m", until, ("6", "8"))
+    assert asked.not_compared.startswith("version '8' has no prediction yet; known are '6' (")
     young = fed([e for e in stream() if e["ts"] < BEGAN + HOUR])
     now = model_of(young).versions_now
     assert now.compared is None
@@ -243,8 +244,9 @@ def test_beyond_the_most_names_it_says_where_versions_are_compared(monkeypatch):
     model = model_of(monitor)
     advice = "compare recorded events with --feed FILE"
     assert advice in model.versions_now.not_compared
-    with pytest.raises(UsageError, match=f"no version is counted by the name '7'; .*{advice}"):
-        monitor.versions.compare("m", model.mature_until, ("6", "7"))
+    asked = monitor.versions.compare("m", model.mature_until, ("6", "7"))
+    assert asked.not_compared.startswith("no version is counted by the name '7'; ")
+    assert advice in asked.not_compared
 
 
 def test_without_the_version_among_the_segments_nothing_is_compared():
@@ -382,3 +384,20 @@ def test_two_shadows_are_compared_pair_by_pair_as_the_recorded_events_are(names)
     assert found.pairs.p_values == other.pairs.p_values
     assert found.counts[1].cells.tolist() == other.counts[1].cells.tolist()
     assert found.decided_by.found == other.decided_by.found
+
+
+EARLY = """
+models: {m: {segments: [version], label_timeout: 3d, maturity: 1d, reference: {first: 7d}}}
+windows: [28d]
+"""
+
+
+def test_beside_a_worse_version_it_is_the_reference_that_nothing_is_compared_with():
+    found = {}
+    for name, recall in {"worse": (0.9, 0.5), "as before": (0.8, 0.8)}.items():
+        config = parse_config(EARLY, "monitor.yaml")
+        monitor = fed(stream(recall=recall, a_day=1_008, days=12), config)
+        found[name] = model_headline(monitor.snapshot(), model_of(monitor), "28d")
+    assert found["worse"].startswith("Nothing is compared with the reference: the last 28d reach")
+    assert "Version 7 is worse than 6 over the same time: recall" in found["worse"]
+    assert found["as before"].startswith("Nothing is compared: the last 28d reach back")
