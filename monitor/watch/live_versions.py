@@ -41,6 +41,8 @@ from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
+from monitor.watch.version_traffic import predictions_by_version
+from monitor.windows import Windows
 from monitor.windows.pair_counts import PairCounts
 from monitor.windows.version_counts import VersionCounts
 
@@ -69,12 +71,18 @@ class LiveVersions:
         counts: by hour and group.
         pairs: of ids that a shadow version scored as well.
         received: when each version predicted.
+        windows: counts since the start.
     """
 
     def __init__(
-        self, catalogue: Catalogue, counts: VersionCounts, pairs: PairCounts, received: Received
+        self,
+        catalogue: Catalogue,
+        counts: VersionCounts,
+        pairs: PairCounts,
+        received: Received,
+        windows: Windows,
     ) -> None:
-        self._catalogue = catalogue
+        self._catalogue, self._windows = catalogue, windows
         self._counts = counts
         self._pairs = pairs
         self._received = received
@@ -132,6 +140,7 @@ class LiveVersions:
             self._counts.held(number),
             self._pairs.held(number),
             times=self._times(model),
+            made=predictions_by_version(self._catalogue, self._windows, number),
             until=None if mature_until is None else mature_until // HOUR_MS * HOUR_MS,
         )
         setting = self._catalogue.settings[number]

@@ -13,14 +13,15 @@ from monitor.drift.change_point import change_point
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
+from monitor.drift.version_choice import by_beginning
+from monitor.drift.versions_compared import VersionTraffic
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import VERSION_KEY, Series
 from monitor.events.version_starts import ModelVersions, is_in_use
-from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.reference import MatureReference
 from monitor.watch.stepping import ModelWatch
+from monitor.watch.version_traffic import predictions_by_version
 from monitor.windows import Windows
 
 _WIDEST_MS = 7 * 24 * HOUR_MS
@@ -202,35 +203,45 @@ class VersionNews:
         Returns:
             None under `on_version: keep`, and before a second version.
         """
-        until = now if until is None else until
-        later = [(first, name) for name, first in self._appeared(model)[1:] if first <= until]
-        if self._on_version(model) is OnVersion.KEEP or not later:
+        if self._on_version(model) is OnVersion.KEEP or not self._appeared(model)[1:]:
             return None
-        inside = [] if began is None else [one for one in later if _within(one[0], began)]
+        until = now if until is None else until
+        made = predictions_by_version(self._catalogue, self._windows, model)
+        later = [one for one in self._in_order(model, made)[1:] if one.first <= until]
+        if not later:
+            return None
+        inside = [] if began is None else [one for one in later if _within(one.first, began)]
+        found = later[-1]
         if began is not None and inside:
             at = began.at
-            first, name = min(inside, key=lambda one: (abs(one[0] - at), one))
-        else:
-            first, name = max(later)
-        share = self._traffic(model, name, first)
+            found = min(inside, key=lambda one: (abs(one.first - at), one.first, one.name))
         times = self._versions_of(self._catalogue.models[model]).times
-        last = times[name].last
-        ended = None if is_in_use(last, max(one.last for one in times.values())) else last
-        return NewVersion(name, first, bool(inside), max(now - first, 0), share, ended)
+        latest = max(one.last for one in times.values())
+        return NewVersion(
+            name=found.name,
+            first=found.first,
+            began_change=bool(inside),
+            age_ms=max(now - found.first, 0),
+            traffic=self._traffic(model, made.get(found.name), found.first),
+            ended=None if is_in_use(found.last, latest) else found.last,
+        )
 
-    def _traffic(self, model: int, version: str, first: int) -> float:
+    def _in_order(self, model: int, made: Mapping[str, int]) -> tuple[VersionTraffic, ...]:
+        """Return the versions whose first prediction is known, as `compare` orders them."""
+        times = self._versions_of(self._catalogue.models[model]).times
+        return by_beginning(
+            VersionTraffic(name, made.get(name, 0), first, times[name].last)
+            for name, first in self._appeared(model)
+        )
+
+    def _traffic(self, model: int, made: int | None, first: int) -> float:
         """Return the share of the predictions since its first that a version made.
 
         The beginning is that of the pane, or of a version of more than two days that of the
         hour.
         """
-        asked, known = Series(self._catalogue.models[model], VERSION_KEY, version), self._catalogue
-        row = next((r for r in known.rows_of(model).tolist() if known.series[r] == asked), None)
-        if row is None:
-            return float("nan")
-        made = int(self._windows.lifetime[row, PREDICTED_POSITIVE:].sum())
         since = self._windows.predictions_since(model, first)
-        return made / since if since else float("nan")
+        return made / since if made is not None and since else float("nan")
 
     def _appeared(self, model: int) -> tuple[tuple[str, int], ...]:
         return self._versions_of(self._catalogue.models[model]).appeared

@@ -95,6 +95,18 @@ def test_a_new_version_that_changed_nothing_is_said_to_be_new():
     assert "version 7" not in later.headline
 
 
+@pytest.mark.parametrize("until", [6 * DAY, 10 * DAY])
+def test_of_versions_in_the_first_hour_the_one_that_compare_judges_is_new(until):
+    """The record begins with a canary's prediction, minutes before one of the version beside it."""
+    events = [e for e in stream(a_day=1_008) if BEGAN <= e["ts"] < until]
+    assert [e["version"] for e in events if "version" in e][:2] == ["7", "6"]
+    monitor = fed(events, config(FIRST))
+    compared = model_of(monitor).versions_now.compared
+    assert [one.name for one in compared.versions] == ["6", "7"]
+    new = status_of(monitor).new_version
+    assert (new.version, new.first_prediction) == ("7", "1970-01-04T05:00:00Z")
+
+
 def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing():
     canary = stream(recall=(0.9, 0.5), a_day=1_008, share=0.15)
     monitor = fed(canary, config(FIRST))
