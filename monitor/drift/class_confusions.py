@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc, ndtr, ndtri, stdtr
 
+from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.drift.change_news import ChangeBegan
 from monitor.drift.class_attribution import blocks_of, rates_of
@@ -86,7 +87,8 @@ class Confusion(NamedTuple):
         >>> found = Confusion("card", "loan", 0.021, 0.09)
         >>> found.text
         'card → loan confusions rose from 2.1 to 9.0 %'
-        >>> found._replace(began=ChangeBegan(*[1_788_220_800_000] * 3)).text
+        >>> day = 1_788_220_800_000
+        >>> found._replace(began=ChangeBegan(day, day, day + DAY_MS)).text
         'card → loan confusions rose from 2.1 to 9.0 %, since 2026-09-01'
         """
         way = "rose" if self.after > self.before else "fell"
@@ -95,7 +97,7 @@ class Confusion(NamedTuple):
         if self.began is None:
             return text
         day = format_time(self.began.at)[: len("2026-09-01")]
-        about = "" if self.began.earliest == self.began.latest else "about "
+        about = "" if self.began.latest - self.began.earliest <= DAY_MS else "about "
         return f"{text}, since {about}{day}"
 
 

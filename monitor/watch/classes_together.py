@@ -148,13 +148,15 @@ class ClassesTogether:
         dated = []
         for one in found:
             predicted, actual = names.index(one.predicted), names.index(one.actual)
-            began = change_point(
+            found_at = change_point(
                 _taken_for(days, predicted, actual),
                 _taken_for(before, predicted, actual),
                 recall_dispersion=float(known.classes[actual].reference.dispersion.recall),
             )
-            steps = None if began is None else [int(held[step]) * DAY_MS for step in began]
-            dated.append(one if steps is None else one._replace(began=ChangeBegan(*steps)))
+            began = None
+            if found_at is not None:
+                began = ChangeBegan.in_steps(found_at, held * DAY_MS, DAY_MS)
+            dated.append(one._replace(began=began))
         return tuple(dated)
 
 

@@ -185,9 +185,7 @@ class VersionNews:
             recall_dispersion=float(dispersion.recall),
             false_positive_dispersion=float(dispersion.false_positive_rate),
         )
-        if found is None:
-            return None
-        return ChangeBegan(*(int(opens[step]) for step in found))
+        return None if found is None else ChangeBegan.in_steps(found, opens, HOUR_MS)
 
     def latest(
         self, model: int, now: int, began: ChangeBegan | None, *, until: int | None = None
@@ -253,4 +251,4 @@ class VersionNews:
 def _within(first: int, began: ChangeBegan) -> bool:
     """Return whether a version began in the interval of a change, to the hour."""
     narrow = began.latest - began.earliest <= _WIDEST_MS
-    return narrow and began.earliest - HOUR_MS <= first <= began.latest + HOUR_MS
+    return narrow and began.earliest - HOUR_MS <= first <= began.latest
