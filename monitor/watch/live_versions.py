@@ -34,7 +34,7 @@ from monitor.drift.versions_compared import (
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import OTHER_VALUE, VERSION_KEY
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, VERSION_KEY
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join.deltas import PREDICTED_POSITIVE
@@ -146,6 +146,7 @@ class LiveVersions:
         setting = self._catalogue.settings[number]
         found = VersionsNow(
             shadow_cases=held.shadow_cases,
+            unnamed=self._received.unnamed(model),
             ignored=setting.reference.on_version is OnVersion.KEEP,
         )
         asked = None if versions is None else named_versions(held.there, versions, _OPTION)
@@ -176,13 +177,17 @@ class LiveVersions:
             return found._replace(not_compared=why)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
-        """When each version predicted; of one that was a shadow, from its first time on."""
+        """When each version predicted; of one that was a shadow, from its first time on.
+
+        Predictions without a version are among them where versions are counted apart.
+        """
         times = dict(self._received.shadows(model).times)
         for name, one in self._received.versions(model).times.items():
             shadow = times.get(name, one)
             firsts = [first for first in (one.first, shadow.first) if first is not None]
             times[name] = VersionTimes(min(firsts, default=None), max(one.last, shadow.last))
-        return times
+        unnamed = self._received.unnamed(model)
+        return times if unnamed is None else {**times, MISSING_VALUE: unnamed}
 
     def _repeated(self, model: int, there: Sequence[VersionTraffic]) -> str:
         """Return which versions have no prediction but duplicates; "" where none has."""
