@@ -27,6 +27,7 @@ from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidenc
 from monitor.drift.trend import Trend
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import Int64Array
+from monitor.events.version_starts import VersionTimes
 from monitor.metrics.ratio import ratio
 
 LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT = "label_shift", "label_shift_by_segment"
@@ -212,6 +213,7 @@ class VersionsNow(NamedTuple):
         shadows: None where the model has no shadow versions configured.
         shadow_cases: mature cases of each shadow version that the version that decides scored
             as well, by its name.
+        unnamed: when predictions without a version came; None where none did.
         ignored: True under `on_version: keep`.
         of_shadows: each shadow version, the latest first, with the one that decides; `compared` may
             be one of them.
@@ -223,6 +225,7 @@ class VersionsNow(NamedTuple):
     not_compared: str = ""
     shadows: ShadowsNow | None = None
     shadow_cases: Mapping[str, int] = {}
+    unnamed: VersionTimes | None = None
     ignored: bool = False
     worse: VersionsCompared | None = None
     of_shadows: tuple[VersionsCompared, ...] = ()

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from monitor.drift.change_point import ChangePoint
 from monitor.drift.versions_compared import VersionsCompared
+from monitor.events.columns import Int64Array
 
 
 class ChangeBegan(NamedTuple):
     """When recall or the false-positive rate changed, to the hour, epoch milliseconds.
 
     Attributes:
-        at: the likeliest hour.
-        earliest: lower limit of its 95 % interval.
-        latest: upper limit of its 95 % interval.
+        at: beginning of the likeliest hour.
+        earliest: lower limit of its 95 % interval: the beginning of an hour.
+        latest: upper limit of its 95 % interval: the end of an hour.
     """
 
     at: int
     earliest: int
     latest: int
+
+    @classmethod
+    def in_steps(cls, found: ChangePoint, opens: Int64Array, step_ms: int) -> Self:
+        """Return the moment of a change that lies somewhere in a step.
+
+        Args:
+            found: the change, as numbers of steps.
+            opens: first moment of each step, epoch milliseconds.
+            step_ms: length of each step, milliseconds.
+        """
+        at, earliest, latest = (int(opens[step]) for step in found)
+        return cls(at, earliest, latest + step_ms)
 
 
 class NewVersion(NamedTuple):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc, ndtr, ndtri, stdtr
 
+from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.drift.class_attribution import blocks_of, rates_of
 from monitor.drift.segment_attribution import holm
@@ -65,10 +66,11 @@ class ConfusionBegan(NamedTuple):
     """When a confusion changed, to the day (UTC), epoch milliseconds.
 
     Attributes:
-        at: the likeliest day.
-        earliest: lower limit of its 95 % interval; None where the likeliest is the first day
-            after the reference, so that the confusion may have changed in the days before.
-        latest: upper limit of the interval.
+        at: beginning of the likeliest day.
+        earliest: lower limit of its 95 % interval, the beginning of a day; None where the
+            likeliest is the first day after the reference, so that the confusion may have changed
+            in the days before.
+        latest: upper limit of the interval, the end of a day.
     """
 
     at: int
@@ -100,7 +102,8 @@ class Confusion(NamedTuple):
         >>> found = Confusion("card", "loan", 0.021, 0.09)
         >>> found.text
         'card → loan confusions rose from 2.1 to 9.0 %'
-        >>> found._replace(began=ConfusionBegan(*[1_788_220_800_000] * 3)).text
+        >>> day = 1_788_220_800_000
+        >>> found._replace(began=ConfusionBegan(day, day, day + DAY_MS)).text
         'card → loan confusions rose from 2.1 to 9.0 %, since 2026-09-01'
         """
         way = "rose" if self.after > self.before else "fell"
@@ -110,8 +113,8 @@ class Confusion(NamedTuple):
             return text
         at, earliest, latest = self.began
         if earliest is None:
-            return f"{text}, since on or before {_day(latest)}"
-        return f"{text}, since {'' if earliest == latest else 'about '}{_day(at)}"
+            return f"{text}, since on or before {_day(latest - 1)}"
+        return f"{text}, since {'' if latest - earliest <= DAY_MS else 'about '}{_day(at)}"
 
 
 def _day(moment: int) -> str:

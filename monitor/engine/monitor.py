@@ -223,7 +223,12 @@ class Monitor:
         self.news, self.label_sources = stages.watch.news, stages.label_sources
         self.classes, self.label_errors = stages.windows.classes, stages.label_errors
         self.versions = LiveVersions(
-            self._catalogue, stages.versions, stages.pairs, stages.received, stages.join.books
+            self._catalogue,
+            stages.versions,
+            stages.pairs,
+            stages.received,
+            books=stages.join.books,
+            windows=stages.windows,
         )
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         if state is None:

@@ -10,10 +10,17 @@ import numpy as np
 
 from monitor.events.batches import with_groups_in_use
 from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
-from monitor.events.columns import EventBatch, Int64Array, rows_where
+from monitor.events.columns import (
+    MISSING_VALUE,
+    VERSION_KEY,
+    EventBatch,
+    Group,
+    Int64Array,
+    rows_where,
+)
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
-from monitor.events.version_starts import ModelVersions
+from monitor.events.version_starts import ModelVersions, VersionTimes
 
 EVENT_OF_COLUMNS = {
     "predictions": "prediction",
@@ -47,6 +54,8 @@ class Received:
         self._catalogue = catalogue
         self._versions: dict[str, ModelVersions] = {}
         self._shadows: dict[str, ModelVersions] = {}
+        self._unnamed: dict[str, VersionTimes] = {}
+        self._by_version = any(VERSION_KEY in one.segments for one in catalogue.possible_settings)
         self.records = 0
         self.events: Counter[str] = Counter()
         self.rejected: Counter[RejectReason] = Counter()
@@ -59,6 +68,11 @@ class Received:
     def shadows(self, model: str) -> ModelVersions:
         """Return the shadow versions of a model."""
         return self._shadows.get(model, ModelVersions())
+
+    def unnamed(self, model: str) -> VersionTimes | None:
+        """Return when predictions without a version came, of a model that is counted by version."""
+        known = self._unnamed.get(model)
+        return None if known is None or known.last == _BEFORE_ALL else known
 
     @property
     def predictions(self) -> int:
@@ -133,7 +147,7 @@ class Received:
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
         """Store when each version of each model predicted."""
-        if not any(group.version for group in batch.groups):
+        if not self._by_version and not any(group.version for group in batch.groups):
             return
         first = np.full(len(batch.groups), _AFTER_ALL, dtype=np.int64)
         last = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
@@ -143,10 +157,24 @@ class Received:
         times = zip(batch.groups, numbers, first.tolist(), last.tolist(), strict=True)
         shadows = self._catalogue.shadows
         for group, number, earliest, latest in times:
-            if group.version and number != UNKNOWN_GROUP and latest > _BEFORE_ALL:
+            if number == UNKNOWN_GROUP or latest == _BEFORE_ALL:
+                continue
+            if self._by_version and self._is_unnamed(group, number):
+                self._note_unnamed(group.model, earliest, latest)
+            elif group.version:
                 versions = self._shadows if shadows[number] else self._versions
                 known = versions.setdefault(group.model, ModelVersions())
                 known.note(group.version, earliest, latest)
+
+    def _is_unnamed(self, group: Group, number: int) -> bool:
+        model = self._catalogue.model_of_group[number]
+        segments = self._catalogue.settings[model].segments
+        return (VERSION_KEY, MISSING_VALUE) in zip(segments, group.values, strict=False)
+
+    def _note_unnamed(self, model: str, first: int, last: int) -> None:
+        known = self._unnamed.get(model, VersionTimes(first, last))
+        earliest = None if known.first is None else min(known.first, first)
+        self._unnamed[model] = VersionTimes(earliest, max(known.last, last))
 
     def state(self) -> State:
         """All counts and versions as plain values; a copy."""
@@ -155,6 +183,11 @@ class Received:
             **(
                 {"shadows": {name: known.state() for name, known in self._shadows.items()}}
                 if self._shadows
+                else {}
+            ),
+            **(
+                {"unnamed": {name: list(known) for name, known in self._unnamed.items()}}
+                if self._by_version
                 else {}
             ),
             "records": self.records,
@@ -173,6 +206,13 @@ class Received:
             }
             for kind in ("versions", "shadows")
         )
+        # of a state that did not store them, nobody knows when they began
+        unknown = dict.fromkeys(self._catalogue.models, (None, _BEFORE_ALL))
+        self._unnamed = {
+            model: VersionTimes(*known)
+            for model, known in state.get("unnamed", unknown).items()
+            if model in self._catalogue.models
+        }
         self.records, self.overflowed = state["records"], state["overflowed"]
         self.events = Counter(state["events"])
         if not self._catalogue.has_shadows:

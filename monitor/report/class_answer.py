@@ -60,10 +60,10 @@ class ConfusionBeginning(Struct, frozen=True, kw_only=True):
     """When a confusion changed, to the day.
 
     Attributes:
-        at: the likeliest day.
-        earliest: lower limit of its 95 % interval; null where the likeliest is the first day after
-            the reference, so that it may have changed before.
-        latest: upper limit of the interval.
+        at: beginning of the likeliest day.
+        earliest: lower limit of its 95 % interval, the beginning of a day; null where the likeliest
+            is the first day after the reference, so that it may have changed before.
+        latest: upper limit of the interval, the end of a day.
     """
 
     at: Time

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from monitor.clock import HOUR_MS
+from monitor.config.quantities import parse_time
 from monitor.drift.change_news import ChangeBegan, NewVersion
 from monitor.report.answer_parts import Share, Time, defined, time_text
 from monitor.report.durations import duration_text
@@ -16,9 +18,9 @@ class ChangeBeginning(Struct, frozen=True, kw_only=True):
     """When recall or the false-positive rate changed, to the hour.
 
     Attributes:
-        at: the likeliest hour.
-        earliest: lower limit of its 95 % interval.
-        latest: upper limit of its 95 % interval.
+        at: beginning of the likeliest hour.
+        earliest: lower limit of its 95 % interval: the beginning of an hour.
+        latest: upper limit of its 95 % interval: the end of an hour.
     """
 
     at: Time
@@ -92,11 +94,11 @@ def with_version(headline: str, new: NewVersion | None, opens: int | None, *, mo
 
 
 def beginning_text(began: ChangeBegan | ChangeBeginning) -> str:
-    """Return when recall or false positives changed, UTC, with the interval where it has one."""
+    """Return when recall or false positives changed, UTC, with an interval of over an hour."""
     ends = change_beginning(began) if isinstance(began, ChangeBegan) else began
     assert ends is not None  # noqa: S101  # `began` is not None
     at, earliest, latest = (_minute(text) for text in (ends.at, ends.earliest, ends.latest))
-    if earliest == latest:
+    if parse_time(ends.latest) - parse_time(ends.earliest) <= HOUR_MS:
         return f"recall or false positives, about {at} UTC, to the hour"
     return f"recall or false positives, about {at} UTC ({earliest} to {latest})"
 

@@ -96,7 +96,8 @@ class LiveVersionsAnswer(Struct, frozen=True, kw_only=True):
         window: the window that `versions` are shown in.
         open: its first moment; null before event time began.
         close: first moment after it; null likewise.
-        versions: those that began last, and those with a prediction in the window.
+        versions: those that began last, and those with a prediction in the window; those without
+            a version are one of them.
         comparison: of the two that began last, or of those that are asked for; null where
             they cannot be compared.
         not_compared: why they are not; null where they are.
@@ -183,6 +184,9 @@ def _versions(
     compared = {} if model.versions_now is None else model.versions_now.by_shadow
     made = window.predicted_positive + window.predicted_negative
     latest = [name for name, _ in model.latest_versions]
+    if found.unnamed is not None:
+        began |= {} if found.unnamed.first is None else {MISSING_VALUE: found.unnamed.first}
+        latest += [MISSING_VALUE] if latest else []
     there = [name for name, row in rows.items() if made[row] and name not in latest]
     shadows = {name: first for name, first in shadows.items() if name not in latest}
     for name in sorted([*there, *latest, *shadows], key=lambda one: (began.get(one, 0), one)):

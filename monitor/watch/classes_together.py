@@ -152,7 +152,7 @@ class ClassesTogether:
             )
             if began is not None:
                 at, earliest, latest = (int(held[step]) * DAY_MS for step in began)
-                since = ConfusionBegan(at, earliest if began.step else None, latest)
+                since = ConfusionBegan(at, earliest if began.step else None, latest + DAY_MS)
                 one = one._replace(began=since)  # noqa: PLW2901  # the same one, with its day
             dated.append(one)
         return tuple(dated)

@@ -29,6 +29,7 @@ class HeldVersions:
         hours: its counts.
         pairs: its pairs.
         times: when each version predicted, by its name.
+        made: how many predictions each version that decides ever made, by its name.
         until: moment up to which outcomes are mature, a whole hour, epoch milliseconds; None
             where none are.
     """
@@ -41,9 +42,10 @@ class HeldVersions:
         pairs: HeldHours,
         *,
         times: Mapping[str, VersionTimes],
+        made: Mapping[str, int],
         until: int | None,
     ) -> None:
-        self._times, self._mature = times, until or 0
+        self._times, self._made, self._mature = times, made, until or 0
         self.until = until
         self._pairs = HeldPairs(catalogue, model, pairs)
         values = catalogue.group_values()
@@ -138,12 +140,12 @@ class HeldVersions:
         return self._pairs.joint(names, within, silent=self._silent)
 
     def _traffic(self) -> list[VersionTraffic]:
-        found, until = [], self._mature
+        found, ever, until = [], [], self._mature
         made = self._hours.cells[:, PREDICTED_POSITIVE:].sum(axis=1)
-        mature = (made > 0) & (self._hours.hour * HOUR_MS < until)
+        is_mature = (made > 0) & (self._hours.hour * HOUR_MS < until)
         for name in dict.fromkeys([*self._versions, *self._pairs.names]):
             rows, times = self._rows_of(name), self._times.get(name)
-            rows = rows[mature[rows]]
+            rows = rows[is_mature[rows]]
             paired, pairs = self._pairs.mature_hours(name, until)
             hours = np.sort(np.append(self._hours.hour[rows], paired))
             if not len(hours) and times is None:
@@ -154,7 +156,10 @@ class HeldVersions:
                 first = first if times.first is None else times.first
                 last = max(first, min(times.last, until - 1))
             found.append(VersionTraffic(name, int(made[rows].sum()) + pairs, first, last))
-        return list(by_beginning(found))
+            made_ever = self._made.get(name, found[-1].predictions)
+            ever.append(replace(self.whole(found[-1]), predictions=made_ever))
+        mature = {one.name: one for one in found}
+        return [mature[one.name] for one in by_beginning(ever)]
 
     def _counted(self, name: str, within: VersionStretch) -> VersionRows:
         rows, hour = self._rows_of(name), self._hours.hour

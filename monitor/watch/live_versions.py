@@ -34,7 +34,7 @@ from monitor.drift.versions_compared import (
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import OTHER_VALUE, VERSION_KEY
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, VERSION_KEY
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join.counters import Books
@@ -42,6 +42,8 @@ from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
+from monitor.watch.version_traffic import predictions_by_version
+from monitor.windows import Windows
 from monitor.windows.pair_counts import PairCounts
 from monitor.windows.version_counts import VersionCounts
 
@@ -71,6 +73,7 @@ class LiveVersions:
         pairs: of ids that a shadow version scored as well.
         received: when each version predicted.
         books: counters of the join.
+        windows: counts since the start.
     """
 
     def __init__(
@@ -79,9 +82,11 @@ class LiveVersions:
         counts: VersionCounts,
         pairs: PairCounts,
         received: Received,
+        *,
         books: Books,
+        windows: Windows,
     ) -> None:
-        self._catalogue = catalogue
+        self._catalogue, self._windows = catalogue, windows
         self._counts = counts
         self._pairs = pairs
         self._received = received
@@ -140,11 +145,13 @@ class LiveVersions:
             self._counts.held(number),
             self._pairs.held(number),
             times=self._times(model),
+            made=predictions_by_version(self._catalogue, self._windows, number),
             until=None if mature_until is None else mature_until // HOUR_MS * HOUR_MS,
         )
         setting = self._catalogue.settings[number]
         found = VersionsNow(
             shadow_cases=held.shadow_cases,
+            unnamed=self._received.unnamed(model),
             ignored=setting.reference.on_version is OnVersion.KEEP,
         )
         try:
@@ -175,13 +182,17 @@ class LiveVersions:
             return found._replace(not_compared=why)
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
-        """When each version predicted; of one that was a shadow, from its first time on."""
+        """When each version predicted; of one that was a shadow, from its first time on.
+
+        Predictions without a version are among them where versions are counted apart.
+        """
         times = dict(self._received.shadows(model).times)
         for name, one in self._received.versions(model).times.items():
             shadow = times.get(name, one)
             firsts = [first for first in (one.first, shadow.first) if first is not None]
             times[name] = VersionTimes(min(firsts, default=None), max(one.last, shadow.last))
-        return times
+        unnamed = self._received.unnamed(model)
+        return times if unnamed is None else {**times, MISSING_VALUE: unnamed}
 
     def _repeated(self, model: int, there: Sequence[VersionTraffic]) -> str:
         """Return which versions have no prediction but duplicates; "" where none has."""

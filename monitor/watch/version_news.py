@@ -14,13 +14,12 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import VERSION_KEY, Series
 from monitor.events.version_starts import ModelVersions, is_in_use
-from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.reference import MatureReference
 from monitor.watch.stepping import ModelWatch
+from monitor.watch.version_traffic import predictions_by_version
 from monitor.windows import Windows
 
 _WIDEST_MS = 7 * 24 * HOUR_MS
@@ -184,9 +183,7 @@ class VersionNews:
             recall_dispersion=float(dispersion.recall),
             false_positive_dispersion=float(dispersion.false_positive_rate),
         )
-        if found is None:
-            return None
-        return ChangeBegan(*(int(opens[step]) for step in found))
+        return None if found is None else ChangeBegan.in_steps(found, opens, HOUR_MS)
 
     def latest(
         self, model: int, now: int, began: ChangeBegan | None, *, until: int | None = None
@@ -202,29 +199,32 @@ class VersionNews:
         Returns:
             None under `on_version: keep`, and before a second version.
         """
-        until = now if until is None else until
-        later = [(first, name) for name, first in self._appeared(model)[1:] if first <= until]
-        if self._on_version(model) is OnVersion.KEEP or not later:
+        if self._on_version(model) is OnVersion.KEEP or not self._appeared(model)[1:]:
             return None
-        inside = [] if began is None else [one for one in later if _within(one[0], began)]
+        until = now if until is None else until
+        made = predictions_by_version(self._catalogue, self._windows, model)
+        later = [one for one in self._in_order(model, made)[1:] if one.first <= until]
+        if not later:
+            return None
+        inside = [] if began is None else [one for one in later if _within(one.first, began)]
+        found = later[-1]
         if began is not None and inside:
             at = began.at
-            first, name = min(inside, key=lambda one: (abs(one[0] - at), one))
-        else:
-            first, name = max(later)
-        share = self._traffic(model, name, first)
+            found = min(inside, key=lambda one: (abs(one.first - at), one.first, one.name))
         times = self._versions_of(self._catalogue.models[model]).times
-        last = times[name].last
-        ended = None if is_in_use(last, max(one.last for one in times.values())) else last
-        return NewVersion(name, first, bool(inside), max(now - first, 0), share, ended)
+        latest = max(one.last for one in times.values())
+        return NewVersion(
+            name=found.name,
+            first=found.first,
+            began_change=bool(inside),
+            age_ms=max(now - found.first, 0),
+            traffic=self._traffic(model, made.get(found.name), found.first),
+            ended=None if is_in_use(found.last, latest) else found.last,
+        )
 
-    def _traffic(self, model: int, version: str, first: int) -> float:
+    def _traffic(self, model: int, made: int | None, first: int) -> float:
         """Return the share of a version; NaN where versions are not counted apart."""
-        asked, known = Series(self._catalogue.models[model], VERSION_KEY, version), self._catalogue
-        row = next((r for r in known.rows_of(model).tolist() if known.series[r] == asked), None)
-        if row is None:
-            return float("nan")
-        return self.share(model, first, int(self._windows.lifetime[row, PREDICTED_POSITIVE:].sum()))
+        return float("nan") if made is None else self.share(model, first, made)
 
     def share(self, model: int, first: int, made: int) -> float:
         """Return the share of the predictions since a version's first that the version made.
@@ -253,4 +253,4 @@ class VersionNews:
 def _within(first: int, began: ChangeBegan) -> bool:
     """Return whether a version began in the interval of a change, to the hour."""
     narrow = began.latest - began.earliest <= _WIDEST_MS
-    return narrow and began.earliest - HOUR_MS <= first <= began.latest + HOUR_MS
+    return narrow and began.earliest - HOUR_MS <= first <= began.latest

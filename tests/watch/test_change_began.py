@@ -11,6 +11,7 @@ from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.selection import EVERY_MODEL
 from monitor.exporter.api.status import status_answer
+from monitor.report.version_news_words import beginning_text
 
 BEGAN = 20
 """Day on which version 7 begins."""
@@ -59,9 +60,21 @@ def status_of(monitor):
 
 def assert_began_with_version_7(monitor):
     found = watched_of(monitor)
-    assert found.began.earliest - HOUR_MS <= BEGAN * DAY_MS <= found.began.latest + HOUR_MS
+    assert found.began.earliest - HOUR_MS <= BEGAN * DAY_MS <= found.began.latest
     assert (found.new_version.name, found.new_version.began_change) == ("7", True)
     assert status_of(monitor).headline.startswith("Since version 7 (")
+
+
+def test_the_interval_of_a_full_swap_holds_its_first_minute():
+    monitor = monitored((0.2, 1.7), a_day=20_000, days=24, windows=["1d"])
+    began, new = watched_of(monitor).began, watched_of(monitor).new_version
+    assert began.earliest == BEGAN * DAY_MS < new.first < began.latest
+    assert began.latest == began.earliest + HOUR_MS
+    assert new.began_change
+    assert (
+        beginning_text(began)
+        == "recall or false positives, about 1970-01-21 00:00 UTC, to the hour"
+    )
 
 
 def test_a_page_without_a_verdict_on_its_window_says_since_when():

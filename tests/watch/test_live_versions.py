@@ -14,6 +14,7 @@ from monitor.events.columns import OTHER_VALUE
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
 from monitor.report.model_headline import model_headline
+from monitor.report.versions_now import versions_reading
 from monitor.report.versions_text import versions_text
 from monitor.report.worse_version import worse_version_in_use
 from monitor.windows import version_counts
@@ -97,6 +98,37 @@ def test_the_last_days_are_compared_where_they_are_asked_for_and_hold_for_one_lo
     whole = monitor.versions.compare("m", until).compared
     assert whole.within.opens == BEGAN * 1000
     assert whole.comparison.outcomes > 2 * found.comparison.outcomes
+
+
+def test_predictions_without_a_version_have_a_beginning_and_have_not_ended():
+    events = [{k: v for k, v in e.items() if (k, v) != ("version", "6")} for e in stream()]
+    monitor = fed(events)
+    again = Monitor(config_of(), monitor.state())
+    for one in (monitor, again):
+        snapshot, model = one.snapshot(), model_of(one)
+        assert model.versions_now.compared.ended is None
+        rows = versions_reading(snapshot, model, model.versions_now).answer.versions
+        began = {row.version: row.first_prediction for row in rows}
+        assert began == {"__missing__": "1970-01-01T00:00:00Z", "7": "1970-01-04T05:00:00Z"}
+    old = monitor.state()
+    del old["unnamed"]
+    later = Monitor(config_of(), old)
+    assert model_of(later).versions_now.unnamed is None
+    for batch in batches([events[-1] | {"ts": 10 * DAY, "type": "prediction"}], config_of()):
+        later.apply(batch)
+    assert model_of(later).versions_now.unnamed.first is None
+
+
+def test_predictions_without_a_version_that_ended_are_still_listed():
+    ended = 6 * DAY
+    events = [
+        {k: v for k, v in e.items() if (k, v) != ("version", "6")} for e in stream(until=ended)
+    ]
+    snapshot, model = fed(events).snapshot(), model_of(fed(events))
+    rows = versions_reading(snapshot, model, model.versions_now).answer.versions
+    assert [(row.version, row.traffic) for row in rows] == [("__missing__", None), ("7", 1.0)]
+    came = [e["ts"] for e in events if e["type"] == "prediction" and "version" not in e]
+    assert model.versions_now.unnamed == (min(came) * 1000, max(came) * 1000)
 
 
 def test_a_canary_is_compared_with_the_version_beside_it_and_not_with_one_rolled_back_before():
