@@ -222,13 +222,9 @@ class Monitor:
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
         self.news, self.label_sources = stages.watch.news, stages.label_sources
         self.classes, self.label_errors = stages.windows.classes, stages.label_errors
+        counted = stages.versions, stages.pairs, stages.received
         self.versions = LiveVersions(
-            self._catalogue,
-            stages.versions,
-            stages.pairs,
-            stages.received,
-            books=stages.join.books,
-            windows=stages.windows,
+            self._catalogue, *counted, books=stages.join.books, windows=stages.windows
         )
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         if state is None:

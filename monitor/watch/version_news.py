@@ -13,6 +13,8 @@ from monitor.drift.change_point import change_point
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
+from monitor.drift.version_choice import by_beginning
+from monitor.drift.versions_compared import VersionTraffic
 from monitor.events.catalogue import Catalogue
 from monitor.events.version_starts import ModelVersions, is_in_use
 from monitor.labels.regime import LabelRegime
@@ -220,6 +222,14 @@ class VersionNews:
             age_ms=max(now - found.first, 0),
             traffic=self._traffic(model, made.get(found.name), found.first),
             ended=None if is_in_use(found.last, latest) else found.last,
+        )
+
+    def _in_order(self, model: int, made: Mapping[str, int]) -> tuple[VersionTraffic, ...]:
+        """Return the versions whose first prediction is known, as `compare` orders them."""
+        times = self._versions_of(self._catalogue.models[model]).times
+        return by_beginning(
+            VersionTraffic(name, made.get(name, 0), first, times[name].last)
+            for name, first in self._appeared(model)
         )
 
     def _traffic(self, model: int, made: int | None, first: int) -> float:
