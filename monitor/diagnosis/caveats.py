@@ -134,7 +134,7 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
     samples = [one for one in estimated if one.regime.labelling in SAMPLES]
     yield from _errors(before, after)
     young = mature_until is not None and after.closes is not None and after.closes > mature_until
-    awaited = after.predictions - int(after.labelled.total)
+    awaited = (after.predictions or 0) - int(after.labelled.total)
     if young and awaited > 0:
         yield (
             f"the end of `after` is not mature: {awaited:,} of its predictions have no label yet, "

@@ -306,6 +306,7 @@ def _row(
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
         scores=scores,
         classes=classes,
+        if_labels_wrong=None,
         **{name: _scored(words, scores) for name, words in SCORE_WORDS.items()},
         **{name: metrics[name] for name in JSON_METRICS},
     )
