@@ -133,8 +133,13 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
     estimated = [period.sample for period in (before, after) if period.sample is not None]
     samples = [one for one in estimated if one.regime.labelling in SAMPLES]
     yield from _errors(before, after)
-    if mature_until is not None and after.closes is not None and after.closes > mature_until:
-        yield "the end of `after` is not mature: labels still to come may change the result"
+    young = mature_until is not None and after.closes is not None and after.closes > mature_until
+    awaited = (after.predictions or 0) - int(after.labelled.total)
+    if young and awaited > 0:
+        yield (
+            f"the end of `after` is not mature: {awaited:,} of its predictions have no label yet, "
+            "and may change the result"
+        )
     if samples:
         labelled = ", ".join(
             f"{_labels_of(p.sample)} {n}" for p, n in _named(before, after) if p.sample

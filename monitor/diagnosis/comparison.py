@@ -23,7 +23,7 @@ from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
-from monitor.labels.faults import LabelFault
+from monitor.labels.faults import fault_of_rates
 from monitor.labels.refusals import audits_text, because
 from monitor.labels.regime import LabelRegime
 from monitor.labels.source_words import sources_change_text, sources_text
@@ -218,18 +218,19 @@ def _range(side: Side) -> tuple[int, int] | None:
     return None if side.opens is None or side.closes is None else (side.opens, side.closes)
 
 
-def check_audits(model: str, regime: LabelRegime) -> None:
-    """Refuse a model whose rates of wrong labels are to be learned from more audits.
+def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) -> None:
+    """Refuse a model whose audits show no rates of wrong labels.
 
     Args:
         model: its name.
         regime: how often its labels are wrong.
+        audits: what audits show; None without audits.
 
     Raises:
         UsageError: the rates are undefined.
     """
     if not regime.errors.known:
-        raise UsageError(f"{model}: {because(LabelFault.AUDITS_TOO_FEW)}")
+        raise UsageError(f"{model}: {because(fault_of_rates(audits))}")
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> TimeRange:

@@ -224,7 +224,8 @@ class RecordedComparison:
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)
         regime = self._regime(model)
-        check_audits(model, regime)
+        errors = self._monitor.label_errors
+        check_audits(model, regime, errors.findings(self._monitor.models.index(model)))
         period = Period.counted(counts, model, *asked, source=source, regime=regime)
         if not period.predictions:
             first, last = map(format_time, self._all.span(model))

@@ -5,12 +5,28 @@ positives rise together, while precision and the share of flagged cases stay. A 
 misses positives that it found before, so that fewer of the flagged cases are positive. Two
 rates and a class ratio tell these apart; they do not tell more wrong labels from new
 positives of a kind that the model does not find.
+
+Wrong labels may come beside another threshold, or another class ratio. Then three changes have
+two or three causes, and a worse model beside another class ratio explains them as well:
+
+    labels alone                      a share of wrong labels
+    labels and threshold              and a movement along the ROC curve
+    labels and class ratio            and actual positives that are rarer, or more frequent
+    labels, threshold, class ratio    a higher threshold: else they would explain everything
+
+A change of the model alone leaves log r as it was. So these count where log r rose with the missed
+positives; and, whatever log r did, where scores show the missed positives to be scattered as wrong
+labels are.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import Changes
@@ -18,14 +34,20 @@ from monitor.drift.components import Component
 from monitor.drift.no_skill import flags_one_way
 from monitor.metrics.ratio import FloatArray
 
-_SHARES = np.geomspace(1e-4, 0.05, 64)
+_LOWEST, _HIGHEST = 1e-4, 0.05
 """Shares of actual negatives that more are labelled 1."""
 _OF_POSITIVES = (0.0, 1.0)
 """How many times as large the share of actual positives is that more are labelled 0."""
+_SLOPES = (0.5, 0.75, 1.0, 1.5)
+"""Change of logit TPR over that of logit FPR along a ROC curve."""
+_FARTHEST = 3.0
+"""Largest movement of logit FPR by another threshold, and of log r."""
+_STEPS, _TINY = 12, 1e-4
 _MOST = 0.95
 """Largest correlation between the changes of both rates."""
 _FITS = 9.210340371976184
-"""Quantile .99 of chi squared with two degrees of freedom: three changes, one share."""
+"""Quantile .99 of chi squared with two degrees of freedom: three changes, one share. Where more
+causes are fitted, it asks for less than p > .01, since their directions are bounded."""
 
 _TEN_TIMES = 4.605170185988092
 """2 ln 10: distances by which one explanation is ten times as likely as the other."""
@@ -35,8 +57,33 @@ _MOVED = 2.0
 """Standard errors; where neither recall nor the odds ratio moved by more, none blames skill."""
 
 
+class _Beside(NamedTuple):
+    """What may have changed beside labels: bounds of its movements.
+
+    Attributes:
+        threshold: least and greatest movement of logit FPR along the curve.
+        class_ratio: least and greatest change of log r.
+    """
+
+    threshold: tuple[float, float] = (0.0, 0.0)
+    class_ratio: tuple[float, float] = (0.0, 0.0)
+
+
+_ALONE = _Beside()
+_ALL_BESIDE = (
+    _Beside(threshold=(-_FARTHEST, _FARTHEST)),
+    _Beside(class_ratio=(-_FARTHEST, _FARTHEST)),
+    _Beside(threshold=(-_FARTHEST, 0.0), class_ratio=(-_FARTHEST, _FARTHEST)),
+)
+
+
 def labels_explain(
-    before: ConfusionCounts, after: ConfusionCounts, found: Changes, *, scored: bool = False
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    found: Changes,
+    *,
+    scored: bool = False,
+    scattered: bool | None = None,
 ) -> NDArray[np.bool_]:
     """Test for a change of recall that other labels explain as well as the model.
 
@@ -46,11 +93,18 @@ def labels_explain(
     as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
     little there. Where recall rose, labels that are wrong less often are tested.
 
+    Where recall certainly fell and log r certainly rose, so that the model alone is ten times less
+    likely than a change of log r, wrong labels beside another threshold, another class ratio, or
+    both explain it as well, if they fit.
+
     Args:
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
         scored: True where the scores of both can decide between labels and model.
+        scattered: True where scores show more missed positives that are scattered as wrong
+            labels are, False where they show fewer; None where they show neither. Recall and
+            log r may then have moved either way.
 
     Returns:
         Bool array in the shape of the series; False where recall did not move, or neither it
@@ -72,26 +126,65 @@ def labels_explain(
     asked = asked & ~flags_one_way(before, after)
     explained, least = np.zeros(asked.shape, dtype=np.bool_), _TEN_TIMES if scored else _THREE_TIMES
     for index in map(tuple, np.argwhere(asked)):
-        series = Changes(found.change[:, *index], found.standard_error[:, *index])
-        explained[index] = _explains(before[index], after[index], series, least)
+        one = Changes(found.change[:, *index], found.standard_error[:, *index])
+        more = bool(one.change[Component.RECALL] < 0) if scattered is None else scattered
+        pair = (before[index], after[index]) if more else (after[index], before[index])
+        distance = partial(_distance, pair[0], one if more else _reversed(one))
+        alone = distance(_ALONE) < min(_FITS, _of_model(one) + least)
+        beside = scattered is not None or _may_be_beside(one)
+        explained[index] = alone or (beside and any(distance(b) < _FITS for b in _ALL_BESIDE))
     return explained
+
+
+def _reversed(found: Changes) -> Changes:
+    return Changes(-found.change, found.standard_error)
 
 
 def _both_classes(counts: ConfusionCounts) -> NDArray[np.bool_]:
     return np.asarray((counts.actual_positive > 0) & (counts.actual_negative > 0))
 
 
-def _explains(
-    before: ConfusionCounts, after: ConfusionCounts, found: Changes, least: float
-) -> bool:
-    rose = found.change[Component.RECALL] > 0
-    right = after if rose else before
-    predicted = _predicted(right) * (-1 if rose else 1)
-    rest = found.change[: Component.FALSE_POSITIVE_RATE + 1] - predicted
-    weight = np.linalg.inv(_covariance(found))
-    distance = float(np.einsum("si,ij,sj->s", rest, weight, rest).min())
-    of_model = float(found.change[0] / found.standard_error[0]) ** 2
-    return distance < min(_FITS, of_model + least)
+def _of_model(found: Changes) -> float:
+    """Distance of the changes from what a change of the model alone predicts for log r."""
+    return float(found.change[0] / found.standard_error[0]) ** 2
+
+
+def _may_be_beside(found: Changes) -> bool:
+    """Return whether the rates alone say that something else may have changed beside labels."""
+    ratio, recall = (float(found.change[one]) for one in (Component.CLASS_RATIO, Component.RECALL))
+    certain = abs(recall) > _MOVED * found.standard_error[Component.RECALL]
+    return bool(certain and ratio * recall < 0 and _of_model(found) > _TEN_TIMES)
+
+
+def _distance(right: ConfusionCounts, found: Changes, beside: _Beside) -> float:
+    """Squared distance of the changes from the nearest that labels and what is beside predict.
+
+    Found by Gauss-Newton steps from several starts at once, inside the bounds.
+
+    Args:
+        right: outcomes with fewer wrong labels.
+        found: the changes from these to the others.
+        beside: what may have changed as well.
+    """
+    changed = found.change[: Component.FALSE_POSITIVE_RATE + 1]
+    root = np.linalg.cholesky(np.linalg.inv(_covariance(found))).T
+    low, high = np.array([(np.log(_LOWEST), np.log(_HIGHEST)), *beside]).T
+    free = low < high
+    slopes = _SLOPES if free[1] else (1.0,)
+    starts = np.meshgrid(np.log([1e-3, 5e-3, 2e-2]), _OF_POSITIVES, slopes)
+    share, times, slope = (one.ravel() for one in starts)
+    at = np.clip(np.stack([share, 0 * share, 0 * share], axis=-1), low, high)
+    nearest = np.inf
+    for _ in range(_STEPS):
+        rest = (changed - _predicted(right, at, times, slope)) @ root.T
+        nearest = min(nearest, float((rest**2).sum(axis=-1).min()))
+        moved = [_predicted(right, at + _TINY * one, times, slope) for one in np.eye(3)[free]]
+        slopes_of = ((np.stack(moved) - _predicted(right, at, times, slope)) / _TINY) @ root.T
+        squares = np.einsum("pnc,qnc->npq", slopes_of, slopes_of) + np.eye(free.sum())
+        step = np.linalg.solve(squares, np.einsum("pnc,nc->np", slopes_of, rest)[..., None])
+        at[:, free] += step[..., 0]
+        at = np.clip(at, low, high)
+    return nearest
 
 
 def _covariance(found: Changes) -> FloatArray:
@@ -107,20 +200,31 @@ def _covariance(found: Changes) -> FloatArray:
     return np.array([[ratio, 0, 0], [0, recall, shared], [0, shared, false]])
 
 
-def _predicted(counts: ConfusionCounts) -> FloatArray:
-    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (shares, 3)."""
+def _predicted(
+    counts: ConfusionCounts, at: FloatArray, times: FloatArray, slope: FloatArray
+) -> FloatArray:
+    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (places, 3).
+
+    Args:
+        counts: outcomes before.
+        at: log of the share of wrong labels, movements of logit FPR and of log r, (places, 3).
+        times: how many times as large the share of positives labelled 0 is, (places,).
+        slope: of the ROC curve in log-odds, (places,).
+    """
     tp, fp, fn, tn = (float(cell) + 0.5 for cell in counts.cells)
-    parts = []
-    for times in _OF_POSITIVES:
-        added, lost = _SHARES, times * _SHARES
-        found = ConfusionCounts(
-            tp=tp * (1 - lost) + fp * added,
-            fp=fp * (1 - added) + tp * lost,
-            fn=fn * (1 - lost) + tn * added,
-            tn=tn * (1 - added) + fn * lost,
-        )
-        parts.append(_three(found) - _three(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn)))
-    return np.concatenate(parts)
+    added, lost = np.exp(at[:, 0]), times * np.exp(at[:, 0])
+    recall = expit(logit(tp / (tp + fn)) + slope * at[:, 1])
+    false = expit(logit(fp / (fp + tn)) + at[:, 1])
+    positive, negative = (tp + fn) * np.exp(at[:, 2]), fp + tn
+    hits, alarms = positive * recall, negative * false
+    misses, passed = positive - hits, negative - alarms
+    now = ConfusionCounts(
+        tp=hits * (1 - lost) + alarms * added,
+        fp=alarms * (1 - added) + hits * lost,
+        fn=misses * (1 - lost) + passed * added,
+        tn=passed * (1 - added) + misses * lost,
+    )
+    return _three(now) - _three(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn))
 
 
 def _three(counts: ConfusionCounts) -> FloatArray:

@@ -119,10 +119,10 @@ class Judgement:
     Attributes:
         verdict: what changed.
         status: of `class_ratio`, `recall`, `false_positive_rate`, `log_likelihood_ratio`.
-        change: change of each of these, of `negative_log_likelihood_ratio` and of
-            `odds_ratio`, after minus before: of the logit of a rate, of the log of a
-            ratio. Half a count is added to each cell, so that it is always finite.
-        standard_error: standard error of each change.
+        change: of each of these, of `negative_log_likelihood_ratio` and of `odds_ratio`, after
+            minus before: of the logit of a rate, of the log of a ratio. Half a count is added
+            to each cell, so that it is always finite.
+        standard_error: of each change.
         freedom: degrees of freedom behind each standard error; very many where no scatter
             of days is in it.
         operating_point_moved: True where TPR and FPR moved in the same direction, as after
@@ -132,12 +132,13 @@ class Judgement:
         rose: components whose status is changed, and that rose.
         unknown: components whose status is unknown.
         below_reference_curve: the argument of `judge`.
-        on_reference_curve: True where the point slid along the reference's ROC curve, which
-            is what `threshold_moved` rests on.
+        on_reference_curve: True where the point slid along the reference's ROC curve
+            (`threshold_moved`).
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `no_skill`).
         labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
             scores show that labels did, the verdict is `labels_not_trustworthy`.
+        more_wrong: True where more labels would be wrong then, False where fewer.
     """
 
     verdict: Verdict
@@ -154,6 +155,7 @@ class Judgement:
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
+    more_wrong: bool = True
 
     @property
     def label_errors_changed(self) -> bool:
@@ -188,6 +190,7 @@ def judge(
     by_chance: bool = False,
     by_labels: bool | None = None,
     scored: bool = False,
+    scattered: bool | None = None,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -196,13 +199,11 @@ def judge(
             too), or those of its blocks of time along the last axis (days, or hours:
             see `components.block_seconds`), whose scatter then sets the errors.
         after: outcomes of the window to judge, in the same form.
-        dispersion: variance over that of independent rows, at least 1; it scales the
-            errors of independent rows, which are the least that is used. Where the
-            blocks are hours, give the reference's dispersion between days, since the
-            hours of one day are correlated.
+        dispersion: variance over that of independent rows, at least 1; it scales the errors of
+            independent rows, which are the least that is used. Where the blocks are hours,
+            give the reference's between days: hours of a day are correlated.
         between: what the scatter of days adds to the errors of independent rows (see
-            `day_scatter.DayScatter.between`), instead of the scatter of blocks. None to
-            estimate the errors from the blocks.
+            `day_scatter.DayScatter.between`). None to estimate the errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
         below_reference_curve: see `roc.position_on_curve`; False without scores.
         on_reference_curve: likewise.
@@ -211,10 +212,10 @@ def judge(
             (see `no_skill.log_chance_ratio`), which no other labels explain.
         by_labels: see `judge_changes`; None to test it by the rates.
         scored: see `labels_explain`.
+        scattered: likewise.
 
     Returns:
-        The judgement. Empty windows and empty cells give `insufficient_evidence`,
-        never an error.
+        The judgement; `insufficient_evidence` of empty windows and empty cells, never an error.
 
     Raises:
         ValueError: the counts have more than one axis; see `verdicts`.
@@ -236,7 +237,8 @@ def judge(
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     found = changes(before, after, dispersion, between).within_days(within_days)
     if by_labels is None:
-        by_labels = not by_chance and bool(labels_explain(*whole, found, scored=scored))
+        may = labels_explain(*whole, found, scored=scored, scattered=scattered)
+        by_labels = not by_chance and bool(may)
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
@@ -244,6 +246,7 @@ def judge(
         on_reference_curve=on_reference_curve,
         dead=by_chance or bool(is_dead(*whole, found)),
         by_labels=by_labels,
+        more_wrong=scattered,
     )
 
 
@@ -255,6 +258,7 @@ def judge_changes(
     on_reference_curve: bool = False,
     dead: bool = False,
     by_labels: bool = False,
+    more_wrong: bool | None = None,
 ) -> Judgement:
     """Judge changes of one series that are computed already; see `judge`.
 
@@ -265,6 +269,7 @@ def judge_changes(
         on_reference_curve: as for `judge`.
         dead: True where the model does not tell the classes apart any more.
         by_labels: True where labels explain the changes as well.
+        more_wrong: see `Judgement.more_wrong`; None where it follows from recall.
 
     Returns:
         The judgement.
@@ -299,6 +304,7 @@ def judge_changes(
         dead=dead,
         freedom=dict(zip(names, freedom.tolist(), strict=False)),
         labels_may_explain=by_labels and labels_trustworthy,
+        more_wrong=change["recall"] < 0 if more_wrong is None else more_wrong,
     )
 
 

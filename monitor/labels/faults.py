@@ -17,6 +17,7 @@ import numpy as np
 from monitor.counts import Outcome
 from monitor.events.columns import BoolArray, FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.metrics.audited_errors import AuditFindings
 
 _ONE_SIDE = 0.5
 """Ratio of the coverages of the predicted classes below which labels are not missing at random."""
@@ -44,6 +45,18 @@ class LabelFault(StrEnum):
     """Labels are wrong more, or less, often than before, as scores show."""
     AUDITS_TOO_FEW = "audits_too_few"
     """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
+    LABELS_FOLLOW_PREDICTIONS = "labels_follow_predictions"
+    """Audits show other rates of wrong labels for flagged cases, so that none corrects both."""
+
+
+def fault_of_rates(findings: AuditFindings | None) -> LabelFault:
+    """Return why rates of wrong labels are undefined.
+
+    Args:
+        findings: what audits show; None without audits.
+    """
+    follow = findings is not None and findings.follow_predictions
+    return LabelFault.LABELS_FOLLOW_PREDICTIONS if follow else LabelFault.AUDITS_TOO_FEW
 
 
 SIDES = (LabelFault.ONE_SIDE_LABELLED, LabelFault.FLAGGED_UNLABELLED)

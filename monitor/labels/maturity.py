@@ -22,7 +22,7 @@ from monitor.labels.cohorts import Coverage
 from monitor.labels.delays import LabelDelays
 from monitor.labels.estimates import LEAST_COVERAGE
 from monitor.labels.evidence import CORRECTED_KIND_OF, Evidence, Kind, kind_of
-from monitor.labels.faults import SIDES, LabelFault
+from monitor.labels.faults import SIDES, fault_of_rates
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.windows import Windows
@@ -179,9 +179,12 @@ class Maturities:
 
     def _distrust_unaudited(self, found: Evidence) -> None:
         """Mark the series of models whose rates of wrong labels are undefined."""
-        rows = np.flatnonzero(np.isnan(found.errors).any(axis=1))
-        found.distrust(rows, LabelFault.AUDITS_TOO_FEW)
-        found.errors[rows] = NO_ERRORS
+        undefined = np.isnan(found.errors).any(axis=1)
+        model = self._catalogue.model_of_series()
+        for number in np.unique(model[undefined]).tolist():
+            rows = np.flatnonzero(undefined & (model == number))
+            found.distrust(rows, fault_of_rates(self._errors.findings(number)))
+        found.errors[undefined] = NO_ERRORS
 
     def _learned(self, model: int, time: int | None) -> int | None:
         setting = self._catalogue.settings[model]

@@ -89,8 +89,9 @@ class AuditFindings(NamedTuple):
 
     @classmethod
     def of(cls, cases: AuditedLabels) -> Self:
-        """Return what audited cases show."""
-        return cls(cases, learned_rates(cases), follow_predictions(cases))
+        """Return what audited cases show; no rates where these follow the predictions."""
+        follow = follow_predictions(cases)
+        return cls(cases, UNKNOWN_ERRORS if follow else learned_rates(cases), follow)
 
 
 def learned_rates(found: AuditedLabels) -> ErrorRates:

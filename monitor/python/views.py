@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import structs
+
 from monitor.config.quantities import count_of, format_time
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Estimated
@@ -21,6 +23,11 @@ from monitor.python.class_views import ClassesView, classes_view
 from monitor.python.frames import frame
 from monitor.python.source_tables import LabelSourcesView
 from monitor.report.deciding_window import verdict_on
+from monitor.report.label_answer import (
+    IfLabelsWrong,
+    labels_wrong_answer,
+    window_sensitivity,
+)
 from monitor.report.metric_words import MetricValues
 from monitor.report.score_words import SCORE_WORDS, ScoreWords
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
@@ -51,6 +58,8 @@ class WindowView(MetricValues[Estimated], frozen=True):
         scores: all metrics of its scores, of the whole days (UTC) inside; None without scores,
             and for "all" and segment values.
         classes: of a model of more than two; None for two, and for segment values.
+        if_labels_wrong: what wrong labels would do to its metrics; None where too little, where
+            rates of wrong labels are known, and for "all" and segment values.
     """
 
     name: str
@@ -67,6 +76,7 @@ class WindowView(MetricValues[Estimated], frozen=True):
     brier_score: Estimated
     scores: ScoreSkill | None
     classes: ClassesView | None
+    if_labels_wrong: IfLabelsWrong | None = None
 
     def by(self, key: str) -> WindowViews:
         """Return this window for each value of a segment key.
@@ -100,6 +110,8 @@ class WindowView(MetricValues[Estimated], frozen=True):
                 f"{name}_lower": found.lower,
                 f"{name}_upper": found.upper,
             }
+        wrong = self.if_labels_wrong
+        row["if_labels_wrong"] = None if wrong is None else wrong.text
         return row | {"verdict": None if self.verdict is None else str(self.verdict)}
 
     def to_frame(self) -> Any:
@@ -279,7 +291,10 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowView
     verdict = verdict_on(model, window.name).verdict if judged else None
     scores = model.scores.get(window.name)
     classes = classes_view(model.classes.get(window.name))
-    return _row(snapshot, window, model.row, verdict, segments, scores=scores, classes=classes)
+    timed = window is not snapshot.lifetime
+    wrong = labels_wrong_answer(window_sensitivity(model, window)) if timed else None
+    found = _row(snapshot, window, model.row, verdict, segments, scores=scores, classes=classes)
+    return structs.replace(found, if_labels_wrong=wrong)
 
 
 def _row(
@@ -313,6 +328,7 @@ def _row(
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
         scores=scores,
         classes=classes,
+        if_labels_wrong=None,
         **{name: _scored(words, scores) for name, words in SCORE_WORDS.items()},
         **{name: metrics[name] for name in JSON_METRICS},
     )

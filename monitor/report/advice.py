@@ -56,8 +56,9 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
         )
         if not diagnosis.judgement.on_reference_curve:
             yield from _more(diagnosis)
-    yield from _scores(diagnosis)
-    yield from _prevalence(diagnosis)
+    if not diagnosis.judgement.labels_may_explain:
+        yield from _scores(diagnosis)
+        yield from _prevalence(diagnosis)
 
 
 def _first(diagnosis: Diagnosis) -> Iterator[str]:

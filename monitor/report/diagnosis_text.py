@@ -44,7 +44,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         _verdict(diagnosis),
         _sides(diagnosis),
         _causes(diagnosis),
-        score_lines(diagnosis.scores),
+        score_lines(diagnosis.scores, by_labels=diagnosis.judgement.labels_may_explain),
         correction_lines(diagnosis.scores),
         _segments(diagnosis),
         _bullets("What is not known, and why", diagnosis.notes),

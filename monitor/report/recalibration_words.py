@@ -73,12 +73,19 @@ def correction_advice(found: ScoreCorrections) -> str | None:
 
 
 def threshold_advice(found: ThresholdAdvice, recall_now: float | None) -> str:
-    """Return what a threshold brings, in one sentence.
+    """Return what a threshold brings, in one sentence; that none is warranted where it falls short.
 
     Args:
         found: the threshold.
         recall_now: recall at the present threshold; None where undefined.
     """
+    reached = found.precision.estimate
+    if reached is not None and reached < found.wanted:
+        return (
+            f"No threshold is shown to reach a precision of {found.wanted:.3f} at today's class "
+            f"ratio: on days that it was not chosen on, {found.threshold:g} has a precision "
+            f"of {with_limits(found.precision)}, and recall {with_limits(found.recall)}."
+        )
     now = "" if recall_now is None else f", against {recall_now:.3f} now"
     return (
         f"For a precision of {found.wanted:.3f} at today's class ratio, predict positive at scores "

@@ -23,11 +23,12 @@ _NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
 """Metrics without intervals, by their words."""
 
 
-def score_lines(found: ComparedScores | None) -> Iterator[str]:
+def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Iterator[str]:
     """Yield a table of the metrics of scores; nothing without scores.
 
     Args:
         found: the scores of both periods.
+        by_labels: True where other labels explain the change as well.
     """
     if found is None:
         return
@@ -47,6 +48,8 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
         threshold, curve = found.parts.threshold, found.parts.curve
         yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")
         yield f"another ROC curve {_effect(curve)}."
+        if by_labels:
+            yield "Labels that are wrong more, or less, often change all of these as well."
 
 
 def correction_lines(found: ComparedScores | None) -> Iterator[str]:

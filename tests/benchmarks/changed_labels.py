@@ -29,6 +29,7 @@ from .label_errors import A_DAY, DAYS, FPR, PREVALENCES, RECALL
 from .turns import table
 
 BINS, WEEK, FALLEN = 1_000, 7, 0.6
+HIGHER, LOWER = 0.7, 0.35
 _EDGES = logit(np.arange(1, BINS) / BINS) / 1.5
 
 
@@ -40,12 +41,16 @@ class World(NamedTuple):
         flips: share of the labels that are flipped.
         spread: standard deviation of the scores of positives, over that of negatives.
         unseen: share of positives that score like negatives.
+        rarer: what the odds of an actual positive are multiplied by.
+        threshold: from which score on cases are flagged.
     """
 
     recall: float = RECALL
     flips: float = 0.0
     spread: float = 1.0
     unseen: float = 0.0
+    rarer: float = 1.0
+    threshold: float = 0.5
 
 
 NOISY = World(flips=0.01)
@@ -53,6 +58,14 @@ CHANGES = {
     "none to .5 % flipped": (World(), World(flips=0.005)),
     "none to 1 % flipped": (World(), NOISY),
     "1 to 2 % flipped": (NOISY, World(flips=0.02)),
+    "none to 1 %, higher threshold": (World(), NOISY._replace(threshold=HIGHER)),
+    "none to 1 %, lower threshold": (World(), NOISY._replace(threshold=LOWER)),
+    "none to 1 %, rarer by a quarter": (World(), NOISY._replace(rarer=0.75)),
+    "none to 1 %, half as many positives": (World(), NOISY._replace(rarer=0.5)),
+    "none to 1 %, half as many, higher threshold": (
+        World(),
+        NOISY._replace(rarer=0.5, threshold=HIGHER),
+    ),
     "recall .8 to .6, a slide": (NOISY, NOISY._replace(recall=FALLEN)),
     "recall .8 to .6, spread": (
         NOISY,
@@ -61,6 +74,14 @@ CHANGES = {
     "recall .8 to .6, unseen positives": (
         NOISY,
         NOISY._replace(unseen=(RECALL - FALLEN) / (RECALL - FPR)),
+    ),
+    "recall .8 to .6, a slide, half as many positives": (
+        NOISY,
+        NOISY._replace(recall=FALLEN, rarer=0.5),
+    ),
+    "recall .8 to .6, unseen, half as many positives": (
+        NOISY,
+        NOISY._replace(unseen=(RECALL - FALLEN) / (RECALL - FPR), rarer=0.5),
     ),
 }
 
@@ -77,7 +98,7 @@ def days_of(rng: np.random.Generator, prevalence: float, world: World, sd: float
     for _ in range(DAYS):
         share, recall, false = (
             expit(logit(one) + sd * rng.standard_normal())
-            for one in (prevalence, world.recall, FPR)
+            for one in (_rarer(prevalence, world.rarer), world.recall, FPR)
         )
         positive = rng.binomial(A_DAY, share)
         hidden = rng.binomial(positive, world.unseen)
@@ -92,9 +113,20 @@ def days_of(rng: np.random.Generator, prevalence: float, world: World, sd: float
     )
 
 
-def judged(before: ScoreHistogram, after: ScoreHistogram, *, scored: bool) -> Judgement:
+def _rarer(prevalence: float, times: float) -> float:
+    return float(expit(logit(prevalence) + np.log(times)))
+
+
+def judged(
+    before: ScoreHistogram,
+    after: ScoreHistogram,
+    worlds: tuple[World, World] = (NOISY, NOISY),
+    *,
+    scored: bool,
+) -> Judgement:
     """Return the judgement on days after, with or without their scores."""
-    both = ComparedOutcomes(_outcomes(before), _outcomes(after))
+    old, new = (world.threshold for world in worlds)
+    both = ComparedOutcomes(_outcomes(before, old), _outcomes(after, new))
     between = DayScatter.learn([*both]).between(len(before.positive), len(after.positive))
     judgement, _ = judge_on_curve(
         both,
@@ -107,8 +139,8 @@ def judged(before: ScoreHistogram, after: ScoreHistogram, *, scored: bool) -> Ju
     return judgement
 
 
-def _outcomes(days: ScoreHistogram) -> ConfusionCounts:
-    flagged = BINS // 2
+def _outcomes(days: ScoreHistogram, threshold: float) -> ConfusionCounts:
+    flagged = round(BINS * threshold)
     return ConfusionCounts(
         tp=days.positive[:, flagged:].sum(axis=-1),
         fp=days.negative[:, flagged:].sum(axis=-1),
@@ -141,7 +173,7 @@ def verdicts(
                     )
                     for scored in (False, True):
                         for stretch in (week, after):
-                            one = judged(before, stretch, scored=scored)
+                            one = judged(before, stretch, worlds, scored=scored)
                             found.append((one.verdict in DEGRADED, one.label_errors_changed))
                 each = np.array(found).reshape(draws, 2, 2, 2).mean(axis=0)
                 cells = [f"{each[i, j, 0]:.3f}" for i in (0, 1) for j in (0, 1)]

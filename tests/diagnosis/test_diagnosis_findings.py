@@ -222,12 +222,26 @@ def test_labels_still_to_come_are_noted():
     before = cut(0, [("a", 80, 45, 20, 855)])
     after = cut(40, [("a", 80, 45, 20, 855)], predictions=40_000)
     late = diagnose(before, after, mature_until=65 * DAY_MS)
-    assert any("not mature" in note for note in late.notes)
+    assert any("10,000 of its predictions have no label yet" in note for note in late.notes)
     assert any("25.0 % after" in note for note in late.notes)
     assert "Wait for labels" in diagnosis_text(late)
     assert not any(
         "not mature" in note for note in diagnose(before, after, mature_until=70 * DAY_MS).notes
     )
+
+
+def test_no_label_is_still_to_come_where_every_prediction_has_one():
+    before, after = (cut(day, [("a", 80, 45, 20, 855)]) for day in (0, 40))
+    late = diagnose(before, after, mature_until=65 * DAY_MS)
+    assert not any("not mature" in note for note in late.notes)
+
+
+def test_no_threshold_is_advised_where_wrong_labels_explain_the_change():
+    before = cut(0, [("a", 1_600, 980, 400, 97_020)])
+    text = diagnosis_text(diagnose(before, cut(40, [("a", 1_594, 986, 1_366, 96_054)])))
+    assert "Have 20 cases looked at again" in text
+    assert "threshold anew" not in text
+    assert "page the data team" not in text
 
 
 def test_what_is_certain_is_named_where_the_verdict_is_not():

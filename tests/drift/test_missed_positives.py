@@ -40,18 +40,18 @@ def scores(rng, *, prevalence=0.02, recall=0.8, flips=0.0, unseen=0.0, sd=1.0, d
     )
 
 
-def outcomes(histogram):
+def outcomes(histogram, threshold=THRESHOLD):
     positive, negative = histogram.positive, histogram.negative
     return ConfusionCounts(
-        tp=positive[:, THRESHOLD:].sum(axis=-1),
-        fp=negative[:, THRESHOLD:].sum(axis=-1),
-        fn=positive[:, :THRESHOLD].sum(axis=-1),
-        tn=negative[:, :THRESHOLD].sum(axis=-1),
+        tp=positive[:, threshold:].sum(axis=-1),
+        fp=negative[:, threshold:].sum(axis=-1),
+        fn=positive[:, :threshold].sum(axis=-1),
+        tn=negative[:, :threshold].sum(axis=-1),
     )
 
 
-def judged(before, after, *, scored=True):
-    both = ComparedOutcomes(outcomes(before), outcomes(after))
+def judged(before, after, *, scored=True, threshold=THRESHOLD):
+    both = ComparedOutcomes(outcomes(before), outcomes(after, threshold))
     between = DayScatter.learn([*both]).between(DAYS, len(after.positive))
     judgement, _ = judge_on_curve(
         both,
@@ -142,12 +142,26 @@ def test_a_fall_that_labels_could_explain_is_the_model_where_scores_slid():
     assert not found.labels_may_explain
 
 
-def test_positives_that_the_model_sees_no_more_are_a_worse_model():
-    """They score like negatives, as wrong labels do, but prevalence is as before."""
+def test_positives_that_the_model_sees_no_more_may_be_wrong_labels_beside_rarer_positives():
+    """Both score like negatives and leave prevalence as it was; only an audit tells."""
     rng = np.random.default_rng(8)
-    before, after = scores(rng), scores(rng, unseen=0.26)
-    assert missed_positives(before, after) is MissedPositives.SCATTERED
-    assert judged(before, after).verdict in DEGRADED
+    unseen = scores(rng, unseen=0.26)
+    rarer = scores(rng, prevalence=0.01, flips=0.01)
+    before = scores(rng)
+    for after in (unseen, rarer):
+        assert missed_positives(before, after) is MissedPositives.SCATTERED
+        assert judged(before, after, scored=False).verdict in DEGRADED
+        found = judged(before, after)
+        assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        assert found.labels_may_explain
+        assert found.more_wrong
+
+
+@pytest.mark.parametrize("threshold", [350, 700])
+def test_scores_show_wrong_labels_beside_another_threshold(threshold):
+    rng = np.random.default_rng(9)
+    before, after = scores(rng, prevalence=0.1), scores(rng, prevalence=0.1, flips=0.02)
+    assert judged(before, after, threshold=threshold).verdict not in DEGRADED
 
 
 def _none(days):

@@ -237,6 +237,21 @@ def test_without_audits_the_page_names_the_test():
     assert "audits of flagged and of other cases test it" in page
 
 
+def test_labels_that_follow_the_prediction_are_not_corrected_by_one_rate():
+    """Precision would read far too high; nothing is shown instead."""
+    monitor = fed(confirmed(Cases(30, 3_000, 9, steady(0.04))), 100, range(30))
+    snapshot = monitor.snapshot()
+    for window in snapshot.windows:
+        assert np.isnan(window.metrics["precision"]).all()
+    status = status_answer(snapshot, limit=1).models[0]
+    found = next(iter(status.windows.values()))
+    assert "at other rates than the others" in found.refused_because
+    verdicts = {one.verdict for one in snapshot.models[0].watched.verdicts.values()}
+    assert verdicts == {Verdict.LABELS_NOT_TRUSTWORTHY}
+    text = " ".join(replay_text(snapshot).split())
+    assert "flagged cases have wrong labels at other rates than the others" in text
+
+
 @pytest.mark.slow
 def test_a_diagnosis_says_what_audits_show():
     cases = Cases(66, 2_000, 4, steady(0.04))

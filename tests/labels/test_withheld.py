@@ -132,8 +132,12 @@ def test_what_faulty_labels_do_not_allow_is_withheld_everywhere(kind, fault):
 
 
 def test_every_fault_has_its_row():
-    """Changed label errors withhold the verdict alone: metrics are shown by labels as they came."""
-    assert set(FAULTS.values()) == set(LabelFault) - {LabelFault.LABEL_ERRORS_CHANGED}
+    """Changed label errors withhold the verdict alone: metrics are shown by labels as they came.
+
+    Labels that follow predictions are shown by audits: see `test_audited_labels`.
+    """
+    others = {LabelFault.LABEL_ERRORS_CHANGED, LabelFault.LABELS_FOLLOW_PREDICTIONS}
+    assert set(FAULTS.values()) == set(LabelFault) - others
 
 
 def test_precision_of_flagged_cases_under_the_wrong_regime_is_right_at_once():

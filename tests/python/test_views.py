@@ -4,6 +4,7 @@ import json
 import math
 from datetime import datetime
 
+import numpy as np
 import pytest
 from streams import flights_of, in_batches
 
@@ -108,6 +109,8 @@ def test_tables_have_a_row_for_each_window(monitor):
     assert table["precision"].tolist() == [float(w.precision) for w in view.windows.values()]
     assert view["7d"].by("carrier").to_frame()["carrier"].tolist() == list(view["7d"].by("carrier"))
     assert view["7d"].to_dict()["tp"] == int(view["7d"].counts.tp)
+    wrong = view["7d"].if_labels_wrong
+    assert view["7d"].to_dict()["if_labels_wrong"] == (None if wrong is None else wrong.text)
     week = view["7d"].to_frame()
     assert list(week.columns) == list(view["7d"].to_dict())
     assert week["precision"].tolist() == [view["7d"].precision.estimate]
@@ -197,3 +200,17 @@ def test_a_monitor_is_one_table_of_the_windows_of_all_models():
     table = monitor.to_frame()
     assert list(table.columns) == list(found)
     assert table["opens"].notna().sum() == len(found["opens"]) - found["opens"].count(None)
+
+
+def test_a_window_says_what_wrong_labels_would_do():
+    """One positive in a hundred, and most of the positive labels of unflagged cases wrong."""
+    rng = np.random.default_rng(1)
+    actual = rng.random(20_000) < 0.01
+    flagged = rng.random(20_000) < np.where(actual, 0.8, 0.005)
+    label = actual ^ (rng.random(20_000) < 0.01)
+    monitor = Monitor()
+    table = {"ts": np.arange(20_000) * 30, "prediction": flagged, "label": label}
+    monitor.feed(table, ts="ts", prediction="prediction", label="label")
+    found = monitor["default"]["7d"]
+    assert "of labels were wrong, recall would be" in found.to_dict()["if_labels_wrong"]
+    assert found.if_labels_wrong.metrics["recall"] > float(found.recall)

@@ -9,10 +9,14 @@ import pytest
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import diagnose
 from monitor.diagnosis.periods import Period
+from monitor.metrics.expected_threshold import ExpectedThreshold
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.score_intervals import Interval
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
+from monitor.report.recalibration_answer import threshold_answer
+from monitor.report.recalibration_words import threshold_advice
 
 DAY = 86_400_000
 SCORES = np.array([0.05, 0.15, 0.35, 0.75])
@@ -105,3 +109,13 @@ def test_an_objective_takes_the_place_of_the_precision_of_before() -> None:
     met = diagnose(BEFORE, period(40 * DAY, factor=0.4), objective=0.01)
     assert met.scores is not None
     assert met.scores.threshold is None
+
+
+def test_a_threshold_that_falls_short_by_its_own_estimate_is_not_advised():
+    precision, recall = Interval(0.418, 0.132, 0.705), Interval(0.136, 0.05, 0.3)
+    short = threshold_answer(ExpectedThreshold(0.441, 0.41, precision, recall, 0.03))
+    text = threshold_advice(short, 0.5)
+    assert text.startswith("No threshold is shown to reach a precision of 0.441")
+    assert "predict positive" not in text
+    enough = threshold_answer(ExpectedThreshold(0.4, 0.41, precision, recall, 0.03))
+    assert "predict positive at scores of 0.41 and above" in threshold_advice(enough, 0.5)

@@ -164,7 +164,7 @@ def _period(
     source: str,
 ) -> Period:
     regime = LabelRegime.of(model)
-    check_audits(model.name, regime)
+    check_audits(model.name, regime, model.audits)
     if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
         check_silence(name, asked, model.mature_until)
     period = Period.counted(counted, model.name, *asked, source=source, regime=regime)
