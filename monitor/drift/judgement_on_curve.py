@@ -7,10 +7,8 @@ worse, on it the threshold moved. A fall must also be one within days: days
 before and after a change of the threshold, counted together, lie below the curve that all of
 them lie on.
 
-Where skill changed, or labels did, the scores of the missed positives decide
-(`missed_positives`), if they can. Where they are scattered as those of wrong labels, and labels
-beside another threshold or another class ratio fit the rates, neither the model nor labels are
-blamed: positives of a kind that the model sees no more are scattered as well.
+Where other labels explain the rates as well as a worse model does, the scores of the missed
+positives decide (`missed_positives`), if they can.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import CurvePosition, position_on_curve, standardised_to
-from monitor.drift.verdict import DEGRADED, OF_THE_MODEL, Judgement, Status, Verdict, judge
+from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
 
 
@@ -70,8 +68,8 @@ def judge_on_curve(
         dispersion: variance over that of independent rows, at least 1.
         between: what the scatter of days adds; None to estimate errors from the blocks.
         scores: labelled scores of the reference, (blocks of time, bins); None without.
-        scores_after: returns those of the window by day, (days, bins); asked where skill
-            changed, or labels did.
+        scores_after: returns those of the window by day, (days, bins); asked where other
+            labels may explain its rates.
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
         known_dead: see `flags_by_chance`.
@@ -99,19 +97,17 @@ def judge_on_curve(
         on = any(position is CurvePosition.ON for position in found)
         ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
         judgement = ask()
-    if judgement.dead or not (judgement.labels_may_explain or judgement.verdict in OF_THE_MODEL):
+    if not judgement.labels_may_explain:
         return judgement, below
     after = scores_after()
     if after is None:
         return ask(scored=False), below
-    more = judgement.more_wrong if judgement.labels_may_explain else judgement.verdict in DEGRADED
-    missed = missed_positives(scores, after) if more else missed_positives(after, scores)
+    fell = judgement.change["recall"] < 0
+    missed = missed_positives(scores, after) if fell else missed_positives(after, scores)
     if missed is MissedPositives.SLID:
         judgement = ask(by_labels=False)
-    elif missed is MissedPositives.SCATTERED and judgement.labels_may_explain:
-        judgement = replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
     elif missed is MissedPositives.SCATTERED:
-        judgement = ask(scattered=more)
+        judgement = replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
     return judgement, below
 
 

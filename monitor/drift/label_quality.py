@@ -15,8 +15,9 @@ two or three causes, and a worse model beside another class ratio explains them 
     labels, threshold, class ratio    a higher threshold: else they would explain everything
 
 A change of the model alone leaves log r as it was. So these count where log r rose with the missed
-positives; and, whatever log r did, where scores show the missed positives to be scattered as wrong
-labels are.
+positives, and where scores can decide: by rates alone, three causes explain any three changes.
+Wrong labels beside positives that became rarer by as many leave log r as it was, too, and pass
+for a worse model: two changes that cancel are taken for less likely than one.
 """
 
 from __future__ import annotations
@@ -78,12 +79,7 @@ _ALL_BESIDE = (
 
 
 def labels_explain(
-    before: ConfusionCounts,
-    after: ConfusionCounts,
-    found: Changes,
-    *,
-    scored: bool = False,
-    scattered: bool | None = None,
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes, *, scored: bool = False
 ) -> NDArray[np.bool_]:
     """Test for a change of recall that other labels explain as well as the model.
 
@@ -93,18 +89,15 @@ def labels_explain(
     as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
     little there. Where recall rose, labels that are wrong less often are tested.
 
-    Where recall certainly fell and log r certainly rose, so that the model alone is ten times less
-    likely than a change of log r, wrong labels beside another threshold, another class ratio, or
-    both explain it as well, if they fit.
+    Where scores can tell both apart, recall certainly fell and log r rose, so that the model alone
+    is ten times less likely, wrong labels beside another threshold, another class ratio, or both
+    explain it as well, if they fit.
 
     Args:
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
         scored: True where the scores of both can decide between labels and model.
-        scattered: True where scores show more missed positives that are scattered as wrong
-            labels are, False where they show fewer; None where they show neither. Recall and
-            log r may then have moved either way.
 
     Returns:
         Bool array in the shape of the series; False where recall did not move, or neither it
@@ -127,12 +120,12 @@ def labels_explain(
     explained, least = np.zeros(asked.shape, dtype=np.bool_), _TEN_TIMES if scored else _THREE_TIMES
     for index in map(tuple, np.argwhere(asked)):
         one = Changes(found.change[:, *index], found.standard_error[:, *index])
-        more = bool(one.change[Component.RECALL] < 0) if scattered is None else scattered
+        more = bool(one.change[Component.RECALL] < 0)
         pair = (before[index], after[index]) if more else (after[index], before[index])
         distance = partial(_distance, pair[0], one if more else _reversed(one))
         alone = distance(_ALONE) < min(_FITS, _of_model(one) + least)
-        beside = scattered is not None or _may_be_beside(one)
-        explained[index] = alone or (beside and any(distance(b) < _FITS for b in _ALL_BESIDE))
+        beside = scored and _may_be_beside(one) and any(distance(b) < _FITS for b in _ALL_BESIDE)
+        explained[index] = alone or beside
     return explained
 
 
@@ -150,7 +143,7 @@ def _of_model(found: Changes) -> float:
 
 
 def _may_be_beside(found: Changes) -> bool:
-    """Return whether the rates alone say that something else may have changed beside labels."""
+    """Return whether a change of log r says that more changed than the model."""
     ratio, recall = (float(found.change[one]) for one in (Component.CLASS_RATIO, Component.RECALL))
     certain = abs(recall) > _MOVED * found.standard_error[Component.RECALL]
     return bool(certain and ratio * recall < 0 and _of_model(found) > _TEN_TIMES)

@@ -138,7 +138,6 @@ class Judgement:
             nothing, or everything, or at random (see `no_skill`).
         labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
             scores show that labels did, the verdict is `labels_not_trustworthy`.
-        more_wrong: True where more labels would be wrong then, False where fewer.
     """
 
     verdict: Verdict
@@ -155,7 +154,6 @@ class Judgement:
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
-    more_wrong: bool = True
 
     @property
     def label_errors_changed(self) -> bool:
@@ -190,7 +188,6 @@ def judge(
     by_chance: bool = False,
     by_labels: bool | None = None,
     scored: bool = False,
-    scattered: bool | None = None,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -212,7 +209,6 @@ def judge(
             (see `no_skill.log_chance_ratio`), which no other labels explain.
         by_labels: see `judge_changes`; None to test it by the rates.
         scored: see `labels_explain`.
-        scattered: likewise.
 
     Returns:
         The judgement; `insufficient_evidence` of empty windows and empty cells, never an error.
@@ -237,8 +233,7 @@ def judge(
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     found = changes(before, after, dispersion, between).within_days(within_days)
     if by_labels is None:
-        may = labels_explain(*whole, found, scored=scored, scattered=scattered)
-        by_labels = not by_chance and bool(may)
+        by_labels = not by_chance and bool(labels_explain(*whole, found, scored=scored))
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
@@ -246,7 +241,6 @@ def judge(
         on_reference_curve=on_reference_curve,
         dead=by_chance or bool(is_dead(*whole, found)),
         by_labels=by_labels,
-        more_wrong=scattered,
     )
 
 
@@ -258,7 +252,6 @@ def judge_changes(
     on_reference_curve: bool = False,
     dead: bool = False,
     by_labels: bool = False,
-    more_wrong: bool | None = None,
 ) -> Judgement:
     """Judge changes of one series that are computed already; see `judge`.
 
@@ -269,7 +262,6 @@ def judge_changes(
         on_reference_curve: as for `judge`.
         dead: True where the model does not tell the classes apart any more.
         by_labels: True where labels explain the changes as well.
-        more_wrong: see `Judgement.more_wrong`; None where it follows from recall.
 
     Returns:
         The judgement.
@@ -304,7 +296,6 @@ def judge_changes(
         dead=dead,
         freedom=dict(zip(names, freedom.tolist(), strict=False)),
         labels_may_explain=by_labels and labels_trustworthy,
-        more_wrong=change["recall"] < 0 if more_wrong is None else more_wrong,
     )
 
 

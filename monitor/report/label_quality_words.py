@@ -17,7 +17,7 @@ def as_when_labels(judgement: Judgement) -> str:
     Args:
         judgement: with `labels_may_explain`.
     """
-    fell = judgement.more_wrong
+    fell = judgement.change["recall"] < 0
     way, labels = ("rose", "more") if fell else ("fell", "fewer")
     return (
         f"missed positives and prevalence {way} together while precision and flagged cases hardly "
@@ -31,7 +31,8 @@ def open_by_labels(judgement: Judgement) -> str:
     Args:
         judgement: with `labels_may_explain`.
     """
-    more, other = ("more", "worse") if judgement.more_wrong else ("fewer", "better")
+    fell = judgement.change["recall"] < 0
+    more, other = ("more", "worse") if fell else ("fewer", "better")
     return f"{more} missed positives: {more} wrong labels, or a {other} model? Open."
 
 
@@ -43,7 +44,7 @@ def changed_labels(judgement: Judgement) -> str:
     """
     more, spread = (
         ("more", "missed positives are spread")
-        if judgement.more_wrong
+        if judgement.change["recall"] < 0
         else ("fewer", "the missed positives that are gone were spread")
     )
     return f"{more} labels are wrong: {spread} over all scores, as wrong labels are"
@@ -86,7 +87,7 @@ def audit_advice(diagnosis: Diagnosis) -> str:
     Args:
         diagnosis: with `labels_may_explain`.
     """
-    side = "after" if diagnosis.judgement.more_wrong else "before"
+    side = "after" if diagnosis.judgement.change["recall"] < 0 else "before"
     cases = cases_to_audit(diagnosis.before.counts, diagnosis.after.counts)
     model = "the model, or positives of a kind that it does not see"
     return (
