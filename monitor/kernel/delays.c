@@ -98,20 +98,13 @@ PyObject *count_delays(PyObject *Py_UNUSED(module), PyObject *arguments)
     Deltas deltas = {0};
     Delays delays = {0};
     Tallies tallies = {.count = 0};
-    PyObject *time, *label_time, *group, *cell, *count, *models, *edges, *counts, *total, *changes,
-        *rings, *result = NULL;
+    PyObject *given, *models, *edges, *counts, *total, *changes, *rings, *result = NULL;
     unsigned long long positive;
-    if (!PyArg_ParseTuple(arguments, "(OOOOO)OOKOOOO", &time, &label_time, &group, &cell, &count,
-                          &models, &edges, &positive, &counts, &total, &changes, &rings))
+    if (!PyArg_ParseTuple(arguments, "OOOKOOOO", &given, &models, &edges, &positive, &counts, &total,
+                          &changes, &rings))
         return NULL;
-    if (!(deltas.time = read_rows(&buffers, time, 8, &deltas.rows)) ||
-        !(deltas.label_time = read_column(&buffers, label_time, 8, deltas.rows)) ||
-        !(deltas.group = read_column(&buffers, group, 8, deltas.rows)) ||
-        !(deltas.cell = read_column(&buffers, cell, 8, deltas.rows)) ||
-        !(deltas.count = read_column(&buffers, count, 8, deltas.rows)) ||
-        !(deltas.model_of_group = read_rows(&buffers, models, 8, &deltas.groups)) ||
+    if (!read_deltas(&buffers, &deltas, given, &deltas.label_time, models, changes) ||
         !(delays.edges = read_rows(&buffers, edges, 8, &delays.bins)) ||
-        !read_counters(&buffers, &deltas, changes) ||
         !(delays.counts = column(&buffers, counts, deltas.models * OUTCOMES * delays.bins)) ||
         !(delays.total_ms = column(&buffers, total, deltas.models * OUTCOMES)) ||
         !read_rings(&buffers, &tallies, rings, 3, 3, deltas.rows))

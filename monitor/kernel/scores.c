@@ -79,7 +79,7 @@ const char scores_doc[] = PyDoc_STR(
 "--\n\n"
 "Count scores in histograms, as `Scores.apply` of monitor.windows.scores does.\n\n"
 "Args:\n"
-"    deltas: time, group, cell, bin of the score and count of each change, int64.\n"
+"    deltas: time, bin of the score, group, cell and count of each change, int64.\n"
 "    models: model number of each group, int64.\n"
 "    kinds: histogram of each cell, int64.\n"
 "    of_all: histogram of all predictions.\n"
@@ -98,20 +98,13 @@ PyObject *count_scores(PyObject *Py_UNUSED(module), PyObject *arguments)
     Deltas deltas = {0};
     Scores scores = {0};
     Tallies tallies = {.count = 0};
-    PyObject *time, *group, *cell, *score, *count, *models, *kinds, *changes, *rings,
-        *result = NULL;
+    PyObject *given, *models, *kinds, *changes, *rings, *result = NULL;
     long long all, none, bins;
-    if (!PyArg_ParseTuple(arguments, "(OOOOO)OOLLLOO", &time, &group, &cell, &score, &count, &models,
-                          &kinds, &all, &none, &bins, &changes, &rings))
+    if (!PyArg_ParseTuple(arguments, "OOOLLLOO", &given, &models, &kinds, &all, &none, &bins, &changes,
+                          &rings))
         return NULL;
-    if (!(deltas.time = read_rows(&buffers, time, 8, &deltas.rows)) ||
-        !(deltas.group = read_column(&buffers, group, 8, deltas.rows)) ||
-        !(deltas.cell = read_column(&buffers, cell, 8, deltas.rows)) ||
-        !(deltas.score = read_column(&buffers, score, 8, deltas.rows)) ||
-        !(deltas.count = read_column(&buffers, count, 8, deltas.rows)) ||
-        !(deltas.model_of_group = read_rows(&buffers, models, 8, &deltas.groups)) ||
+    if (!read_deltas(&buffers, &deltas, given, &deltas.score, models, changes) ||
         !(scores.kinds = read_rows(&buffers, kinds, 8, &scores.cells)) ||
-        !read_counters(&buffers, &deltas, changes) ||
         !read_rings(&buffers, &tallies, rings, 2, 2, deltas.rows))
         goto end;
     scores.all = all;

@@ -71,7 +71,7 @@ PyObject *ahead_of(const Tallies *tallies)
 }
 
 /* Reads the counters of changes, and makes flags for them; false with an error set. */
-bool read_counters(Buffers *buffers, Deltas *deltas, PyObject *changes)
+static bool read_counters(Buffers *buffers, Deltas *deltas, PyObject *changes)
 {
     Py_buffer *view = view_of(buffers, changes, 8, PyBUF_CONTIG);
     if (!view)
@@ -82,6 +82,27 @@ bool read_counters(Buffers *buffers, Deltas *deltas, PyObject *changes)
     if (!deltas->changed)
         PyErr_NoMemory();
     return deltas->changed;
+}
+
+/* Reads columns of deltas, a tuple of time, a second column, group, cell and count, with the model
+   of each group and the counters of changes; false with an error set. */
+bool read_deltas(Buffers *buffers, Deltas *deltas, PyObject *given, const i64 **second,
+                 PyObject *models, PyObject *changes)
+{
+    PyObject *columns[5];
+    if (!PyTuple_Check(given) || PyTuple_Size(given) != 5) {
+        PyErr_SetString(PyExc_ValueError, "deltas must be a tuple of five columns");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < 5; i++)
+        columns[i] = PyTuple_GetItem(given, i);
+    return (deltas->time = read_rows(buffers, columns[0], 8, &deltas->rows)) &&
+           (*second = read_column(buffers, columns[1], 8, deltas->rows)) &&
+           (deltas->group = read_column(buffers, columns[2], 8, deltas->rows)) &&
+           (deltas->cell = read_column(buffers, columns[3], 8, deltas->rows)) &&
+           (deltas->count = read_column(buffers, columns[4], 8, deltas->rows)) &&
+           (deltas->model_of_group = read_rows(buffers, models, 8, &deltas->groups)) &&
+           read_counters(buffers, deltas, changes);
 }
 
 /* Whether the largest cell of a model has its place in a ring. */

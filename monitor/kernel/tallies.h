@@ -52,7 +52,8 @@ bool read_rings(Buffers *buffers, Tallies *tallies, PyObject *rings, int least, 
 void free_tallies(Tallies *tallies);
 void end_tallies(Tallies *tallies);
 PyObject *ahead_of(const Tallies *tallies);
-bool read_counters(Buffers *buffers, Deltas *deltas, PyObject *changes);
+bool read_deltas(Buffers *buffers, Deltas *deltas, PyObject *given, const i64 **second,
+                 PyObject *models, PyObject *changes);
 bool model_fits(const Deltas *deltas, const Ring *ring, i64 cells);
 void note_changes(const Deltas *deltas);
 

@@ -239,20 +239,14 @@ PyObject *count_windows(PyObject *Py_UNUSED(module), PyObject *arguments)
     Windows windows = {.window_count = 0};
     Tallies tallies = {.count = 0};
     u8 *known = NULL;
-    PyObject *time, *label_time, *group, *cell, *count, *models, *series, *lifetime, *changes,
-        *first_changed, *rings, *given, *result = NULL;
-    if (!PyArg_ParseTuple(arguments, "(OOOOO)OOOOOOO", &time, &label_time, &group, &cell, &count,
-                          &models, &series, &lifetime, &changes, &first_changed, &rings, &given))
+    PyObject *given, *models, *series, *lifetime, *changes, *first_changed, *rings, *of_windows,
+        *result = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOO", &given, &models, &series, &lifetime, &changes,
+                          &first_changed, &rings, &of_windows))
         return NULL;
-    if (!(deltas.time = read_rows(&buffers, time, 8, &deltas.rows)) ||
-        !(deltas.label_time = read_column(&buffers, label_time, 8, deltas.rows)) ||
-        !(deltas.group = read_column(&buffers, group, 8, deltas.rows)) ||
-        !(deltas.cell = read_column(&buffers, cell, 8, deltas.rows)) ||
-        !(deltas.count = read_column(&buffers, count, 8, deltas.rows)) ||
-        !(deltas.model_of_group = read_rows(&buffers, models, 8, &deltas.groups)) ||
-        !read_counters(&buffers, &deltas, changes) ||
+    if (!read_deltas(&buffers, &deltas, given, &deltas.label_time, models, changes) ||
         !read_series(&buffers, &windows, &deltas, series, lifetime, first_changed) ||
-        !read_windows(&buffers, &windows, given, deltas.models) ||
+        !read_windows(&buffers, &windows, of_windows, deltas.models) ||
         !read_rings(&buffers, &tallies, rings, COARSE + 1, MOST_RINGS, deltas.rows * (windows.keys + 1)))
         goto end;
     if (!(known = PyMem_Calloc(deltas.groups + 1, 1))) {

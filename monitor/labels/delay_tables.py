@@ -63,7 +63,7 @@ def _tallied(
     return tallied(
         compiled.count_delays,
         deltas,
-        ("time", "label_time", "group", "cell", "count"),
+        "label_time",
         model_of_group,
         tables.edges,
         sum(1 << outcome for outcome in np.flatnonzero(tables.actual_positive).tolist()),

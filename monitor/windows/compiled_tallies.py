@@ -21,7 +21,7 @@ def compiled_tallies() -> Any | None:
 def tallied(
     count: Callable[..., tuple[bytes | None, ...] | None],
     deltas: Deltas,
-    names: Sequence[str],
+    second: str,
     models: Int64Array,
     *rest: Any,
     rings: Sequence[PaneRing],
@@ -32,12 +32,13 @@ def tallied(
     Args:
         count: `count_delays`, `count_scores` or `count_windows`.
         deltas: the changes to be counted.
-        names: of their columns, in the order of the function.
+        second: name of the column that the function takes beside time, group, cell and count.
         models: model number of each group.
         rest: what else the function takes before the rings.
         rings: in its order.
         windows: in their order, of a function that takes them.
     """
+    names = ("time", second, "group", "cell", "count")
     columns = tuple(np.ascontiguousarray(getattr(deltas, name), np.int64) for name in names)
     behind = () if windows is None else (windows,)
     ahead = count(columns, models, *rest, tuple(ring.memory for ring in rings), *behind)

@@ -152,7 +152,7 @@ class WindowCounts:
         return tallied(
             compiled.count_windows,
             deltas,
-            ("time", "label_time", "group", "cell", "count"),
+            "label_time",
             self._catalogue.model_of_group,
             self._catalogue.rows,
             self._lifetime,

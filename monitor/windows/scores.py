@@ -85,7 +85,7 @@ class Scores:
         return tallied(
             compiled.count_scores,
             deltas,
-            ("time", "group", "cell", "score_bin", "count"),
+            "score_bin",
             self._catalogue.model_of_group,
             _KIND_OF_CELL,
             _ALL,

@@ -238,7 +238,7 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
         (ring(int(chance.choice([4 * bins, cells]))), ring(cells), ring(1)),
     )
     module.count_scores(
-        (column(2**43), column(groups), column(6), column(cells), column(2)),
+        (column(2**43), column(cells), column(groups), column(6), column(2)),
         model_of_group,
         numbers_of_any_size(chance, int(chance.integers(1, 9)), 3),
         int(chance.choice([2, 2, 0, -1, 2**62])),
