@@ -22,7 +22,7 @@ for a worse model: two changes that cancel are taken for less likely than one.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +35,10 @@ from monitor.drift.components import Component
 from monitor.drift.no_skill import flags_one_way
 from monitor.metrics.ratio import FloatArray
 
-_LOWEST, _HIGHEST = 1e-4, 0.05
-"""Shares of actual negatives that more are labelled 1."""
+_SHARES = tuple(np.log(np.geomspace(1e-4, 0.05, 64)).tolist())
+"""Logs of the shares of actual negatives that more are labelled 1."""
+_STARTS = tuple(np.log([1e-3, 5e-3, 2e-2]).tolist())
+"""Those from which the nearest one is looked for, beside other changes."""
 _OF_POSITIVES = (0.0, 1.0)
 """How many times as large the share of actual positives is that more are labelled 0."""
 _SLOPES = (0.5, 0.75, 1.0, 1.5)
@@ -70,12 +72,32 @@ class _Beside(NamedTuple):
     class_ratio: tuple[float, float] = (0.0, 0.0)
 
 
-_ALONE = _Beside()
 _ALL_BESIDE = (
     _Beside(threshold=(-_FARTHEST, _FARTHEST)),
     _Beside(class_ratio=(-_FARTHEST, _FARTHEST)),
     _Beside(threshold=(-_FARTHEST, 0.0), class_ratio=(-_FARTHEST, _FARTHEST)),
 )
+
+
+class _Places(NamedTuple):
+    """Sizes of the changes that explain others.
+
+    Attributes:
+        at: log of the share of wrong labels, movements of logit FPR and of log r, (places, 3).
+        times: how many times as large the share of positives labelled 0 is, (places,).
+        slope: of the ROC curve in log-odds, (places,).
+    """
+
+    at: FloatArray
+    times: FloatArray
+    slope: FloatArray
+
+
+@cache
+def _places(shares: tuple[float, ...], slopes: tuple[float, ...]) -> _Places:
+    """Return places where labels alone are wrong, by the log of their share."""
+    share, times, slope = (one.ravel() for one in np.meshgrid(shares, _OF_POSITIVES, slopes))
+    return _Places(np.stack([share, 0 * share, 0 * share], axis=-1), times, slope)
 
 
 def labels_explain(
@@ -121,11 +143,14 @@ def labels_explain(
     for index in map(tuple, np.argwhere(asked)):
         one = Changes(found.change[:, *index], found.standard_error[:, *index])
         more = bool(one.change[Component.RECALL] < 0)
-        pair = (before[index], after[index]) if more else (after[index], before[index])
-        distance = partial(_distance, pair[0], one if more else _reversed(one))
-        alone = distance(_ALONE) < min(_FITS, _of_model(one) + least)
-        beside = scored and _may_be_beside(one) and any(distance(b) < _FITS for b in _ALL_BESIDE)
-        explained[index] = alone or beside
+        right, way = (before, one) if more else (after, _reversed(one))
+        right = right[index]
+        alone = _of_labels_alone(right, way) < min(_FITS, _of_model(one) + least)
+        explained[index] = alone or (
+            scored
+            and _may_be_beside(one)
+            and any(_fit_beside(right, way, beside) for beside in _ALL_BESIDE)
+        )
     return explained
 
 
@@ -149,35 +174,50 @@ def _may_be_beside(found: Changes) -> bool:
     return bool(certain and ratio * recall < 0 and _of_model(found) > _TEN_TIMES)
 
 
-def _distance(right: ConfusionCounts, found: Changes, beside: _Beside) -> float:
-    """Squared distance of the changes from the nearest that labels and what is beside predict.
-
-    Found by Gauss-Newton steps from several starts at once, inside the bounds.
+def _of_labels_alone(right: ConfusionCounts, found: Changes) -> float:
+    """Squared distance of the changes from the nearest that a share of wrong labels predicts.
 
     Args:
         right: outcomes with fewer wrong labels.
         found: the changes from these to the others.
-        beside: what may have changed as well.
     """
-    changed = found.change[: Component.FALSE_POSITIVE_RATE + 1]
-    root = np.linalg.cholesky(np.linalg.inv(_covariance(found))).T
-    low, high = np.array([(np.log(_LOWEST), np.log(_HIGHEST)), *beside]).T
+    return float((_rest(right, found, _places(_SHARES, (1.0,))) ** 2).sum(axis=-1).min())
+
+
+def _fit_beside(right: ConfusionCounts, found: Changes, beside: _Beside) -> bool:
+    """Return whether changes are as near as `_FITS` to those that labels and others predict.
+
+    Looked for by Gauss-Newton steps from several starts at once, inside the bounds.
+
+    Args:
+        right: outcomes with fewer wrong labels.
+        found: the changes from these to the others.
+        beside: what changed as well.
+    """
+    low, high = np.array([(_SHARES[0], _SHARES[-1]), *beside]).T
     free = low < high
-    slopes = _SLOPES if free[1] else (1.0,)
-    starts = np.meshgrid(np.log([1e-3, 5e-3, 2e-2]), _OF_POSITIVES, slopes)
-    share, times, slope = (one.ravel() for one in starts)
-    at = np.clip(np.stack([share, 0 * share, 0 * share], axis=-1), low, high)
-    nearest = np.inf
+    places = _places(_STARTS, _SLOPES if free[1] else (1.0,))
+    at = places.at
     for _ in range(_STEPS):
-        rest = (changed - _predicted(right, at, times, slope)) @ root.T
-        nearest = min(nearest, float((rest**2).sum(axis=-1).min()))
-        moved = [_predicted(right, at + _TINY * one, times, slope) for one in np.eye(3)[free]]
-        slopes_of = ((np.stack(moved) - _predicted(right, at, times, slope)) / _TINY) @ root.T
-        squares = np.einsum("pnc,qnc->npq", slopes_of, slopes_of) + np.eye(free.sum())
-        step = np.linalg.solve(squares, np.einsum("pnc,nc->np", slopes_of, rest)[..., None])
+        rest = _rest(right, found, places._replace(at=at))
+        if (rest**2).sum(axis=-1).min() < _FITS:
+            return True
+        tried = (at + _TINY * one for one in np.eye(3)[free])
+        moved = [_rest(right, found, places._replace(at=one)) for one in tried]
+        slopes = (rest - np.stack(moved)) / _TINY
+        squares = np.einsum("pnc,qnc->npq", slopes, slopes) + np.eye(free.sum())
+        step = np.linalg.solve(squares, np.einsum("pnc,nc->np", slopes, rest)[..., None])
+        at = at.copy()
         at[:, free] += step[..., 0]
         at = np.clip(at, low, high)
-    return nearest
+    return False
+
+
+def _rest(right: ConfusionCounts, found: Changes, places: _Places) -> FloatArray:
+    """What places leave of the changes, in independent standard errors, (places, 3)."""
+    root = np.linalg.cholesky(np.linalg.inv(_covariance(found)))
+    changed = found.change[: Component.FALSE_POSITIVE_RATE + 1]
+    return np.asarray((changed - _predicted(right, places)) @ root)
 
 
 def _covariance(found: Changes) -> FloatArray:
@@ -193,17 +233,9 @@ def _covariance(found: Changes) -> FloatArray:
     return np.array([[ratio, 0, 0], [0, recall, shared], [0, shared, false]])
 
 
-def _predicted(
-    counts: ConfusionCounts, at: FloatArray, times: FloatArray, slope: FloatArray
-) -> FloatArray:
-    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (places, 3).
-
-    Args:
-        counts: outcomes before.
-        at: log of the share of wrong labels, movements of logit FPR and of log r, (places, 3).
-        times: how many times as large the share of positives labelled 0 is, (places,).
-        slope: of the ROC curve in log-odds, (places,).
-    """
+def _predicted(counts: ConfusionCounts, places: _Places) -> FloatArray:
+    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (places, 3)."""
+    at, times, slope = places
     tp, fp, fn, tn = (float(cell) + 0.5 for cell in counts.cells)
     added, lost = np.exp(at[:, 0]), times * np.exp(at[:, 0])
     recall = expit(logit(tp / (tp + fn)) + slope * at[:, 1])
