@@ -124,6 +124,12 @@ def of_threshold_and_audit(path: Path, capsys: pytest.CaptureFixture[str]) -> st
     return said
 
 
+def of_a_file_as_reference(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    said = failed(path, capsys, "reference", "EVENTS", "-c", "CONFIG")
+    assert failed(path, capsys, "replay", "EVENTS", "-c", "CONFIG", "--reference", "EVENTS") == said
+    return said
+
+
 See = Callable[[Path, pytest.CaptureFixture[str]], str]
 REFUSED: dict[str, See] = {
     "CSV, Parquet, Arrow, databases, frames": of_a_frame,
@@ -131,6 +137,7 @@ REFUSED: dict[str, See] = {
     "verdicts, detectors, pages": lambda *_: config_fault(
         "models: {m: {reference: {counts: {tp: 9, fp: 9, fn: 9, tn: 9}}, " + MODEL + "}}\n"
     ),
+    "`reference FILE`, `--reference FILE`": of_a_file_as_reference,
     "`diagnose`, `/api/v1/diagnosis`": lambda path, capsys: failed(
         path, capsys, "diagnose", "EVENTS", "-c", "CONFIG", "--html", "report.html"
     ),
