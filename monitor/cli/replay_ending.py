@@ -129,7 +129,7 @@ def _next(
     moved = [
         name
         for name, one in found.items()
-        if name in paging or not (_is_open(one) or _is_quiet(one))
+        if name in paging or not (_is_open(one) or _is_too_few(one) or _is_quiet(one))
     ]
     if moved:
         several = ["--model", moved[0]] if len(found) > 1 else []
@@ -138,7 +138,7 @@ def _next(
     if worse:
         several = ["--model", worse[0]] if len(found) > 1 else []
         return f"{_command('compare', args, several)} shows both versions."
-    if all(_is_open(one) for one in found.values()):
+    if all(_is_open(one) or _is_too_few(one) for one in found.values()):
         return (
             "replay more days, or compare two stretches of time: "
             f"{_command('diagnose', args)} --before A..B --after C..D."
@@ -151,6 +151,11 @@ def _next(
 def _is_open(found: Compared) -> bool:
     """Return True where nothing is compared; a fault of labels is a result."""
     return bool(found.obstacle) and found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+
+
+def _is_too_few(found: Compared) -> bool:
+    """Return True where the outcomes exclude nothing that matters, and no version is worse."""
+    return found.because is Because.TOO_FEW and not found.worse_version
 
 
 def _is_quiet(found: Compared) -> bool:
