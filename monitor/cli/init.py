@@ -14,11 +14,11 @@ from monitor.cli.output import show, tell
 from monitor.cli.proposed_reference import ProposedReference
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
-from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
 from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.config.quantities import count_of
+from monitor.config.yaml_text import flow, scalar
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.files import FirstRows

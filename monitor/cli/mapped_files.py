@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,8 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
-from monitor.feeds.mapping.guessing import ASKED, TAKEN, mapping_for_table
+from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.feeds.mapping.written import ASKED, taken_columns
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import SmallKeys, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
@@ -122,8 +122,7 @@ class RecordedFeed:
         return streams[0] if len(streams) == 1 else merged(streams)
 
     def _say(self, text: str) -> None:
-        taken = shlex.split(text.partition(TAKEN)[2])[1::2]  # each behind --field
-        self.faults.columns |= dict(_pairs("field", taken))
+        self.faults.columns |= taken_columns(text)
         if ASKED in text:
             self.faults.asked = text.partition(ASKED)[2]
         tell(text)
