@@ -131,13 +131,12 @@ class WatchBuilder:
             return fresh
         if reference.source == "trailing":
             known.judge = self.judge(model, reference)
-            known.ratio = self.ratio(reference).restored(known.ratio.state())
+            known.ratio = self.ratio(reference)
             return known
         fresh = self.started(model, reference, cuts)
         fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
         fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
         fresh.trend = known.trend
-        fresh.ratio = fresh.ratio.restored(known.ratio.state())
         fresh.nowcasts = known.nowcasts
         fresh.shifted_at = known.shifted_at
         return fresh
@@ -171,7 +170,6 @@ class WatchBuilder:
         if watch.by_day is not None and state["by_day"] is not None:
             watch.by_day.restore(state["by_day"], left)
         watch.page.restored(state["page"])
-        watch.ratio.restored(state["ratio"])
         if watch.nowcasts is not None and state.get("nowcasts") is not None:
             watch.nowcasts.restored(state["nowcasts"])
         watch.done, watch.day = state["done"], state["day"]
@@ -212,7 +210,7 @@ class WatchBuilder:
         if by_day is not None and watch.by_day is not None:
             by_day.continue_from(watch.by_day)
         watch.by_day = by_day
-        watch.ratio = self.ratio(reference).restored(watch.ratio.state())
+        watch.ratio = self.ratio(reference)
 
     def replace_level(self, model: int, watch: ModelWatch, cuts: Cuts, stretch: Stretch) -> None:
         """Rest detectors and pages on another level from the last closed day on.
@@ -256,8 +254,8 @@ class WatchBuilder:
         )
 
     def ratio(self, reference: MatureReference) -> LiveRatio:
-        """Return the live class ratio of a model with this reference, from now on."""
-        return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
+        """Return the live class ratio of a model with this reference."""
+        return LiveRatio(reference, self._reader, self._windows.shortest)
 
     def _nowcasts(self, model: int) -> Nowcasts | None:
         if self._regime(model).is_estimated or self._catalogue.settings[model].has_many_classes:
