@@ -3,6 +3,7 @@
 import json
 import shlex
 from datetime import datetime
+from io import BytesIO, TextIOWrapper
 
 import pytest
 from cli.commands import ran
@@ -49,6 +50,14 @@ def test_a_page_that_lasts_is_judged_where_the_last_windows_have_too_few_outcome
     *_, judged, following = ran(capsys, "replay", path).out.splitlines()
     assert judged.endswith("Judged: default: model degraded, pages.")
     assert following == f"Next: precision-monitor diagnose {path} says why."
+
+
+def test_a_command_on_what_a_pipe_brought_asks_to_save_it(capsys, monkeypatch):
+    events = ran(capsys, "sample", "worse").out
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(events.encode())))
+    following = ran(capsys, "replay", "-").out.splitlines()[-1]
+    asked = "Next: save standard input as FILE; precision-monitor diagnose FILE says why."
+    assert following == asked
 
 
 @pytest.mark.parametrize("configured", [False, True])
