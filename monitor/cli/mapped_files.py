@@ -43,7 +43,8 @@ class RecordedFeed:
         paths: the files, patterns of objects in a store, and databases of configured feeds
             (`recorded_tables`).
         config: models, and the mapping of each configured feed.
-        given: the mapping of the options, which takes precedence; None without one.
+        given: the mapping of the options, which completes that of a feed and takes precedence;
+            None without one.
         id_texts: notes the texts of some ids; None to note none.
 
     Raises:
@@ -155,10 +156,26 @@ def mappings_of(
     Args:
         paths: the files.
         config: its feeds may have a mapping for a file of their path.
-        given: the mapping of the options, which takes precedence; None without one.
+        given: the mapping of the options, which completes that of a feed and takes precedence;
+            None without one.
     """
     feeds = [f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped]
-    return [(path, _mapping_of_feed(path, feeds) if given is None else given) for path in paths]
+    return [(path, _completed(_mapping_of_feed(path, feeds), given)) for path in paths]
+
+
+def _completed(
+    configured: MappedRecords | None, given: MappedRecords | None
+) -> MappedRecords | None:
+    """The mapping of the options, with what a configured feed says besides."""
+    if configured is None or given is None:
+        return given or configured
+    values = {**configured.values, **given.values}
+    for field in configured.values.keys() & given.values.keys():
+        lists = given.values[field].model_dump(exclude_unset=True)
+        values[field] = configured.values[field].model_copy(update=lists)
+    time = configured.time.model_copy(update=given.time.model_dump(exclude_unset=True))
+    fields = {**configured.fields, **given.fields}
+    return given.model_copy(update={"fields": fields, "values": values, "time": time})
 
 
 def _mapping_of_feed(path: str, feeds: Sequence[FileFeed]) -> MappedRecords | None:
