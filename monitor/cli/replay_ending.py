@@ -158,8 +158,8 @@ def _is_open(found: Compared) -> bool:
 
 
 def _is_too_few(found: Compared) -> bool:
-    """Return True where the outcomes exclude nothing that matters, and no version is worse."""
-    return found.because is Because.TOO_FEW and not found.worse_version
+    """Return True where the outcomes exclude nothing that matters."""
+    return found.because is Because.TOO_FEW
 
 
 def _is_quiet(found: Compared) -> bool:
