@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +39,18 @@ class LiveRatio:
         reference: with the dispersion for the interval, and the profile.
         windows: counts.
         half_life_ms: event time after which an outcome counts half, at least a pane.
+        edition: returns the version of the model's counts, which are read again once it differs.
     """
 
     def __init__(
-        self, reference: MatureReference, windows: OutcomeReader, half_life_ms: int
+        self,
+        reference: MatureReference,
+        windows: OutcomeReader,
+        half_life_ms: int,
+        edition: Callable[[], Hashable],
     ) -> None:
-        self._windows = windows
+        self._windows, self._edition = windows, edition
+        self._known: tuple[Hashable, RatioNow] = (None, UNKNOWN_NOW)
         self._step = step_ms = windows.step_ms
         self._half_life = max(half_life_ms / step_ms, 1.0)
         self._dispersion = reference.dispersion.class_ratio
@@ -58,6 +65,12 @@ class LiveRatio:
             mature: outcomes up to this moment, epoch milliseconds, are mature.
         """
         end = mature // self._step
+        seen = (end, row, self._edition())
+        if self._known[0] != seen:
+            self._known = (seen, self._read(row, end))
+        return self._known[1]
+
+    def _read(self, row: int, end: int) -> RatioNow:
         first = end - self._panes
         cells = self._windows.panes(first, end, np.array([row]))[:, 0, : len(Outcome)]
         filled = np.flatnonzero(cells.any(axis=1))

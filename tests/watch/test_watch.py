@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
@@ -207,7 +209,9 @@ def test_an_empty_stretch_lets_old_outcomes_count_less():
     monitor = fed({(): stream(2000, rates(24 * DAYS))})
     hours = np.array([24 * DAYS + 100, 24 * DAYS + 102]) * HOUR
     monitor.apply(batch_of_counts(hours, {(): np.array([[90, 0, 0, 10], [10, 0, 0, 90]])}))
-    ratio = LiveRatio(monitor._watch._references.found(0), monitor._windows, 2 * HOUR)
+    windows = monitor._windows
+    edition = partial(windows.history_edition, 0)
+    ratio = LiveRatio(monitor._watch._references.found(0), windows, 2 * HOUR, edition)
     now = ratio.now(0, int(hours[1]) + 5 * HOUR)
     assert float(now.ratio.estimate) == pytest.approx((45 + 10) / (5 + 90))
     log_ratio, _ = ratio.profile.expected(hours[1] / 1000)
