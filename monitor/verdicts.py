@@ -156,6 +156,7 @@ class AwaitedReference(NamedTuple):
         positives_needed: as many as it needs; 0 likewise.
         false_positives: mature false positives so far; 0 likewise.
         false_positives_needed: as many as it needs; 0 likewise.
+        first_ms: length of the first days that the reference in use stands in for; 0 without one.
     """
 
     about_ms: int
@@ -163,6 +164,7 @@ class AwaitedReference(NamedTuple):
     positives_needed: int = 0
     false_positives: int = 0
     false_positives_needed: int = 0
+    first_ms: int = 0
 
 
 NOT_COMPARED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.NO_REFERENCE)
@@ -307,8 +309,8 @@ class Watched:
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
         day_scatter: how much the days of the model scatter; None without a reference.
-        awaited: what a model without a reference lacks; None with one, and before its first
-            outcome.
+        awaited: what the configured reference lacks; None once it is in use, and before the
+            first outcome.
         predictions: the test of its predictions against their past.
         trend: slope of the model's skill over weeks, looked at once a week; None where none
             is certain.

@@ -11,13 +11,14 @@ from monitor.cli.init_source import Looked, looked_at
 from monitor.cli.learned_classes import class_names
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.proposed_reference import ProposedReference
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
-from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, Labelling
 from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.config.quantities import count_of
+from monitor.config.yaml_text import flow, scalar
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.files import FirstRows
@@ -55,10 +56,10 @@ def run(args: Namespace) -> int:
         tell(_found(model))
         if model.unlabelled:
             tell(f"warning: {one_line(model.name)}: {model.unlabelled}")
-        if model.complete_ms is not None:
+        if not model.reference.within:
             tell(
-                f"{one_line(model.name)}: the reference of {model.reference} is longer than these "
-                f"events: {_complete(model.complete_ms)}"
+                f"{one_line(model.name)}: these events do not complete a reference; the one of "
+                f"{model.reference.first} is the first to be {_complete(model.reference)}"
             )
     if torn is not None:
         raise torn
@@ -179,7 +180,9 @@ def _document(
         yield from _model(model, segments, scored=scored)
     longest = max(models, key=lambda model: model.predictions)
     carries = f"what the volume of {scalar(longest.name)} carries"
-    yield f"windows: [{', '.join(longest.windows)}] # {carries}"
+    if longest.windows.left_out:
+        carries += f"; {' and '.join(longest.windows.left_out)} would need more days"
+    yield f"windows: [{', '.join(longest.windows.names)}] # {carries}"
     yield "feeds:"
     first, *others = (f"{key}: {flow(value)}" for key, value in looked.feed.items())
     yield f"  - {first}"
@@ -206,21 +209,23 @@ def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool)
     if model.unlabelled:
         yield f"    # {model.unlabelled}"
     yield f"    label_timeout: {model.timeout} # {_timeout_from(model)}"
-    fits = _fits(model)
-    yield f"    reference: {{first: {model.reference}}} # what windows are compared with; {fits}"
+    first, fits = model.reference.first, _fits(model.reference)
+    yield f"    reference: {{first: {first}}} # what windows are compared with; {fits}"
 
 
-def _fits(model: SurveyedModel) -> str:
+def _fits(reference: ProposedReference) -> str:
     """Return what a reference suffices for, and when it is complete if it is not yet."""
     found = "long enough for detectors"
-    if model.detectable != model.reference:
-        longer = f", {model.detectable} would have enough" if model.detectable else ""
+    if not reference.suffices:
+        longer = f", {reference.detectable} would have enough" if reference.detectable else ""
         found = f"too few labels for detectors{longer}"
-    return found if model.complete_ms is None else f"{found}; {_complete(model.complete_ms)}"
+    if reference.extended:
+        found = f"extended to {reference.extended} for want of outcomes: {found}"
+    return found if reference.within else f"{found}; {_complete(reference)}"
 
 
-def _complete(moment: int) -> str:
-    return f"complete after {day_text(moment)}, once its labels are there"
+def _complete(reference: ProposedReference) -> str:
+    return f"complete about {day_text(reference.complete_ms)}"
 
 
 def _feed(mapping: MappedRecords, segments: tuple[Segment, ...]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,8 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.id_texts import IdTexts
 from monitor.feeds.decoder_threads import DecoderThreads
-from monitor.feeds.mapping.guessing import ASKED, TAKEN, mapping_for_table
+from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.feeds.mapping.written import ASKED, taken_columns
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import SmallKeys, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
@@ -43,7 +43,8 @@ class RecordedFeed:
         paths: the files, patterns of objects in a store, and databases of configured feeds
             (`recorded_tables`).
         config: models, and the mapping of each configured feed.
-        given: the mapping of the options, which takes precedence; None without one.
+        given: the mapping of the options, which completes that of a feed and takes precedence;
+            None without one.
         id_texts: notes the texts of some ids; None to note none.
 
     Raises:
@@ -122,8 +123,7 @@ class RecordedFeed:
         return streams[0] if len(streams) == 1 else merged(streams)
 
     def _say(self, text: str) -> None:
-        taken = shlex.split(text.partition(TAKEN)[2])[1::2]  # each behind --field
-        self.faults.columns |= dict(_pairs("field", taken))
+        self.faults.columns |= taken_columns(text)
         if ASKED in text:
             self.faults.asked = text.partition(ASKED)[2]
         tell(text)
@@ -156,10 +156,26 @@ def mappings_of(
     Args:
         paths: the files.
         config: its feeds may have a mapping for a file of their path.
-        given: the mapping of the options, which takes precedence; None without one.
+        given: the mapping of the options, which completes that of a feed and takes precedence;
+            None without one.
     """
     feeds = [f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped]
-    return [(path, _mapping_of_feed(path, feeds) if given is None else given) for path in paths]
+    return [(path, _completed(_mapping_of_feed(path, feeds), given)) for path in paths]
+
+
+def _completed(
+    configured: MappedRecords | None, given: MappedRecords | None
+) -> MappedRecords | None:
+    """The mapping of the options, with what a configured feed says besides."""
+    if configured is None or given is None:
+        return given or configured
+    values = {**configured.values, **given.values}
+    for field in configured.values.keys() & given.values.keys():
+        lists = given.values[field].model_dump(exclude_unset=True)
+        values[field] = configured.values[field].model_copy(update=lists)
+    time = configured.time.model_copy(update=given.time.model_dump(exclude_unset=True))
+    fields = {**configured.fields, **given.fields}
+    return given.model_copy(update={"fields": fields, "values": values, "time": time})
 
 
 def _mapping_of_feed(path: str, feeds: Sequence[FileFeed]) -> MappedRecords | None:

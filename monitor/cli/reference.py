@@ -9,9 +9,9 @@ from monitor import metrics
 from monitor.cli.held_out import HeldOut, read_held_out
 from monitor.cli.mapped_files import mapping_of
 from monitor.cli.output import show, tell
-from monitor.cli.yaml_text import flow, scalar
 from monitor.config import Config, load_config
 from monitor.config.quantities import count_of
+from monitor.config.yaml_text import flow, scalar
 from monitor.counts import ConfusionCounts
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.report.reference_text import too_small_text

@@ -19,7 +19,7 @@ from monitor.feeds.csv_file import UNREADABLE_QUOTES
 from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
-from monitor.feeds.mapping.guessing import ASKED
+from monitor.feeds.mapping.written import ASKED
 from monitor.feeds.odd_values import stands_for_no_class
 
 _SHOWN = 3

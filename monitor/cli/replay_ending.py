@@ -31,6 +31,8 @@ _COLUMNS = 100
 _NAMED = 3
 _READ_ALL = ("compare", "diagnose")
 """Commands that read all files, and the configuration."""
+_PIPED = "FILE"
+"""What stands for standard input in a command, which cannot read it again."""
 _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
@@ -61,7 +63,9 @@ def ending(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str] = 
     lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args)  # a command stays on its line
     if found or any(snapshot.events.values()):
-        lines.append(f"Next: {_next(snapshot, found, paging, args)}")
+        step = _next(snapshot, found, paging, args)
+        piped = STDIN in args.files and f" {_PIPED}" in step
+        lines.append(f"Next: {f'save standard input as {_PIPED}; ' if piped else ''}{step}")
     return "\n".join(lines)
 
 
@@ -129,7 +133,7 @@ def _next(
     moved = [
         name
         for name, one in found.items()
-        if name in paging or not (_is_open(one) or _is_quiet(one))
+        if name in paging or not (_is_open(one) or _is_too_few(one) or _is_quiet(one))
     ]
     if moved:
         several = ["--model", moved[0]] if len(found) > 1 else []
@@ -138,7 +142,7 @@ def _next(
     if worse:
         several = ["--model", worse[0]] if len(found) > 1 else []
         return f"{_command('compare', args, several)} shows both versions."
-    if all(_is_open(one) for one in found.values()):
+    if all(_is_open(one) or _is_too_few(one) for one in found.values()):
         return (
             "replay more days, or compare two stretches of time: "
             f"{_command('diagnose', args)} --before A..B --after C..D."
@@ -153,13 +157,18 @@ def _is_open(found: Compared) -> bool:
     return bool(found.obstacle) and found.verdict is Verdict.INSUFFICIENT_EVIDENCE
 
 
+def _is_too_few(found: Compared) -> bool:
+    """Return True where the outcomes exclude nothing that matters."""
+    return found.because is Because.TOO_FEW
+
+
 def _is_quiet(found: Compared) -> bool:
     return found.verdict is Verdict.NO_CHANGE or found.because is Because.STEADY
 
 
 def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
     """A command on the same files with the same mapping."""
-    files = ["FILE" if path == STDIN else path for path in args.files]
+    files = [_PIPED if path == STDIN else path for path in args.files]
     reads_all = name in _READ_ALL
     words = [name, *(files if reads_all else files[:1])]
     if args.config and reads_all:

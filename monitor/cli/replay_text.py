@@ -21,7 +21,13 @@ from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.printable import one_line
-from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
+from monitor.report.reference_text import (
+    far_text,
+    mixed_text,
+    reference_text,
+    stand_in_text,
+    warming_up_text,
+)
 from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unused_windows import unused_windows_text
@@ -136,6 +142,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         return
     if watched.reference is not None:
         yield from _told(f"compared with {reference_text(watched.reference)}")
+        yield from _told(stand_in_text(watched.awaited))
         yield from _told(warming_up_text(watched) or "")
         yield from _told(mixed_text(watched.reference))
     yield from _answers(snapshot, model)

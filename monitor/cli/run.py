@@ -23,6 +23,7 @@ from monitor.exporter.app import create_app
 from monitor.exporter.otlp.availability import unavailable_push
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
+from monitor.feeds.follow.follower import FollowedFiles
 from monitor.feeds.source import Source
 from monitor.prometheus.exposition import Exposition
 from monitor.prometheus.process_series import STATE_BEGAN, ProcessCollector
@@ -297,9 +298,9 @@ def _posted_feeds(
 
 def _named(sources: list[Source]) -> str:
     return ", ".join(
-        source.name
-        if source.attached or isinstance(source, PostedFeeds)
-        else f"{source.name} (once it appears)"
+        f"{source.name} (once it appears)"
+        if isinstance(source, FollowedFiles) and not source.attached
+        else source.name
         for source in sources
     )
 

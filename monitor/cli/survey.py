@@ -7,31 +7,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from monitor.cli.proposed_reference import (
+    Labelled,
+    ProposedReference,
+    ProposedWindows,
+    proposed_reference,
+    proposed_windows,
+)
 from monitor.cli.unlabelled_end import UnlabelledEnd, unlabelled_end
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling
 from monitor.config.mapping import FIELDS, SEGMENT
 from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
-from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.engine import Monitor
-from monitor.events.columns import EARLIEST_MS, LATEST_MS
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.feeds.segment_keys import MOST_KEYS, MOST_VALUES, values_by_name
 from monitor.snapshot import ModelState, Snapshot
+from monitor.watch.first_days import CountsUpTo
 from monitor.windows.range_counts import RangeCounts
 
 TIMEOUTS = ("1d", "2d", "3d", "7d", "14d", "30d", "60d", "90d", "180d", "365d")
 """Label timeouts to choose from."""
-WINDOWS = ("1h", "6h", "1d", "7d", "30d")
-"""Windows to choose from."""
 UNKNOWN_TIMEOUT = "30d"
 """The shortest label timeout to propose where the events do not show how late labels come."""
-REFERENCES = ("7d", "14d", "30d", "60d")
-"""Lengths of the reference to choose from."""
 
-_MOST_WINDOWS = 3
-_FLAGGED_A_WINDOW = 100
-"""Labelled predicted positives that a window needs: its precision is known to about 0.1."""
 _SLACK = 2.0
 """The label timeout is at least so many times the age by which .99 of the labels have come."""
 _UNEVEN = 2.0
@@ -65,12 +67,8 @@ class SurveyedModel:
             without labels, or where the events do not say when they came.
         unlabelled: the last stretch of time, where labels are missing; None where they are not.
         timeout: label timeout to propose.
-        windows: windows that its volume can carry, at least one.
-        reference: length of the reference to propose, no longer than the labels reach where
-            they reach that far.
-        complete_ms: the end of that reference, epoch milliseconds, where it lies beyond the
-            last prediction; else None.
-        detectable: shortest length on which detectors can run; None where none is known to do.
+        windows: windows that its volume can carry.
+        reference: the reference to propose, complete within the events where one is.
         labelling: how its labels seem to come.
         classes: names of its classes that came; none where they are 0 and 1.
     """
@@ -82,10 +80,8 @@ class SurveyedModel:
     late_days: float | None
     unlabelled: UnlabelledEnd | None
     timeout: str
-    windows: tuple[str, ...]
-    reference: str
-    complete_ms: int | None
-    detectable: str | None
+    windows: ProposedWindows
+    reference: ProposedReference
     labelling: Labelling
     classes: tuple[str, ...] = ()
 
@@ -120,9 +116,13 @@ class Surveyor:
         blocks = self._all.steps(self._all.series(model.name)[0])
         unlabelled = unlabelled_end(*blocks, last, model.last_label_ms, timed=timed)
         labelled_days = days if unlabelled is None else days - unlabelled.days
-        detectable = _detectable(counts, labelled_days)
-        reference = _reference(detectable, labelled_days)
-        complete = first + parse_duration(reference)
+        timeout = _timeout(late, _without_labels(counts, days, unlabelled))
+        labelling = Labelling.COMPLETE if model.classes else _labelling(counts, model)
+        by_timeout = labelling is Labelling.NEGATIVES_BY_TIMEOUT or model.maturity_ms is None
+        age = parse_duration(timeout) if by_timeout else model.maturity_ms or 0
+        sums = _sums(*blocks)
+        reference = proposed_reference(Labelled(first, last, labelled_days, age, counts, sums))
+        flagged_a_day = float(counts.predicted_positive) / labelled_days
         return SurveyedModel(
             name=model.name,
             predictions=model.predictions_positive + model.predictions_negative,
@@ -130,12 +130,10 @@ class Surveyor:
             days=days,
             late_days=late,
             unlabelled=unlabelled,
-            timeout=_timeout(late, _without_labels(counts, days, unlabelled)),
-            windows=_windows(float(counts.predicted_positive) / labelled_days),
+            timeout=timeout,
+            windows=proposed_windows(flagged_a_day, reference, last),
             reference=reference,
-            complete_ms=complete if complete > last else None,
-            detectable=detectable,
-            labelling=Labelling.COMPLETE if model.classes else _labelling(counts, model),
+            labelling=labelling,
             classes=_classes(model),
         )
 
@@ -158,6 +156,17 @@ def proposed_segments(
     return tuple(sorted(found, key=lambda segment: segment.values)[:MOST_KEYS])
 
 
+def _sums(opens: Int64Array, counts: Int64Array) -> CountsUpTo:
+    """Return a function that sums blocks, (blocks, 6), up to each of some moments."""
+    nothing = np.zeros((1, counts.shape[1]), dtype=np.int64)
+    counted = np.concatenate([nothing, counts.cumsum(axis=0)])
+
+    def up_to(moments: Sequence[int]) -> Int64Array:
+        return np.asarray(counted[np.searchsorted(opens, moments)])
+
+    return up_to
+
+
 def _without_labels(counts: ConfusionCounts, days: float, end: UnlabelledEnd | None) -> float:
     """Return how many days at the end have no labels, all of them where none came."""
     if not int(counts.total):
@@ -177,47 +186,6 @@ def _timeout(late_days: float | None, unlabelled_days: float) -> str:
     else:
         needed = late_days * _SLACK * DAY_MS
     return next((text for text in TIMEOUTS if parse_duration(text) >= needed), TIMEOUTS[-1])
-
-
-def _windows(flagged_a_day: float) -> tuple[str, ...]:
-    carried = [
-        text
-        for text in WINDOWS
-        if flagged_a_day * parse_duration(text) / DAY_MS >= _FLAGGED_A_WINDOW
-    ]
-    return tuple(carried[:_MOST_WINDOWS]) or WINDOWS[-1:]
-
-
-def _detectable(counts: ConfusionCounts, days: float) -> str | None:
-    """Return the shortest reference that detectors can use; None where none is long enough.
-
-    Args:
-        counts: labelled outcomes.
-        days: length of the stretch that they are of.
-    """
-    least = {FEWEST_POSITIVES: counts.actual_positive, FEWEST_FALSE_POSITIVES: counts.fp}
-    needed = max(
-        (fewest / float(came) * days if came else math.inf) for fewest, came in least.items()
-    )
-    return next((text for text in REFERENCES if _in_days(text) >= needed), None)
-
-
-def _reference(detectable: str | None, days: float) -> str:
-    """Return the reference that the labels carry: for detectors, or else to compare with at all.
-
-    Args:
-        detectable: shortest length on which detectors can run, if there is one.
-        days: length of the stretch with labels. A reference that is too short for detectors
-            takes at most half of it, so that as much is left to compare.
-    """
-    if detectable is not None and _in_days(detectable) <= days:
-        return detectable
-    carried = [text for text in REFERENCES if 2 * _in_days(text) <= days]
-    return carried[-1] if carried else REFERENCES[0]
-
-
-def _in_days(text: str) -> float:
-    return parse_duration(text) / DAY_MS
 
 
 def _classes(model: ModelState) -> tuple[str, ...]:

@@ -50,8 +50,8 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "union_tag_not_found": ("has no type", f"write {_TYPES}"),
     "tuple_type": _LIST,
     "too_short": ("must not be empty", "list at least one"),
-    "dict_type": ("must be a mapping", "write NAME: {{}}"),
-    "mapping_type": ("must be a mapping", "write NAME: {{}}"),
+    "dict_type": ("must be a mapping", "write {entry}"),
+    "mapping_type": ("must be a mapping", "write {entry}"),
     "model_type": ("must be a mapping", "give it one of the keys {keys}"),
     "model_attributes_type": ("must be a mapping", f"give it a {_TYPES}"),
     "string_type": _TEXT,
@@ -61,6 +61,14 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "unfit": ("{what}", "{allowed}"),
 }
 """The fault and what is allowed, by pydantic's error type."""
+
+_ENTRIES = {
+    "models": "NAME: {}",
+    "fields": "{id: COLUMN}",
+    "values": "{label: {positive: [VALUE]}}",
+}
+_ENTRY = "{NAME: VALUE}"
+"""An entry of a mapping, for settings that are not in `_ENTRIES`."""
 
 
 def config_faults(error: ValidationError, document: Document) -> list[ConfigFault]:
@@ -113,6 +121,8 @@ def _fault(detail: ErrorDetails, document: Document) -> ConfigFault:
     what, allowed = _WORDS.get(kind, (detail["msg"].replace("{", "{{"), "see the schema"))
     if kind == "model_type":
         context = {"keys": ", ".join(_section_at(detail["loc"]).model_fields)}
+    if kind in ("dict_type", "mapping_type"):
+        context = {"entry": _ENTRIES.get(str(path[-1]), _ENTRY)}
     what, allowed = what.format_map(context), allowed.format_map(context)
     if kind == "enum":
         names = context["expected"].replace(" or ", ", ").replace("'", "").split(", ")

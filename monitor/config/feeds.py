@@ -52,6 +52,11 @@ class FileFeed(MappedRecords):
     )
 
     @property
+    def is_of_feed(self) -> bool:
+        """Advice on its columns is YAML, as it is."""
+        return True
+
+    @property
     def summary(self) -> str:
         """The type and place of the feed, in a few words."""
         place = q.without_account(str(self.path))

@@ -237,6 +237,11 @@ class MappedRecords(Section):
         return fields
 
     @property
+    def is_of_feed(self) -> bool:
+        """True for the mapping of a configured feed."""
+        return False
+
+    @property
     def is_mapped(self) -> bool:
         """True where anything differs from the fields of events."""
         return bool(self.fields or self.values) or self.time != TimeForm()

@@ -42,9 +42,10 @@ class EmbeddedMonitor(Monitor):
     Args:
         config: as of `monitor.engine.Monitor`.
         state: likewise.
+        **settings: belong into `config`.
 
     Raises:
-        TypeError: `config` is no `Config`.
+        TypeError: `config` is no `Config`, or settings are given outside of one.
 
     >>> monitor = EmbeddedMonitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -56,7 +57,15 @@ class EmbeddedMonitor(Monitor):
     0.666...
     """
 
-    def __init__(self, config: Config | None = None, state: State | None = None) -> None:
+    def __init__(
+        self, config: Config | None = None, state: State | None = None, **settings: Any
+    ) -> None:
+        if settings:
+            given = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+            raise TypeError(
+                f"Monitor: takes its settings in a Config, got {given}; write "
+                f"Monitor(Config({given}))"
+            )
         if not isinstance(config, Config | None):
             raise TypeError(
                 f"config: must be a Config, got {type(config).__name__}; Monitor.from_yaml(PATH) "
@@ -286,3 +295,6 @@ class EmbeddedMonitor(Monitor):
         left = len(snapshot.models) - _SHOWN
         more = [f"… and {count_of(left, 'more model')}"] if left > 0 else []
         return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
+
+
+EmbeddedMonitor.__name__ = EmbeddedMonitor.__qualname__ = "Monitor"  # as users import and read it

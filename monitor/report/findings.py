@@ -10,7 +10,7 @@ from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Attribution
-from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
+from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
@@ -125,10 +125,8 @@ def _worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
-    While another window is judged degraded, the model is not steady. If the deciding window has
-    too few outcomes, the model still counts as steady where a longer
-    window excludes a fall that matters, even one that overlaps the reference. If every window
-    overlaps the reference, the reason is too few outcomes.
+    It is the reason of its deciding window. While another window is judged degraded, the model
+    is not steady. If every window overlaps the reference, the reason is too few outcomes.
 
     Args:
         model: with its reference and its windows.
@@ -141,13 +139,7 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
         return Because.NO_REFERENCE if found.because is not None else None
     if found.because is not None and worse_window(model):
         return Because.MOVED
-    if found.because not in (Because.TOO_FEW, Because.NO_REFERENCE):
-        return found.because
-    if found.judgement is None:
-        return Because.TOO_FEW
-    seen, _ = _recall(model)
-    usual = float(recall(reference.counts))
-    return Because.STEADY if seen.excluded >= (1 - MATTERS) * usual else Because.TOO_FEW
+    return Because.TOO_FEW if found.because is Because.NO_REFERENCE else found.because
 
 
 def _recall(model: ModelState) -> tuple[RecallEvidence, str]:

@@ -35,8 +35,10 @@ def headline(diagnosis: Diagnosis) -> str:
         diagnosis.judged_within,
         because=diagnosis.because,
     )
+    ends = diagnosis.change_lower_points, diagnosis.change_upper_points
+    certain = certainly_moved(*ends, because=diagnosis.because)
     return with_version(
-        f"{moved(*sides, because=diagnosis.because)}: {why}",
+        f"{moved(*sides, certain=certain)}: {why}",
         diagnosis.news.new_version,
         diagnosis.after.opens,
         moved=rates_changed(diagnosis.verdict, diagnosis.judgement),
@@ -71,14 +73,24 @@ def _phrases(components: tuple[str, ...] | list[str]) -> str:
     return ", ".join(METRIC_WORDS[name].phrase for name in _COMPONENTS if name in components)
 
 
-def moved(before: float, after: float, *, because: Because | None = None) -> str:
+def certainly_moved(lower: float, upper: float, *, because: Because | None) -> bool:
+    """Return whether precision certainly moved.
+
+    Args:
+        lower: lower limit of its change.
+        upper: upper limit of its change.
+        because: why there is no verdict. Of too few outcomes no interval counts.
+    """
+    return (lower > 0 or upper < 0) and because is not Because.TOO_FEW
+
+
+def moved(before: float, after: float, *, certain: bool = True) -> str:
     """Return whether precision fell, rose or stayed, with both numbers.
 
     Args:
         before: precision before; NaN where it is not known.
         after: precision after; NaN where it is not known.
-        because: why there is no verdict; where nothing certainly changed, both numbers
-            stand alone.
+        certain: precision certainly moved; where it did not, both numbers stand alone.
 
     >>> moved(0.4566, 0.2226), moved(0.4566, float("nan"))
     ('Precision fell .457 → .223', 'Precision was .457 before, and is not known after')
@@ -91,7 +103,7 @@ def moved(before: float, after: float, *, because: Because | None = None) -> str
     ends = f"{short(before, 3)} → {short(after, 3)}"
     if abs(after - before) < _HARDLY:
         return f"Precision stayed, {ends}"
-    if because in (Because.STEADY, Because.TOO_FEW):
+    if not certain:
         return f"Precision {ends}"
     return f"Precision {'fell' if after < before else 'rose'} {ends}"
 

@@ -14,7 +14,7 @@ from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on, window_opens
 from monitor.report.findings import model_because
-from monitor.report.headline import moved, reason
+from monitor.report.headline import certainly_moved, moved, reason
 from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
@@ -74,7 +74,11 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))
     because = model_because(model, found)
-    change = moved(then, now, because=because)
+    parts = found.attribution
+    certain = parts is not None and certainly_moved(
+        parts.change_lower_points, parts.change_upper_points, because=because
+    )
+    change = moved(then, now, certain=certain)
     labels_changed = found.judgement.label_errors_changed
     if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
         return f"{change}: {_PAGES}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from monitor.config.quantities import count_of, format_time
+from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.drift.level_change import LevelChange
 from monitor.report.missing_evidence import day_text
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import SOURCES
-from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
+from monitor.verdicts import AwaitedReference, ReferenceOutcomes, Watched, WindowVerdict
 
 
 def reference_text(before: ReferenceOutcomes) -> str:
@@ -22,7 +22,8 @@ def reference_text(before: ReferenceOutcomes) -> str:
     >>> reference_text(ReferenceOutcomes(source="counts", opens=None, closes=None, counts=counts))
     'reference no. 1, given counts, 1,000 outcomes, r0 = 0.1111'
     """
-    parts = [f"reference no. {before.version}", SOURCES[before.source].words]
+    replaced = f" (it replaced no. {before.version - 1})" if before.version > 1 else ""
+    parts = [f"reference no. {before.version}{replaced}", SOURCES[before.source].words]
     if before.opens is not None and before.closes is not None:
         parts.append(f"{format_time(before.opens)}..{format_time(before.closes)}")
     ratio = f"r0 = {before.class_ratio:.4g}"
@@ -31,6 +32,20 @@ def reference_text(before: ReferenceOutcomes) -> str:
     parts += [f"{count_of(round(before.counts.total.item()), 'outcome')}"]
     parts += [] if before.pooled else [ratio]
     return ", ".join(parts)
+
+
+def stand_in_text(awaited: AwaitedReference | None) -> str:
+    """Return for how long a reference stands in for the configured one; "" where it does not.
+
+    Args:
+        awaited: what the configured reference lacks.
+    """
+    if awaited is None or not awaited.first_ms:
+        return ""
+    return (
+        f"this reference stands in for the first {format_duration(awaited.first_ms)} until about "
+        f"{day_text(awaited.about_ms)}, when these and a week to compare are known"
+    )
 
 
 def mixed_text(before: ReferenceOutcomes) -> str:

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from monitor.config.quantities import count_of, format_time
 from monitor.events.model_time import SHARE
 from monitor.report.printable import one_line
-from monitor.report.reference_text import far_text, mixed_text, reference_text, warming_up_text
+from monitor.report.reference_text import (
+    far_text,
+    mixed_text,
+    reference_text,
+    stand_in_text,
+    warming_up_text,
+)
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.snapshot import CELL_NAMES, ModelState, Snapshot
 from monitor.verdicts import WindowVerdict
@@ -73,6 +79,8 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
     now, before = model.watched.reference, old.watched.reference if old else None
     if now is not None and (before is None or before.version != now.version):
         yield f"{model.name}: {reference_text(now)}"
+        if stands_in := stand_in_text(model.watched.awaited):
+            yield f"{model.name}: {stands_in}"
         if mixed := mixed_text(now):
             yield f"CAUTION: {model.name}: {mixed}"
         if why := warming_up_text(model.watched):

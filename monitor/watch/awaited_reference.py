@@ -16,7 +16,7 @@ from monitor.watch.first_days import (
     PROVISIONAL_POSITIVES,
     CountsUpTo,
 )
-from monitor.windows.pane_widths import LONGEST_FIRST_MS
+from monitor.windows.pane_widths import LONGEST_FIRST_MS, SPARE_MS
 
 
 def awaited_reference(
@@ -65,3 +65,26 @@ def awaited_reference(
         false_positives=have[1],
         false_positives_needed=needed[1],
     )
+
+
+def longer_first_days(
+    setting: Reference, opens: int, closes: int, now: int, age: int
+) -> AwaitedReference | None:
+    """Return the configured first days that a shorter reference stands in for.
+
+    Args:
+        setting: the configured reference.
+        opens: first moment of the reference in use, epoch milliseconds.
+        closes: first moment after it.
+        now: current event time, epoch milliseconds.
+        age: age at which outcomes are mature, milliseconds.
+
+    Returns:
+        None where the reference in use is the configured one, or where only a model that looks
+        moved keeps that one from its place.
+    """
+    first = setting.first
+    if first is None or closes - opens >= first:
+        return None
+    about = opens + first + SPARE_MS + age
+    return AwaitedReference(about_ms=about, first_ms=first) if about > now else None

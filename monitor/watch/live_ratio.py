@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts
-from monitor.drift.live_class_ratio import ClassRatio, LiveClassRatio
-from monitor.events.columns import Int64Array
-from monitor.events.renumbering import State
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift.live_class_ratio import UNKNOWN_RATIO, ClassRatio, live_class_ratio
 from monitor.watch.reference import MatureReference
+from monitor.windows.outcome_reader import OutcomeReader
+
+_HALF_LIVES = 32
+"""What is older, in half-lives, counts less than one in a thousand million."""
+
+
+class RatioNow(NamedTuple):
+    """The class ratio at one moment.
+
+    Attributes:
+        ratio: smoothed over mature panes, with its 95 % interval; NaN before the first outcome.
+        expected: r that the profile of the reference expects of the last pane with outcomes;
+            NaN without either.
+    """
+
+    ratio: ClassRatio
+    expected: float
+
+
+UNKNOWN_NOW = RatioNow(UNKNOWN_RATIO, float("nan"))
 
 
 class LiveRatio:
@@ -18,53 +37,51 @@ class LiveRatio:
 
     Args:
         reference: with the dispersion for the interval, and the profile.
+        windows: counts.
         half_life_ms: event time after which an outcome counts half, at least a pane.
-        step_ms: width of a pane.
+        edition: returns the version of the model's counts, which are read again once it differs.
     """
 
-    def __init__(self, reference: MatureReference, half_life_ms: int, step_ms: int) -> None:
-        self._step = step_ms
-        self._live = LiveClassRatio(
-            half_life=max(half_life_ms / step_ms, 1.0),
-            dispersion=reference.dispersion.class_ratio,
-        )
-        self._last: int | None = None
-        self._now: ClassRatio | None = None
+    def __init__(
+        self,
+        reference: MatureReference,
+        windows: OutcomeReader,
+        half_life_ms: int,
+        edition: Callable[[], Hashable],
+    ) -> None:
+        self._windows, self._edition = windows, edition
+        self._known: tuple[Hashable, RatioNow] = (None, UNKNOWN_NOW)
+        self._step = step_ms = windows.step_ms
+        self._half_life = max(half_life_ms / step_ms, 1.0)
+        self._dispersion = reference.dispersion.class_ratio
+        self._panes = int(np.ceil(_HALF_LIVES * self._half_life))
         self.profile = reference.profile
 
-    @property
-    def now(self) -> ClassRatio:
-        """The smoothed class ratio with its 95 % interval; NaN before the first pane."""
-        if self._now is None:
-            self._now = self._live.estimate()
-        return self._now
-
-    @property
-    def expected(self) -> float:
-        """The class ratio that the profile expects of the last pane; NaN without either."""
-        if self.profile is None or self._last is None:
-            return float("nan")
-        log_ratio, _ = self.profile.expected(self._last * self._step / 1000)
-        return float(np.exp(log_ratio))
-
-    def update(self, cells: Int64Array, pane: int) -> None:
-        """Update with one mature pane.
+    def now(self, row: int, mature: int) -> RatioNow:
+        """Return the class ratio by the mature panes.
 
         Args:
-            cells: outcomes of all the model's predictions in it, (4,).
-            pane: its number; panes come in order, and empty ones may be skipped.
+            row: series number of all the model's predictions.
+            mature: outcomes up to this moment, epoch milliseconds, are mature.
         """
-        since = 1 if self._last is None else pane - self._last
-        self._live.update(ConfusionCounts.from_cells(cells), panes=since)
-        self._last, self._now = pane, None
+        end = mature // self._step
+        seen = (end, row, self._edition())
+        if self._known[0] != seen:
+            self._known = (seen, self._read(row, end))
+        return self._known[1]
 
-    def state(self) -> State:
-        """Serializable state."""
-        return {"last": self._last, "live": self._live.state()}
-
-    def restored(self, state: State) -> Self:
-        """Load what `state` returned, and return itself."""
-        self._last = state["last"]
-        self._live.restore(state["live"])
-        self._now = None
-        return self
+    def _read(self, row: int, end: int) -> RatioNow:
+        first = end - self._panes
+        cells = self._windows.panes(first, end, np.array([row]))[:, 0, : len(Outcome)]
+        filled = np.flatnonzero(cells.any(axis=1))
+        if not len(filled):
+            return UNKNOWN_NOW
+        smoothed = live_class_ratio(
+            ConfusionCounts.from_cells(cells),
+            half_life=self._half_life,
+            dispersion=self._dispersion,
+        )
+        if self.profile is None:
+            return RatioNow(smoothed, float("nan"))
+        log_ratio, _ = self.profile.expected((first + int(filled[-1])) * self._step / 1000)
+        return RatioNow(smoothed, float(np.exp(log_ratio)))

@@ -16,7 +16,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.verdicts import AwaitedReference
-from monitor.watch.awaited_reference import awaited_reference
+from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
 from monitor.watch.level import Stretch
@@ -95,15 +95,23 @@ class ReferenceFinder:
     def awaited(
         self, model: int, mature: int, age: int, *, since: int | None = None
     ) -> AwaitedReference | None:
-        """Return what a model lacks of its reference; None where nothing is known of it.
+        """Return what a model lacks of its configured reference.
 
         Args:
-            model: its number; it has no reference.
+            model: its number.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             age: age at which they are, milliseconds.
             since: the reference opens at this moment or later; None for any.
+
+        Returns:
+            None where it lacks nothing, or nothing is known of it.
         """
-        setting, opens = self._catalogue.settings[model].reference, self._opens(model, since)
+        setting, found = self._catalogue.settings[model].reference, self._found.get(model)
+        if found is not None and not found.is_before(since):
+            if found.opens is None or found.closes is None:
+                return None
+            return longer_first_days(setting, found.opens, found.closes, mature + age, age)
+        opens = self._opens(model, since)
         return awaited_reference(setting, opens, mature, age, self._sums(model, opens, since))
 
     def at_rates(self, model: int) -> MatureReference | None:

@@ -86,7 +86,6 @@ class ModelWatch:
             "learned_until": self.learned_until,
             "paged": self.paged,
             "trend": None if self.trend is None else trend_state(self.trend),
-            "ratio": self.ratio.state(),
             "nowcasts": None if self.nowcasts is None else self.nowcasts.state(),
             "shifted_at": self.shifted_at,
             "detections": [[found.at, found.kind] for found in self.detections],
@@ -206,7 +205,6 @@ class Stepper:
         if watch.detection is None:
             return
         step, (number, cells, rows) = self._windows.step_ms, pane
-        watch.ratio.update(cells[int(np.searchsorted(rows, cuts.totals))], number)
         alarms = watch.detection.update(cells, rows, number * step, cuts.totals)
         at = (number + 1) * step + age
         silent = any(alarms) and self._is_silent(watch, at, age)

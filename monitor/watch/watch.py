@@ -192,15 +192,16 @@ class Watch:
         elif reference is not None and reference.as_labelled is not None:
             watching = self._builder.started(model, reference, self._cuts.of(model))
         since = None if age is None else self._news.restarts(model, now - age)
+        awaited = None
+        if age is not None:
+            awaited = self._references.awaited(model, now - age, age, since=since)
         by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
         if by_class is not None:
-            return replace(by_class, new_version=self._news.latest(model, now, None))
+            new_version = self._news.latest(model, now, None)
+            return replace(by_class, awaited=awaited, new_version=new_version)
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
             shifted = None if regime.is_estimated else False
-            awaited = None
-            if age is not None:
-                awaited = self._references.awaited(model, now - age, age, since=since)
             return Watched(
                 prevalence_shift_detected=shifted,
                 judged_age_ms=age,
@@ -215,6 +216,7 @@ class Watch:
         return replace(
             found,
             missing_labels=self._missing_labels.of(model, cuts, now, age),
+            awaited=awaited,
             predictions=predictions,
             began=began,
             new_version=self._news.latest(model, now, began),

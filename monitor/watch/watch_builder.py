@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS
@@ -97,7 +98,7 @@ class WatchBuilder:
             done=done,
             day=day,
             learned_until=day,
-            ratio=self.ratio(reference),
+            ratio=self.ratio(model, reference),
             nowcasts=self._nowcasts(model),
         )
 
@@ -131,13 +132,12 @@ class WatchBuilder:
             return fresh
         if reference.source == "trailing":
             known.judge = self.judge(model, reference)
-            known.ratio = self.ratio(reference).restored(known.ratio.state())
+            known.ratio = self.ratio(model, reference)
             return known
         fresh = self.started(model, reference, cuts)
         fresh.done, fresh.day, fresh.learned_until = known.done, known.day, known.day
         fresh.page, fresh.paged, fresh.detections = known.page, known.paged, known.detections
         fresh.trend = known.trend
-        fresh.ratio = fresh.ratio.restored(known.ratio.state())
         fresh.nowcasts = known.nowcasts
         fresh.shifted_at = known.shifted_at
         return fresh
@@ -164,14 +164,13 @@ class WatchBuilder:
             level = MatureReference.restored(state["level"], left)
         watch = self.started(model, level, cuts)
         if level is not reference:
-            watch.judge, watch.ratio = self.judge(model, reference), self.ratio(reference)
+            watch.judge, watch.ratio = self.judge(model, reference), self.ratio(model, reference)
         watch.level.learned.restored(state["learned"])
         if watch.detection is not None and state["detection"] is not None:
             watch.detection.restore(state["detection"], left)
         if watch.by_day is not None and state["by_day"] is not None:
             watch.by_day.restore(state["by_day"], left)
         watch.page.restored(state["page"])
-        watch.ratio.restored(state["ratio"])
         if watch.nowcasts is not None and state.get("nowcasts") is not None:
             watch.nowcasts.restored(state["nowcasts"])
         watch.done, watch.day = state["done"], state["day"]
@@ -212,7 +211,7 @@ class WatchBuilder:
         if by_day is not None and watch.by_day is not None:
             by_day.continue_from(watch.by_day)
         watch.by_day = by_day
-        watch.ratio = self.ratio(reference).restored(watch.ratio.state())
+        watch.ratio = self.ratio(model, reference)
 
     def replace_level(self, model: int, watch: ModelWatch, cuts: Cuts, stretch: Stretch) -> None:
         """Rest detectors and pages on another level from the last closed day on.
@@ -255,9 +254,15 @@ class WatchBuilder:
             scores=self._scores if regime.is_plain else None,
         )
 
-    def ratio(self, reference: MatureReference) -> LiveRatio:
-        """Return the live class ratio of a model with this reference, from now on."""
-        return LiveRatio(reference, self._windows.shortest, self._windows.step_ms)
+    def ratio(self, model: int, reference: MatureReference) -> LiveRatio:
+        """Return the live class ratio of a model.
+
+        Args:
+            model: its number.
+            reference: what its windows are compared with.
+        """
+        edition = partial(self._windows.history_edition, model)
+        return LiveRatio(reference, self._reader, self._windows.shortest, edition)
 
     def _nowcasts(self, model: int) -> Nowcasts | None:
         if self._regime(model).is_estimated or self._catalogue.settings[model].has_many_classes:

@@ -10,6 +10,7 @@ from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.pace import Pace
 from monitor.verdicts import Watched
 from monitor.watch.cuts import Cuts
+from monitor.watch.live_ratio import UNKNOWN_NOW
 from monitor.watch.stepping import ModelWatch, Stepper
 
 
@@ -50,6 +51,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     if watching.nowcasts is not None:
         verdicts = watching.nowcasts.added_to(verdicts)
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
+    ratio = UNKNOWN_NOW if detection is None else watching.ratio.now(cuts.totals, now - age)
     return Watched(
         reference=watching.judge.reference.outcomes,
         verdicts=verdicts,
@@ -62,7 +64,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         detections=tuple(watching.detections),
         trend=watching.trend,
         judged_age_ms=age,
-        live_class_ratio=UNKNOWN_RATIO if faulty else watching.ratio.now,
-        expected_class_ratio=watching.ratio.expected,
+        live_class_ratio=UNKNOWN_RATIO if faulty else ratio.ratio,
+        expected_class_ratio=ratio.expected,
         day_scatter=watching.judge.learned.scatter,
     )

@@ -162,6 +162,37 @@ def test_a_mapping_of_names_that_the_file_does_not_have_is_not_ok(capsys, tmp_pa
     assert checked.out.endswith("ok\n")
 
 
+@pytest.mark.parametrize(
+    ("columns", "fields", "said"),
+    [
+        (
+            ("claim", "timestamp", "proba", "fraud"),
+            "{id: claim}",
+            (
+                "feeds[0]: {path}: reads timestamp as ts, proba as score; to make this mapping "
+                "permanent, write fields: {{id: claim, ts: timestamp, score: proba}}"
+            ),
+        ),
+        (
+            ("claim", "at", "proba", "fraud"),
+            "{segment.country: region, model: {value: m}}",
+            MISSED + "{path}: has no column 'ts', and no column 'region' for segment.country, got "
+            "claim, at, proba, fraud; say which column is which: write fields: {{segment.country: "
+            "region, model: {{value: m}}, ts: COLUMN, score: proba, prediction: COLUMN, label: "
+            "COLUMN}}",
+        ),
+    ],
+)
+def test_advice_on_a_configured_feed_is_yaml(capsys, tmp_path, columns, fields, said):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text(f"{','.join(columns)}\na,5,0.5,1\n")
+    state = f"state: {{directory: {tmp_path}/state}}\n"
+    config.write_text(f"{state}feeds: [{{type: file, path: {path}, fields: {fields}}}]\n")
+    checked = ran(capsys, "check-config", config)
+    assert said.format(path=path) in checked.err.splitlines()
+    assert "--" not in checked.err
+
+
 def test_a_label_that_a_growing_file_has_not_yet_is_no_fault(capsys, tmp_path):
     path, config = tmp_path / "a.ndjson", tmp_path / "monitor.yaml"
     path.write_text(json.dumps(RECORD) + "\n")

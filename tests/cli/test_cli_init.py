@@ -94,7 +94,6 @@ def test_the_configuration_reads_the_file_that_it_was_written_for(capsys, writte
     assert model.segments == ("region",)
     assert model.labelling is Labelling.COMPLETE
     assert model.label_timeout == parse_duration("30d")  # .99 of the labels come within 9.2 days
-    assert config.windows[-1] == "30d"
     replayed = ran(capsys, "replay", path, "-c", output, "--json")
     assert (replayed.code, replayed.err) == (0, "")
     found = json.loads(replayed.out)["models"]["default"]
@@ -142,33 +141,32 @@ def delayed(rows, days):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said", "timeout"),
+    ("rows", "said", "lengths"),
     [
-        (ended(claims(), until=20), "labels stopped on 2026-09-21", "30d"),
-        (ended(claims(), until=20, timed=False), "labels stopped, or take so long", "60d"),
+        (ended(claims(), until=20), "labels stopped on 2026-09-21", ("30d", "14d")),
+        (ended(claims(), until=20, timed=False), "labels stopped, or take so long", ("60d", "14d")),
         (
             ended(delayed(claims(), 20), until=40),
             "labels come late, and came until 2026-10-11",
-            "90d",
+            ("90d", "7d"),  # 14 days, a week to compare and 34 days for labels are more than 40
         ),
     ],
 )
-def test_labels_that_end_before_the_predictions_are_said(written, initialized, rows, said, timeout):
+def test_labels_that_end_before_the_predictions_are_said(written, initialized, rows, said, lengths):
     config, told, output = initialized(written(rows), *OPTIONS)
     (line,) = (line for line in told.splitlines() if line.startswith("warning: default: "))
     assert line.startswith("warning: default: hardly any prediction since 2026-09-")
     assert said in line
     assert line.removeprefix("warning: default: ") in output.read_text()
     (model,) = config.models.values()
-    assert model.label_timeout == parse_duration(timeout)
-    assert model.reference.first == parse_duration("14d")  # of 20 days with labels
+    assert (model.label_timeout, model.reference.first) == tuple(map(parse_duration, lengths))
     assert "long enough for detectors" in output.read_text()
 
 
 def test_a_reference_is_not_longer_than_the_labels_reach(written, initialized):
     rows = ended(claims(days=60, a_day=150), until=22, timed=False)
     config, _, output = initialized(written(rows), *OPTIONS)
-    assert config.models["default"].reference.first == parse_duration("7d")
+    assert config.models["default"].reference.first == parse_duration("14d")  # 7d would grow to 28d
     assert "too few labels for detectors" in output.read_text()
     output.unlink()
     whole, _, _ = initialized(written(claims(days=60, a_day=150)), *OPTIONS)
@@ -192,9 +190,29 @@ def test_a_reference_that_detectors_need_is_not_proposed_before_the_events_reach
 def test_events_shorter_than_any_reference_say_when_it_is_complete(written, initialized):
     config, told, output = initialized(written(claims(days=3)), *OPTIONS)
     assert config.models["default"].reference.first == parse_duration("7d")
-    when = "complete after 8 September 2026, once its labels are there"
-    assert f"for detectors, 14d would have enough; {when}\n" in output.read_text()
-    assert f"default: the reference of 7d is longer than these events: {when}" in told.splitlines()
+    text = output.read_text()
+    when = "complete about 13 September 2026"
+    assert f"; extended to 11d for want of outcomes: long enough for detectors; {when}\n" in text
+    (line,) = (line for line in told.splitlines() if "do not complete a reference" in line)
+    assert line.endswith(f"; the one of 7d is the first to be {when}")
+
+
+@pytest.mark.parametrize(("days", "first"), [(42, "14d"), (48, "30d")])
+def test_replay_uses_the_reference_and_the_windows_that_init_wrote(
+    capsys, written, initialized, days, first
+):
+    path = written(claims(days=days, a_day=150))
+    config, _, output = initialized(path, *OPTIONS)
+    length = parse_duration(first)
+    assert config.models["default"].reference.first == length
+    found = json.loads(ran(capsys, "replay", path, "-c", output, "--json").out)["models"]["default"]
+    opens, closes = (datetime.fromisoformat(found["reference"][end]) for end in ("open", "close"))
+    assert (closes - opens).total_seconds() * 1000 == length
+    starts = [datetime.fromisoformat(one["open"]) for one in found["windows"].values()]
+    assert min(starts) >= closes
+    assert f"windows: [{', '.join(config.windows)}] # what the volume of default carries; " in (
+        output.read_text()
+    )
 
 
 def test_labels_as_late_as_usual_are_not_said_to_end(written, initialized):

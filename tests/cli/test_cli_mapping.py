@@ -433,6 +433,26 @@ WITH_TEXTS = {
 }
 
 
+def test_options_complete_the_mapping_of_a_configured_feed(capsys, tmp_path):
+    path, config = tmp_path / "claims.csv", tmp_path / "monitor.yaml"
+    cases = [("pay", "yes"), ("deny", "no"), ("deny", "open")]
+    rows = [f"c{n},2026-09-01 0{n}:00,{','.join(case)}\n" for n, case in enumerate(cases)]
+    path.write_text("claim,at,decision,fraud\n" + "".join(rows))
+    fields = "{id: claim, ts: at, prediction: decision, label: fraud}"
+    values = "{prediction: {positive: [deny]}, label: {positive: ['yes']}}"
+    config.write_text(
+        f"feeds: [{{type: file, path: {path}, fields: {fields}, values: {values}}}]\n"
+    )
+    rejected = ran(capsys, "replay", path, "-c", config)
+    asked = rejected.err.strip().rpartition(": ")[2]
+    assert (rejected.code, asked) == (3, "--zone Europe/Berlin")
+    words = (*shlex.split(asked), "--missing", "label=open")
+    counted = ran(capsys, "replay", path, "-c", config, *words, "--json")
+    assert (counted.code, counted.err) == (0, "")
+    found = json.loads(counted.out)["models"]["default"]
+    assert (found["predictions"], found["outcomes"]) == (3, {"tp": 0, "fp": 1, "fn": 1, "tn": 0})
+
+
 @pytest.mark.parametrize("command", [("replay",), ("diagnose",), ("compare",)])
 @pytest.mark.parametrize("name", WITH_TEXTS)
 def test_a_positive_value_that_no_record_has_is_a_warning(capsys, tmp_path, name, command):

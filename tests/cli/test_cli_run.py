@@ -66,6 +66,14 @@ def test_it_serves_what_comes_until_sigterm(tmp_path):
     assert f'"position":"{events}:2"' in stored
 
 
+def test_a_feed_that_has_not_answered_yet_is_not_said_to_be_missing(tmp_path):
+    place = f"name: labels, url: 'sqlite:///{tmp_path}/later.db', cursor: n"
+    query = "SELECT * FROM labels WHERE n >= :cursor"
+    config = config_of(tmp_path, feeds=f"[{{type: sql, {place}, query: '{query}'}}]")
+    with running(config) as (_, _, reported):
+        assert reported.endswith("reading sql labels\n")
+
+
 def test_clients_that_are_stuck_hold_it_up_for_ten_seconds_at_most(tmp_path):
     with running(config_of(tmp_path)) as (process, url, _):
         address = ("127.0.0.1", httpx.URL(url).port)

@@ -3,6 +3,7 @@
 import json
 import shlex
 from datetime import datetime
+from io import BytesIO, TextIOWrapper
 
 import pytest
 from cli.commands import ran
@@ -51,6 +52,14 @@ def test_a_page_that_lasts_is_judged_where_the_last_windows_have_too_few_outcome
     assert following == f"Next: precision-monitor diagnose {path} says why."
 
 
+def test_a_command_on_what_a_pipe_brought_asks_to_save_it(capsys, monkeypatch):
+    events = ran(capsys, "sample", "worse").out
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(events.encode())))
+    following = ran(capsys, "replay", "-").out.splitlines()[-1]
+    asked = "Next: save standard input as FILE; precision-monitor diagnose FILE says why."
+    assert following == asked
+
+
 @pytest.mark.parametrize("configured", [False, True])
 def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
     path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
@@ -61,6 +70,27 @@ def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
     assert judged.endswith(("Judged: default: steady.", "Judged: default: no change."))
     asked = f"run -c {config} watches" if configured else f"init {path} writes a configuration to"
     assert following.startswith(f"Next: precision-monitor {asked}")
+
+
+def test_windows_without_enough_outcomes_beyond_the_reference_are_not_called_steady(
+    capsys, tmp_path
+):
+    path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    cells = [*[(1, 1)] * 3, (1, 0), (0, 1), *[(0, 0)] * 5]
+    records = [
+        outcome(600 * n, prediction=predicted, label=label)
+        for n in range(144 * 16)
+        for predicted, label in [cells[n % 10]]
+    ]
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    config.write_text("models: {default: {maturity: 1h}}\nwindows: [1d, 14d]\n")
+    shown = ran(capsys, "replay", path, "-c", config).out
+    windows = [line for line in shown.splitlines() if line.startswith(("  1d  ", "  14d  "))]
+    assert windows[-2].endswith("insufficient_evidence (too few outcomes)")
+    assert windows[-1].endswith("(the last 14d reach back into the reference)")
+    *_, judged, following = shown.splitlines()
+    assert judged.endswith("Judged: default: too few outcomes.")
+    assert following.startswith("Next: replay more days, or compare two stretches of time: ")
 
 
 def test_predictions_alone_lack_labels(last_lines):

@@ -60,7 +60,7 @@ def test_the_text_says_when_it_began_and_with_which_version(capsys, worse, comma
 
 
 def test_the_headline_of_a_diagnosis_is_that_of_the_page(capsys, worse):
-    since = "Since version 7 (8.8 days, 60 % of the traffic), precision fell "
+    since = "Since version 7 (8.8 days, 60 % of the traffic), precision .780 → .720: the "
     assert worse[1].models[0].headline.startswith(since)
     found = json.loads(said(capsys, worse[0], "diagnose", "--json"))
     assert found["headline"].startswith(since)

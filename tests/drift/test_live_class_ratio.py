@@ -6,7 +6,7 @@ import pytest
 from monitor.counts import ConfusionCounts
 from monitor.drift.components import DAY, HOUR
 from monitor.drift.dispersion import Dispersion, pearson
-from monitor.drift.live_class_ratio import LiveClassRatio
+from monitor.drift.live_class_ratio import live_class_ratio
 from monitor.drift.profile import SeasonalProfile
 
 
@@ -16,32 +16,30 @@ def hourly(rng: np.random.Generator, logit: np.ndarray, size: int = 5_000) -> Co
 
 
 def test_a_pane_weighs_half_after_its_half_life() -> None:
-    live = LiveClassRatio(half_life=2)
-    live.update(ConfusionCounts(tp=100, fp=0, fn=0, tn=100))
-    for _ in range(2):
-        live.update(ConfusionCounts.zeros())
-    live.update(ConfusionCounts(tp=0, fp=0, fn=0, tn=100))
+    panes = ConfusionCounts(tp=[100, 0, 0, 0], fp=0, fn=0, tn=[100, 0, 0, 100])
     weight = 0.5**1.5
-    found = live.estimate()
+    found = live_class_ratio(panes, half_life=2)
     assert float(found.estimate) == pytest.approx(100 * weight / (100 * weight + 100))
 
 
+def test_panes_without_outcomes_at_the_end_change_nothing() -> None:
+    filled = ConfusionCounts(tp=[8, 3], fp=[5, 4], fn=[2, 1], tn=[85, 90])
+    longer = ConfusionCounts.from_cells([*filled.cells, [0, 0, 0, 0], [0, 0, 0, 0]])
+    one, other = (live_class_ratio(panes, half_life=3) for panes in (filled, longer))
+    for name in ("lower", "estimate", "upper"):
+        assert float(getattr(one, name)) == pytest.approx(float(getattr(other, name)))
+
+
 def test_without_forgetting_it_is_the_class_ratio_of_all() -> None:
-    live = LiveClassRatio(half_life=math.inf)
-    for _ in range(10):
-        live.update(ConfusionCounts(tp=[8, 1], fp=[5, 0], fn=[2, 1], tn=[85, 98]))
-    found = live.estimate()
+    cells = [[[8, 5, 2, 85]] * 10, [[1, 0, 1, 98]] * 10]
+    found = live_class_ratio(ConfusionCounts.from_cells(cells), half_life=math.inf)
     assert found.estimate.tolist() == pytest.approx([10 / 90, 2 / 98])
 
 
 def test_the_interval_contains_the_truth_and_widens_with_dispersion() -> None:
-    rng = np.random.default_rng(0)
-    live, wide = LiveClassRatio(half_life=20), LiveClassRatio(half_life=20, dispersion=4)
-    for _ in range(200):
-        pane = hourly(rng, np.full(2_000, -2.2), size=200)
-        live.update(pane)
-        wide.update(pane)
-    found, wider = live.estimate(), wide.estimate()
+    panes = hourly(np.random.default_rng(0), np.full((2_000, 200), -2.2), size=200)
+    found = live_class_ratio(panes, half_life=20)
+    wider = live_class_ratio(panes, half_life=20, dispersion=4)
     truth = math.exp(-2.2)
     assert 0.93 < ((found.lower <= truth) & (truth <= found.upper)).mean() < 0.97
     np.testing.assert_allclose(
@@ -50,23 +48,15 @@ def test_the_interval_contains_the_truth_and_widens_with_dispersion() -> None:
 
 
 def test_without_negatives_it_is_undefined_and_without_positives_zero() -> None:
-    live = LiveClassRatio(half_life=1)
-    assert math.isnan(float(live.estimate().estimate))
-    live.update(ConfusionCounts(tp=[0, 5], fp=[1, 0], fn=[0, 0], tn=[9, 0]))
-    found = live.estimate()
+    nothing = live_class_ratio(ConfusionCounts.zeros((0,)), half_life=1)
+    assert math.isnan(float(nothing.estimate))
+    panes = ConfusionCounts(tp=[[0], [5]], fp=[[1], [0]], fn=[[0], [0]], tn=[[9], [0]])
+    found = live_class_ratio(panes, half_life=1)
     assert (found.estimate[0], found.lower[0]) == (0, 0)
     assert found.upper[0] > 0
     assert np.isnan([found.estimate[1], found.lower[1], found.upper[1]]).all()
-
-
-def test_state_carries_over_a_restart() -> None:
-    live, again = LiveClassRatio(half_life=3), LiveClassRatio(half_life=3)
-    again.restore(live.state())
-    live.update(ConfusionCounts(tp=4, fp=5, fn=6, tn=85))
-    again.restore(live.state())
-    assert again.estimate() == live.estimate()
     with pytest.raises(ValueError, match="above 0 panes"):
-        LiveClassRatio(half_life=0)
+        live_class_ratio(panes, half_life=0)
 
 
 def test_a_profile_learns_the_day_and_the_week() -> None:

@@ -177,6 +177,17 @@ def test_its_repr_is_short(report):
     assert lines[1] == f"verdict    {report.verdict}"
 
 
+def test_precision_whose_interval_holds_0_did_not_fall_and_the_repr_has_the_words_of_the_text():
+    before = ([1] * 532 + [0] * 2_468, [1] * 1_000 + [0] * 2_000)
+    after = ([1] * 525 + [0] * 2_475, [1] * 1_000 + [0] * 2_000)
+    report = compare(before, after)
+    assert report.headline == "Precision .532 → .525: neither prevalence nor the model changed."
+    causes = [line.split(", ")[-1] for line in repr(report).splitlines()[3:7]]
+    assert causes == ["as before", "not certain", "as before", "as before"]
+    table = str(report).partition("What moved precision      log-odds")[2].splitlines()[1:5]
+    assert all(row.endswith(status) for row, status in zip(table, causes, strict=True))
+
+
 def test_a_notebook_shows_pictures_and_runs_no_script(report):
     html = report._repr_html_()
     assert html.startswith('<iframe sandbox=""')

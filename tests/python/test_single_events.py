@@ -189,3 +189,13 @@ def test_a_single_event_costs_few_calls_of_python():
 def test_a_configuration_that_is_none_is_a_clear_error():
     with pytest.raises(TypeError, match=r"config: must be a Config, got dict; Monitor.from_yaml"):
         Monitor({"models": {}})
+
+
+def test_settings_outside_of_a_configuration_are_answered_with_one():
+    said = (
+        r"^Monitor: takes its settings in a Config, got windows=\['7d'\]; write Monitor\(Config\("
+    )
+    with pytest.raises(TypeError, match=said):
+        Monitor(windows=["7d"])
+    with pytest.raises(AttributeError, match=r"^'Monitor' object has no attribute 'window'"):
+        Monitor().window  # noqa: B018  # the attribute is the test

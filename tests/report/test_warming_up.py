@@ -94,3 +94,16 @@ def test_given_counts_are_reported_before_anything_runs(
     )
     done = ran(capsys, "check-config", path)
     assert (done.code, done.err) == (0, reported)
+
+
+@pytest.mark.parametrize(("days", "stands_in"), [(20, True), (45, False)])
+def test_a_reference_that_stands_in_for_a_longer_one_is_named_as_such(days, stands_in):
+    model = {"maturity": "1h", "reference": {"first": "30d"}}
+    events = [counts("m", 86_400 * day, (300, 100, 75, 3_200)) for day in range(days)]
+    snapshot = fed(Monitor(Config(models={"m": model}, windows=["1d", "7d"])), events).snapshot()
+    said = (
+        "this reference stands in for the first 30d until about 7 February 1970, when these and a "
+        "week to compare are known"
+    )
+    assert (said in " ".join(replay_text(snapshot).split())) is stands_in
+    assert (f"m: {said}" in announcements(Monitor(Config()).snapshot(), snapshot)) is stands_in

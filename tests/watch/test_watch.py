@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
@@ -205,15 +207,34 @@ def test_an_empty_stretch_lets_old_outcomes_count_less():
     from monitor.watch.live_ratio import LiveRatio  # noqa: PLC0415  # of this test alone
 
     monitor = fed({(): stream(2000, rates(24 * DAYS))})
-    reference = monitor._watch._references.found(0)
-    ratio = LiveRatio(reference, 2 * HOUR, HOUR)
-    ratio.update(np.array([90, 0, 0, 10]), 100)
-    ratio.update(np.array([10, 0, 0, 90]), 102)
-    both = (45 + 10) / (5 + 90)
-    assert float(ratio.now.estimate) == pytest.approx(both)
-    again = LiveRatio(reference, 2 * HOUR, HOUR).restored(ratio.state())
-    assert float(again.now.estimate) == pytest.approx(both)
-    assert again.expected == ratio.expected
+    hours = np.array([24 * DAYS + 100, 24 * DAYS + 102]) * HOUR
+    monitor.apply(batch_of_counts(hours, {(): np.array([[90, 0, 0, 10], [10, 0, 0, 90]])}))
+    windows = monitor._windows
+    edition = partial(windows.history_edition, 0)
+    ratio = LiveRatio(monitor._watch._references.found(0), windows, 2 * HOUR, edition)
+    now = ratio.now(0, int(hours[1]) + 5 * HOUR)
+    assert float(now.ratio.estimate) == pytest.approx((45 + 10) / (5 + 90))
+    log_ratio, _ = ratio.profile.expected(hours[1] / 1000)
+    assert now.expected == pytest.approx(float(np.exp(log_ratio)))
+    assert np.isnan(ratio.now(0, int(hours[0]) - 90 * DAY).expected)
+
+
+def test_the_live_class_ratio_depends_neither_on_order_nor_on_batches():
+    hours = np.arange(24 * DAYS)
+    cells = stream(200, changed(prevalence=0.2))
+    found = []
+    for order, size in ((hours, 24 * DAYS), (hours, 5), (hours.reshape(-1, 8).T.ravel(), 7)):
+        monitor = Monitor(
+            Config(defaults={"label_timeout": "2d", "maturity": "0s"}, windows=["1d"])
+        )
+        for start in range(0, len(order), size):
+            some = order[start : start + size]
+            monitor.apply(batch_of_counts(some * HOUR, {(): cells[some]}))
+        (model,) = monitor.snapshot().models
+        live = model.watched.live_class_ratio
+        found.append((float(live.lower), float(live.estimate), float(live.upper)))
+    assert found[0] == found[1] == found[2]
+    assert found[0][1] == pytest.approx(0.25, rel=0.2)
 
 
 @pytest.mark.parametrize("name", ["ADWIN", "PageHinkley"])

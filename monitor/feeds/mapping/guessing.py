@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
-from shlex import quote
 from typing import Any
 
 import msgspec
@@ -21,6 +20,7 @@ from monitor.errors import FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.proposals import first_values, items_of, proposed
+from monitor.feeds.mapping.written import ASKED, TAKEN, Written, written_for
 
 Say = Callable[[str], None]
 """Prints one line for a person."""
@@ -45,10 +45,6 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 }
 """Names that columns often have, by field."""
 
-ASKED = "say which column is which: write "
-"""Before the options to write, in what is said of a table whose columns make no events."""
-TAKEN = "to make this mapping permanent, write "
-"""Before the mapping that was guessed."""
 _UNKNOWN = "COLUMN"
 _SHOWN = 12
 """Columns that a message names."""
@@ -61,7 +57,7 @@ def mapping_for_table(
     columns: Sequence[str],
     mapping: MappedRecords | None,
     say: Say,
-    written: Callable[[Mapping[str, str]], str] | None = None,
+    written: Written | None = None,
     *,
     look: Look = tuple,
 ) -> MappedRecords | None:
@@ -73,14 +69,14 @@ def mapping_for_table(
         mapping: as given, and returned so where it names a column that is not there; None
             without one.
         say: prints which columns are taken for which fields.
-        written: gives the mapping as a person writes it, by column of each field; None for
-            options of the command line.
+        written: gives the mapping as a person writes it; None for YAML where the mapping is of
+            a configured feed, else for options of the command line.
         look: gives the first rows, where a column is to be proposed by its values.
 
     Raises:
         FeedError: no column is known to hold the time; names the options to write.
     """
-    shown_as = written or _options
+    shown_as = written or written_for(mapping)
     known = fields_of(columns, mapping)
     if suffices(known) or not known >= _given(mapping):
         return mapping
@@ -93,7 +89,8 @@ def mapping_for_table(
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
         asked = shown_as(_asked(known, certain, _proposed(mapping, known, certain, look)))
-        raise FeedError(_advice(name, "has no column 'ts'", columns, asked))
+        lack = f"has no column 'ts'{_missing_segments(columns, mapping)}"
+        raise FeedError(_advice(name, lack, columns, asked))
     return mapping
 
 
@@ -120,11 +117,11 @@ def mapping_for_file(
     known = fields_of(columns, found)
     if not suffices(known) and known >= _given(found):
         certain = {f: n[0] for f, n in _candidates(columns, found, known).items() if len(n) == 1}
-        proposals = _proposed(found, known, certain, look)
-        asked = _options(_asked(known, certain, proposals))
+        proposals, shown_as = _proposed(found, known, certain, look), written_for(mapping)
+        asked = shown_as(_asked(known, certain, proposals))
         if lacks_id(known | certain.keys()):
-            asked = _options(_asked(known, certain, {}))
-            by_id = _options({"id": proposals.get("id", _UNKNOWN)})
+            asked = shown_as(_asked(known, certain, {}))
+            by_id = shown_as({"id": proposals.get("id", _UNKNOWN)})
             asked = f"{by_id}, or {asked} where it has both, and needs no id"
         say(_advice(name, "its columns make no events", columns, asked))
     return found
@@ -152,7 +149,8 @@ def mapping_for_lines(
         return mapping
     if near := _near(record, data, mapping):
         lack = ", ".join(f"no record of the first has {c!r}" for c, _ in near.values())
-        say(f"{name}: {lack}; {ASKED}{_options({f: column for f, (_, column) in near.items()})}")
+        asked = written_for(mapping)({field: column for field, (_, column) in near.items()})
+        say(f"{name}: {lack}; {ASKED}{asked}")
         return mapping
     try:
         return mapping_for_file(
@@ -231,6 +229,18 @@ def _given(mapping: MappedRecords | None) -> frozenset[str]:
     return frozenset(f for f, s in given.items() if not f.startswith(SEGMENT) and s != left_out)
 
 
+def _missing_segments(columns: Collection[str], mapping: MappedRecords | None) -> str:
+    """Return which columns of segment keys are not there; "" where all are."""
+    given = {} if mapping is None else mapping.fields
+    lacking = [
+        f"no column {source!r} for {field}"
+        for field, source in given.items()
+        if field.startswith(SEGMENT) and isinstance(source, str)
+        if not {source, source.partition(".")[0]} & {*columns}
+    ]
+    return "".join(f", and {text}" for text in lacking)
+
+
 def _plain(column: str) -> str:
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
@@ -300,7 +310,3 @@ def _records(data: bytes) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(record, dict):
             yield record
-
-
-def _options(fields: Mapping[str, str]) -> str:
-    return " ".join(f"--field {quote(f'{field}={column}')}" for field, column in fields.items())
