@@ -194,13 +194,18 @@ class Watch:
         since = None if age is None else self._news.restarts(model, now - age)
         by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
         if by_class is not None:
-            return replace(by_class, new_version=self._news.latest(model, now, None))
+            reference = self._news.with_versions(model, by_class.reference, since)
+            return replace(
+                by_class, reference=reference, new_version=self._news.latest(model, now, None)
+            )
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
             shifted = None if regime.is_estimated else False
             awaited = None
             if age is not None:
                 awaited = self._references.awaited(model, now - age, age, since=since)
+            if awaited is not None and since is not None:
+                awaited = awaited._replace(restarted_with=self._news.began_at(model, since))
             return Watched(
                 prevalence_shift_detected=shifted,
                 judged_age_ms=age,
@@ -214,6 +219,7 @@ class Watch:
         began = self._news.began(model, watching, found, now - age)
         return replace(
             found,
+            reference=self._news.with_versions(model, found.reference, since),
             missing_labels=self._missing_labels.of(model, cuts, now, age),
             predictions=predictions,
             began=began,

@@ -22,7 +22,7 @@ from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
-from monitor.report.version_news_words import beginning_text
+from monitor.report.version_news_words import beginning_text, versions_before_text
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
@@ -36,6 +36,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.p[f"Rates changed: {beginning_text(diagnosis.change_began)}."]
         if diagnosis.change_began
         else None,
+        _versions_before(diagnosis),
         h.p(".plainly")[coded(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
@@ -79,6 +80,11 @@ def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") 
         h.dd[coded(f"{worse.text}.")],
         [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
+
+
+def _versions_before(diagnosis: DiagnosisAnswer) -> h.Node:
+    versions, anew = diagnosis.versions_before, diagnosis.reference_restarted_with
+    return h.p[versions_before_text(versions, anew)] if versions else None
 
 
 def side_name(side: ComparedSide) -> str:
