@@ -257,7 +257,7 @@ class VersionNews:
             return None
         until = now if until is None else until
         made = predictions_by_version(self._catalogue, self._windows, model)
-        later = [one for one in self._in_order(model, made)[1:] if one.first <= until]
+        later = [one for one in self._in_order(model)[1:] if one.first <= until]
         if not later:
             return None
         inside = [] if began is None else [one for one in later if _within(one.first, began)]
@@ -276,11 +276,11 @@ class VersionNews:
             ended=None if is_in_use(found.last, latest) else found.last,
         )
 
-    def _in_order(self, model: int, made: Mapping[str, int]) -> tuple[VersionTraffic, ...]:
+    def _in_order(self, model: int) -> tuple[VersionTraffic, ...]:
         """Return the versions whose first prediction is known, as `compare` orders them."""
         times = self._versions_of(self._catalogue.models[model]).times
         return by_beginning(
-            VersionTraffic(name, made.get(name, 0), first, times[name].last)
+            VersionTraffic(name, 0, first, times[name].last, times[name].settled)
             for name, first in self._appeared(model)
         )
 
