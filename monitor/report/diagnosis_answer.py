@@ -282,6 +282,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
             did not certainly change.
         new_version: the version that this change began with, else the one that began last
             up to the end of `after`; left out before a second one.
+        worse_version: that is proven worse than the one beside it in `after`; left out where none
+            is.
         versions_before: that predicted in `before`, in the order in which they began; left out
             where no time is known of it, before a second version, and under `on_version: keep`.
         reference_restarted_with: the version that the reference began anew with, under
@@ -322,5 +324,6 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     scores: ComparedScoreMetrics | UnsetType = UNSET
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
+    worse_version: str | UnsetType = UNSET
     versions_before: tuple[VersionBeginning, ...] | UnsetType = UNSET
     reference_restarted_with: str | UnsetType = UNSET

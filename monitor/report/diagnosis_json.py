@@ -97,6 +97,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         scores=compared_scores(diagnosis.scores),
         change_began=change_beginning(news.began) or UNSET,
         new_version=version_news(news.new_version) or UNSET,
+        worse_version=UNSET if news.worse is None else news.worse.versions[1].name,
         versions_before=version_beginnings(news.before),
         reference_restarted_with=(news.before and news.before.restarted_with) or UNSET,
     )

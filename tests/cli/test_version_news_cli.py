@@ -158,6 +158,9 @@ def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing
         found = json.loads(said(capsys, tmp_path, "diagnose", "--json", *ranges))
         assert found["worse"]["answer"] == "not_shown"
         assert found["worse"]["text"].endswith("Version 7 is worse than 6") is named
+        assert (" Version 7 is worse than 6 over the same time: " in found["headline"]) is named
+        hold = "Hold the rollout or roll it back: version 7 is worse than 6."
+        assert (found["advice"][0] == hold, found.get("worse_version") == "7") == (named, named)
         replayed = json.loads(said(capsys, tmp_path, "replay", "--json"))["models"]["m"]
         assert replayed.get("worse_version") == ("7" if named else None)
         last = said(capsys, tmp_path, "replay").partition("Judged: ")[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import htpy as h
+from msgspec import UNSET
 
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
@@ -28,7 +29,8 @@ from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     """Return the section: the verdict, the effect of each cause, what is not known, what to do."""
-    words = words_of(diagnosis.verdict, diagnosis.verdict_because)
+    worse = diagnosis.worse_version is not UNSET
+    words = words_of(diagnosis.verdict, diagnosis.verdict_because, worse_version=worse)
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),

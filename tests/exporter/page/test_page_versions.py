@@ -125,3 +125,13 @@ def test_the_page_says_whose_reference_it_is(on_version, text):
     assert (f"positives of the reference, {text}." in page) is (text is not None)
     assert ("Before is " in page) is (text is not None)
     assert text is not None or "(began" not in page
+
+
+def test_of_several_versions_in_use_one_is_that_of_the_last_prediction(worse):
+    page = words(plain(worse))
+    assert re.search(
+        r"Version [67], since 1970-01-0\d[ 0-9:]*, of the last prediction; all 2 ", page
+    )
+    alone = words(plain(page_of(fed([e for e in stream() if e["ts"] < BEGAN]))))
+    assert "Version 6, since 1970-01-01" in alone
+    assert "of the last prediction" not in alone
