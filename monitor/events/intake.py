@@ -174,8 +174,10 @@ class Received:
             if known.lacks_early(name, began):
                 mine = np.zeros(len(batch.groups), dtype=np.bool_)
                 mine[codes] = True
-                made = [one.time[mine[one.group]] for one in (batch.predictions, batch.outcomes)]
-                known.note_early(name, np.concatenate(made))
+                theirs = (batch.predictions, batch.outcomes)
+                known.note_early(
+                    name, np.concatenate([one.time[mine[one.group]] for one in theirs])
+                )
 
     def _is_unnamed(self, group: Group, number: int) -> bool:
         model = self._catalogue.model_of_group[number]

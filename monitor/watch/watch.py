@@ -194,9 +194,10 @@ class Watch:
         since = None if age is None else self._news.restarts(model, now - age)
         by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
         if by_class is not None:
-            reference = self._news.with_versions(model, by_class.reference, since)
             return replace(
-                by_class, reference=reference, new_version=self._news.latest(model, now, None)
+                by_class,
+                reference=self._news.with_versions(model, by_class.reference, since),
+                new_version=self._news.latest(model, now, None),
             )
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
