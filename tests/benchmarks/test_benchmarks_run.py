@@ -70,6 +70,7 @@ def test_versions_change_no_count_of_a_stream():
     assert {kind: len(spent) for kind, spent in found.items()} == dict.fromkeys(
         version_cost.KINDS, 2
     )
+    assert 0 < version_cost.share_inside(EVENTS) < 0.5
 
 
 def test_a_variant_runs_in_a_process_of_its_own(events, tmp_path):
