@@ -24,6 +24,7 @@ from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
 from monitor.drift.level_change import LevelChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
+from monitor.drift.reference_news import AwaitedReference, ReferenceVersions
 from monitor.drift.trend import Trend
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import Int64Array
@@ -61,6 +62,8 @@ class ReferenceOutcomes:
         version: 1 for the first reference of the model, one more for each that replaces it.
         level_change: the change of level that its days hold; None where none is certain.
         pooled: the counts are right and wrong predictions of more than two classes.
+        versions: that predicted in it; None without a time, before a second version, and under
+            `on_version: keep`.
     """
 
     source: str
@@ -70,6 +73,7 @@ class ReferenceOutcomes:
     version: int = 1
     level_change: LevelChange | None = None
     pooled: bool = False
+    versions: ReferenceVersions | None = None
 
     @property
     def level_changed(self) -> int | None:
@@ -144,27 +148,6 @@ class WindowVerdict:
         if self.judgement is None:
             return False
         return abs(self.judgement.change["class_ratio"]) >= FAR_LOG_RATIO
-
-
-class AwaitedReference(NamedTuple):
-    """Evidence that a model's reference still lacks.
-
-    Attributes:
-        about_ms: when it will be complete if outcomes come as they have so far, epoch
-            milliseconds of event time.
-        positives: mature actual positives so far; 0 where their number does not matter.
-        positives_needed: as many as it needs; 0 likewise.
-        false_positives: mature false positives so far; 0 likewise.
-        false_positives_needed: as many as it needs; 0 likewise.
-        first_ms: length of the first days that the reference in use stands in for; 0 without one.
-    """
-
-    about_ms: int
-    positives: int = 0
-    positives_needed: int = 0
-    false_positives: int = 0
-    false_positives_needed: int = 0
-    first_ms: int = 0
 
 
 NOT_COMPARED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.NO_REFERENCE)

@@ -17,7 +17,6 @@ from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE
-from monitor.events.columns import VERSION_KEY
 from monitor.feeds.files import STDIN
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.deciding_window import deciding_window
@@ -61,7 +60,7 @@ def ending(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str] = 
     }
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
-    lines += _versions(snapshot, args)  # a command stays on its line
+    lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     if found or any(snapshot.events.values()):
         step = _next(snapshot, found, paging, args)
         piped = STDIN in args.files and f" {_PIPED}" in step
@@ -112,14 +111,18 @@ def _happened(found: Compared) -> str:
     return worse if _is_quiet(found) else f"{title}, {worse}"
 
 
-def _versions(snapshot: Snapshot, args: Namespace) -> Iterator[str]:
-    """Yield how to compare the versions of each model, where no window counts them apart."""
+def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[str]:
+    """Yield how to compare the versions of each model but one, whose versions are next."""
     for model in snapshot.models:
         comparable = model.labelling in COMPARABLE and model.label_errors == NO_ERRORS
-        if len(model.versions) > 1 and VERSION_KEY not in model.segments and comparable:
+        now = model.versions_now
+        shadows = () if now is None or now.shadows is None else now.shadows.versions
+        versions = len({name for name, _ in (*model.versions, *shadows)})
+        if versions > 1 and comparable and model.name != following:
             several = ["--model", model.name] if len(snapshot.models) > 1 else []
+            beside = f" ({len(shadows):,} of them shadow)" if shadows else ""
             yield (
-                f"{one_line(model.name)} has {len(model.versions):,} versions: "
+                f"{one_line(model.name)} has {versions:,} versions{beside}: "
                 f"{_command('compare', args, several)} compares the newest."
             )
 
@@ -130,17 +133,11 @@ def _next(
     """Return the next step: by the evidence that is missing, or by the verdict."""
     if not int(snapshot.lifetime.counts.total.sum()):
         return f"{without_outcomes(snapshot)}."
-    moved = [
-        name
-        for name, one in found.items()
-        if name in paging or not (_is_open(one) or _is_too_few(one) or _is_quiet(one))
-    ]
-    if moved:
+    if moved := _moved(found, paging):
         several = ["--model", moved[0]] if len(found) > 1 else []
         return f"{_command('diagnose', args, several)} says why."
-    worse = [name for name, one in found.items() if one.worse_version]
-    if worse:
-        several = ["--model", worse[0]] if len(found) > 1 else []
+    if worse := _first_worse(found, paging):
+        several = ["--model", worse] if len(found) > 1 else []
         return f"{_command('compare', args, several)} shows both versions."
     if all(_is_open(one) or _is_too_few(one) for one in found.values()):
         return (
@@ -150,6 +147,21 @@ def _next(
     if args.config:
         return f"{PROGRAM} run -c {shlex.quote(args.config)} watches new events."
     return f"{_command('init', args)} writes a configuration to watch new events."
+
+
+def _moved(found: Mapping[str, Compared], paging: Collection[str]) -> list[str]:
+    """Return the models of which a window shows a change, or that page."""
+    return [
+        name
+        for name, one in found.items()
+        if name in paging or not (_is_open(one) or _is_too_few(one) or _is_quiet(one))
+    ]
+
+
+def _first_worse(found: Mapping[str, Compared], paging: Collection[str]) -> str:
+    """Return the model whose versions are the next to look at; "" where something else is."""
+    worse = [name for name, one in found.items() if one.worse_version]
+    return worse[0] if worse and not _moved(found, paging) else ""
 
 
 def _is_open(found: Compared) -> bool:

@@ -102,11 +102,18 @@ def _books(model: ModelState) -> str:
         "expired": model.expired,
         "evicted": model.evicted,
         "again": model.duplicates,
+        "of shadow versions": _of_shadows(model),
     }
     shown = [
         f"{n:,} {state}" for state, n in states.items() if n or state in ("labelled", "pending")
     ]
     return f"{one_line(model.name)}: {count_of(predictions, 'prediction')}; {', '.join(shown)}."
+
+
+def _of_shadows(model: ModelState) -> int:
+    """Return how many predictions of shadow versions came, which are none of the others."""
+    now = model.versions_now
+    return 0 if now is None or now.shadows is None else sum(now.shadows.predictions.values())
 
 
 def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[str]:

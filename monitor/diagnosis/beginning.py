@@ -13,6 +13,14 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.engine import Monitor
 from monitor.snapshot import ModelState
 
+_RESTARTED = ("first", "trailing")
+"""Sources of references that begin anew under `on_version: restart`."""
+_NOT_RESTARTED = (
+    "how rates moved within the version that began last: recorded events are compared with a "
+    "reference from before it, without `on_version: restart`; name a stretch of that version with "
+    "--before"
+)
+
 
 def may_have_news(found: Diagnosis, model: ModelState) -> bool:
     """Return whether rates changed, or the model has a second version.
@@ -55,8 +63,15 @@ def with_news(
     if (new := news.new_version) is not None and predicted is not None and math.isnan(new.traffic):
         share = predicted.share(found.model, new.name, new.first)
         news = news._replace(new_version=new._replace(traffic=share))
-    worse = _worse_version(found, monitor, number)
-    return replace(found, news=news._replace(worse=worse))
+    worse, since = _worse_version(found, monitor, number), None
+    if before.opens is None or before.closes is None:
+        return replace(found, news=news._replace(worse=worse))
+    if before.source in _RESTARTED:
+        since = monitor.news.restarts(number, after.closes)
+    versions = monitor.news.versions_in(number, (before.opens, before.closes), since)
+    if since is not None and versions is not None and not versions.restarted_with:
+        found = replace(found, notes=(*found.notes, _NOT_RESTARTED))
+    return replace(found, news=news._replace(worse=worse, before=versions))
 
 
 def _worse_version(found: Diagnosis, monitor: Monitor, number: int) -> VersionsCompared | None:

@@ -7,9 +7,11 @@ duplicate. A stratum is a combination of segment values.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,8 @@ from monitor.events.columns import (
     Labels,
     Predictions,
 )
+from monitor.events.early_predictions import earliest
+from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS, Deltas, Join, Over
 from monitor.join.deltas import known, rarer_class, unlabelled_as_negative
 
@@ -58,21 +62,21 @@ class VersionEvents:
     def versions(self) -> tuple[VersionTraffic, ...]:
         """The versions, in the order of `by_beginning`."""
         names = [group.version or MISSING_VALUE for group in self._batch.groups]
-        found: dict[str, tuple[int, int, int]] = {}
+        made: Counter[str] = Counter()
+        found: dict[str, VersionTimes] = {}
         for kind in _GROUPED:
             columns = getattr(self._batch, kind)
-            many = columns.population.sum(axis=1) if kind == "counts" else np.ones(len(columns))
+            many = _many(columns, kind)
             for code in np.unique(columns.group).tolist():
-                rows = columns.group == code
-                times = columns.time[rows]
-                made, first, last = found.get(names[code], (0, int(times[0]), int(times[0])))
-                found[names[code]] = (
-                    made + int(many[rows].sum()),
-                    min(first, int(times.min())),
-                    max(last, int(times.max())),
-                )
-        traffic = [VersionTraffic(name, *numbers) for name, numbers in found.items()]
-        return by_beginning(traffic)
+                rows, name = columns.group == code, names[code]
+                times, early = columns.time[rows], earliest(columns.time[rows], many[rows])
+                one = VersionTimes(int(times.min()), int(times.max()), early)
+                made[name] += int(many[rows].sum())
+                found[name] = found[name].with_others(one) if name in found else one
+        return by_beginning(
+            VersionTraffic(name, made[name], one.first or 0, one.last, one.settled)
+            for name, one in found.items()
+        )
 
     def made_since(self, name: str, moment: int) -> int:
         """Return how many predictions a version made from a moment on.
@@ -84,7 +88,7 @@ class VersionEvents:
         mine, made = self._of(name), 0
         for kind in _GROUPED:
             columns = getattr(mine, kind)
-            many = columns.population.sum(axis=1) if kind == "counts" else np.ones(len(columns))
+            many = _many(columns, kind)
             made += int(many[columns.time >= moment].sum())
         return made
 
@@ -198,6 +202,13 @@ def scored_again(batches: Sequence[EventBatch]) -> int:
         for of in (model, version)
     )
     return each - once
+
+
+def _many(columns: Any, kind: str) -> Int64Array:
+    """Return how many predictions each row of a kind of columns stands for."""
+    if kind == "counts":
+        return np.asarray(columns.population.sum(axis=1), dtype=np.int64)
+    return np.ones(len(columns), dtype=np.int64)
 
 
 def _config_of(model: str, settings: ModelConfig) -> Config:

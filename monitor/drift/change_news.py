@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Self
 
 from monitor.drift.change_point import ChangePoint
+from monitor.drift.reference_news import ReferenceVersions
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import Int64Array
 
@@ -66,11 +67,14 @@ class ChangeNews(NamedTuple):
             None before a second one, and under `on_version: keep`.
         worse: the comparison that proves a version worse than the one beside it; None where none
             is, and where versions are ignored or not counted apart.
+        before: the versions that predicted in the earlier stretch; None before a second one, and
+            likewise.
     """
 
     began: ChangeBegan | None = None
     new_version: NewVersion | None = None
     worse: VersionsCompared | None = None
+    before: ReferenceVersions | None = None
 
 
 NO_NEWS = ChangeNews()

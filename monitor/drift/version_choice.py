@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from math import inf
 
 from monitor.clock import HOUR_MS
 from monitor.config.quantities import count_of, format_time
@@ -23,22 +24,21 @@ def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ..
     """Return versions in the order in which they began.
 
     Which of those began first that predict within the first hour of all is not known, as where a
-    record begins in the middle of a rollout: the one with most predictions comes first, unless all
-    predictions lie in that hour.
+    record begins in the middle of a rollout: the one that makes its 32nd prediction first was there
+    before. That stays so while a canary outgrows the other.
 
     Args:
         versions: in any order.
 
-    >>> canary, stable = VersionTraffic("7", 20, 0, 200 * HOUR_MS), VersionTraffic("6", 80, 1, 9)
+    >>> canary = VersionTraffic("7", 980, 0, 200 * HOUR_MS, settled=9e6)
+    >>> stable = VersionTraffic("6", 20, 1, 200 * HOUR_MS, settled=2e5)
     >>> [one.name for one in by_beginning([canary, stable])]
     ['6', '7']
     """
     found = sorted(versions, key=lambda one: (one.first, one.name))
-    if not found or max(one.last for one in found) < found[0].first + HOUR_MS:
-        return tuple(found)
-    known = found[0].first + HOUR_MS
+    known = found[0].first + HOUR_MS if found else 0
     at_first = [one for one in found if one.first < known]
-    at_first.sort(key=lambda one: -one.predictions)
+    at_first.sort(key=lambda one: inf if one.settled is None else one.settled)
     return (*at_first, *found[len(at_first) :])
 
 

@@ -33,12 +33,15 @@ class VersionTraffic:
         predictions: how many there are, or were counted elsewhere.
         first: event time of the first, epoch milliseconds.
         last: event time of the last.
+        settled: event time of the 32nd, see `early_predictions`; None before it, and where
+            another version began over an hour earlier.
     """
 
     name: str
     predictions: int
     first: int
     last: int
+    settled: float | None = None
 
     @property
     def ended(self) -> int:

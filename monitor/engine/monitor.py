@@ -223,9 +223,7 @@ class Monitor:
         self.news, self.label_sources = stages.watch.news, stages.label_sources
         self.classes, self.label_errors = stages.windows.classes, stages.label_errors
         counted = stages.versions, stages.pairs, stages.received
-        self.versions = LiveVersions(
-            self._catalogue, *counted, books=stages.join.books, windows=stages.windows
-        )
+        self.versions = LiveVersions(self._catalogue, *counted, books=stages.join.books)
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         if state is None:
             return

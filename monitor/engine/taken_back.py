@@ -10,6 +10,7 @@ from monitor.clock import DAY_MS
 from monitor.events.columns import Int64Array
 from monitor.events.model_time import ModelTime
 from monitor.events.renumbering import State
+from monitor.events.version_starts import ModelVersions
 from monitor.windows.ring_states import taken_back
 
 _NO_PANES = (-1, 0, 0)
@@ -143,9 +144,4 @@ def _versions(state: State, model: str, time: int) -> State:
     """Leave out versions that began later."""
     if model not in state:
         return state
-    known = {
-        version: [first, min(last, time)]
-        for version, (first, last) in state[model].items()
-        if first is None or first <= time
-    }
-    return {**state, model: known}
+    return {**state, model: ModelVersions.restored(state[model]).until(time).state()}

@@ -54,7 +54,7 @@ class Received:
         self._catalogue = catalogue
         self._versions: dict[str, ModelVersions] = {}
         self._shadows: dict[str, ModelVersions] = {}
-        self._unnamed: dict[str, VersionTimes] = {}
+        self._unnamed: dict[str, ModelVersions] = {}
         self._by_version = any(VERSION_KEY in one.segments for one in catalogue.possible_settings)
         self.records = 0
         self.events: Counter[str] = Counter()
@@ -71,7 +71,7 @@ class Received:
 
     def unnamed(self, model: str) -> VersionTimes | None:
         """Return when predictions without a version came, of a model that is counted by version."""
-        known = self._unnamed.get(model)
+        known = self._unnamed.get(model, ModelVersions()).times.get(MISSING_VALUE)
         return None if known is None or known.last == _BEFORE_ALL else known
 
     @property
@@ -154,27 +154,35 @@ class Received:
         for made in (batch.predictions, batch.outcomes):
             np.minimum.at(first, made.group, made.time)
             np.maximum.at(last, made.group, made.time)
-        times = zip(batch.groups, numbers, first.tolist(), last.tolist(), strict=True)
-        shadows = self._catalogue.shadows
-        for group, number, earliest, latest in times:
-            if number == UNKNOWN_GROUP or latest == _BEFORE_ALL:
+        firsts, lasts, shadows = first.tolist(), last.tolist(), self._catalogue.shadows
+        codes_of: dict[tuple[ModelVersions, str], list[int]] = {}
+        named = zip(batch.groups, numbers.tolist(), lasts, strict=True)
+        for code, (group, number, ended) in enumerate(named):
+            if number == UNKNOWN_GROUP or ended == _BEFORE_ALL:
                 continue
             if self._by_version and self._is_unnamed(group, number):
-                self._note_unnamed(group.model, earliest, latest)
+                found, name = self._unnamed, MISSING_VALUE
             elif group.version:
-                versions = self._shadows if shadows[number] else self._versions
-                known = versions.setdefault(group.model, ModelVersions())
-                known.note(group.version, earliest, latest)
+                found, name = self._shadows if shadows[number] else self._versions, group.version
+            else:
+                continue
+            known = found.get(group.model) or found.setdefault(group.model, ModelVersions())
+            codes_of.setdefault((known, name), []).append(code)
+        for (known, name), codes in codes_of.items():
+            began = min(firsts[code] for code in codes)
+            known.note(name, began, max(lasts[code] for code in codes))
+            if known.lacks_early(name, began):
+                mine = np.zeros(len(batch.groups), dtype=np.bool_)
+                mine[codes] = True
+                theirs = (batch.predictions, batch.outcomes)
+                known.note_early(
+                    name, np.concatenate([one.time[mine[one.group]] for one in theirs])
+                )
 
     def _is_unnamed(self, group: Group, number: int) -> bool:
         model = self._catalogue.model_of_group[number]
         segments = self._catalogue.settings[model].segments
         return (VERSION_KEY, MISSING_VALUE) in zip(segments, group.values, strict=False)
-
-    def _note_unnamed(self, model: str, first: int, last: int) -> None:
-        known = self._unnamed.get(model, VersionTimes(first, last))
-        earliest = None if known.first is None else min(known.first, first)
-        self._unnamed[model] = VersionTimes(earliest, max(known.last, last))
 
     def state(self) -> State:
         """All counts and versions as plain values; a copy."""
@@ -186,7 +194,12 @@ class Received:
                 else {}
             ),
             **(
-                {"unnamed": {name: list(known) for name, known in self._unnamed.items()}}
+                {
+                    "unnamed": {
+                        model: known.times[MISSING_VALUE].state()
+                        for model, known in self._unnamed.items()
+                    }
+                }
                 if self._by_version
                 else {}
             ),
@@ -209,7 +222,7 @@ class Received:
         # of a state that did not store them, nobody knows when they began
         unknown = dict.fromkeys(self._catalogue.models, (None, _BEFORE_ALL))
         self._unnamed = {
-            model: VersionTimes(*known)
+            model: ModelVersions({MISSING_VALUE: VersionTimes.restored(known)})
             for model, known in state.get("unnamed", unknown).items()
             if model in self._catalogue.models
         }

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
-from monitor.clock import DAY_MS
+import numpy as np
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.events.columns import Int64Array
+from monitor.events.early_predictions import Early, changes, earliest, settled_at
 from monitor.events.keys import keys_of
 
 MOST_VERSIONS = 64
@@ -21,10 +26,39 @@ class VersionTimes(NamedTuple):
         first: its first prediction; None where it is not known: an older state did not store
             it, or the version returned after it was forgotten.
         last: its latest prediction.
+        early: its first predictions, where it began within an hour of the first version; an older
+            state did not store them.
     """
 
     first: int | None
     last: int
+    early: Early = ()
+
+    @property
+    def settled(self) -> float | None:
+        """When it had made 32 predictions; None before, and where that does not matter."""
+        return settled_at(self.early)
+
+    def with_others(self, others: VersionTimes) -> VersionTimes:
+        """Return the times of these predictions and others of the same version."""
+        firsts = [first for first in (self.first, others.first) if first is not None]
+        moments = np.array(others.early, dtype=np.int64).reshape(-1, 2)
+        return VersionTimes(
+            min(firsts, default=None),
+            max(self.last, others.last),
+            earliest(moments[:, 0], moments[:, 1], self.early),
+        )
+
+    def state(self) -> list[Any]:
+        """Serializable state."""
+        early = [[*pair] for pair in self.early]
+        return [self.first, self.last, *([early] if early else [])]
+
+    @classmethod
+    def restored(cls, state: Sequence[Any]) -> Self:
+        """Load what `state` returned, or the two times that older states stored."""
+        first, last, *early = state
+        return cls(first, last, tuple((moment, count) for moment, count in chain(*early)))
 
 
 def is_in_use(last: int, latest: int) -> bool:
@@ -83,17 +117,55 @@ class ModelVersions:
         known = self._times.get(version)
         if known is None:
             known = VersionTimes(None if self._may_return(version) else first, last)
-        earliest = None if known.first is None else min(known.first, first)
-        self._times[version] = VersionTimes(earliest, max(known.last, last))
+        began = None if known.first is None else min(known.first, first)
+        self._times[version] = VersionTimes(began, max(known.last, last), known.early)
         while len(self._times) > MOST_VERSIONS:
             oldest = min(self._times, key=lambda name: (self._times[name].last, name))
             del self._times[oldest]
             if len(self._forgotten) < MOST_FORGOTTEN:
                 self._forgotten.add(_key_of(oldest))
 
+    def lacks_early(self, version: str, first: int) -> bool:
+        """Return whether predictions that `note` has noted are to be given to `note_early`.
+
+        Args:
+            version: its name.
+            first: time of the earliest of them, epoch milliseconds.
+        """
+        known = self._times.get(version)
+        if known is None or known.first is None or not changes(known.early, first):
+            return False
+        began = min(one.first for one in self._times.values() if one.first is not None)
+        return known.first < began + HOUR_MS
+
+    def note_early(self, version: str, times: Int64Array) -> None:
+        """Take predictions of a version that may be among its first ones into account.
+
+        Args:
+            version: its name.
+            times: of the predictions, in any order, epoch milliseconds.
+        """
+        known = self._times[version]
+        early = earliest(times, np.ones(len(times), dtype=np.int64), known.early)
+        self._times[version] = known._replace(early=early)
+
+    def until(self, time: int) -> Self:
+        """Return the versions that began by a moment, as if none had predicted later.
+
+        Args:
+            time: epoch milliseconds.
+        """
+        left = {
+            name: VersionTimes(one.first, min(one.last, time), early)
+            for name, one in self._times.items()
+            for early in [tuple(pair for pair in one.early if pair[0] <= time)]
+            if one.first is None or one.first <= time
+        }
+        return type(self)(left, self._forgotten)
+
     def state(self) -> dict[str, Any]:
         """Serializable state."""
-        times = {name: list(times) for name, times in self._times.items()}
+        times = {name: times.state() for name, times in self._times.items()}
         if not self._forgotten:
             return times
         return {"times": times, "forgotten": sorted(self._forgotten)}
@@ -107,7 +179,8 @@ class ModelVersions:
         forgotten: Iterable[int] = ()
         if isinstance(state.get("times"), Mapping):  # of a version called so, it is a list
             state, forgotten = state["times"], state["forgotten"]
-        return cls({name: VersionTimes(*times) for name, times in state.items()}, forgotten)
+        times = {name: VersionTimes.restored(one) for name, one in state.items()}
+        return cls(times, forgotten)
 
     def _may_return(self, version: str) -> bool:
         """Return whether a version that is not stored may have predicted before."""

@@ -18,6 +18,7 @@ from monitor.report.recalibration_answer import score_corrections, threshold_ans
 from monitor.report.recalibration_words import correction_advice, threshold_advice
 from monitor.report.segment_names import segment_name
 from monitor.report.verdict_words import VERDICTS
+from monitor.report.versions_words import worse_version
 
 _UNLIKE_COVERAGE = 0.05
 _MOST_DATA = 1_000
@@ -30,6 +31,8 @@ def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def _advice(diagnosis: Diagnosis) -> Iterator[str]:
+    if (worse := diagnosis.news.worse) is not None:
+        yield f"Hold the rollout or roll it back: {_lower(worse_version(worse))}."
     yield from _labels(diagnosis)
     if diagnosis.refusal is not None or unlabelled(diagnosis):
         return
@@ -48,17 +51,25 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
             yield from _more(diagnosis)
         yield from _segments(diagnosis)
     if diagnosis.operating_point_moved:
-        back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
-        yield (
-            "Check whether the threshold changed or all scores shifted (a deployment, a new "
-            f"calibration, other cases); a {back} threshold would bring recall and false "
-            "positives back together."
-        )
-        if not diagnosis.judgement.on_reference_curve:
-            yield from _more(diagnosis)
+        yield from _operating_point(diagnosis)
     if not diagnosis.judgement.labels_may_explain:
         yield from _scores(diagnosis)
         yield from _prevalence(diagnosis)
+
+
+def _operating_point(diagnosis: Diagnosis) -> Iterator[str]:
+    back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
+    yield (
+        "Check whether the threshold changed or all scores shifted (a deployment, a new "
+        f"calibration, other cases); a {back} threshold would bring recall and false "
+        "positives back together."
+    )
+    if not diagnosis.judgement.on_reference_curve:
+        yield from _more(diagnosis)
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
 
 
 def _first(diagnosis: Diagnosis) -> Iterator[str]:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct, to_builtins
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.degenerate import Degeneracy
+from monitor.drift.reference_news import ReferenceVersions
 from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.prediction_words import degenerate_text
 from monitor.snapshot import Estimate, Window
@@ -94,6 +95,18 @@ class OutcomeSums(Struct, frozen=True, kw_only=True):
         return sum(values)
 
 
+class VersionBeginning(Struct, frozen=True, kw_only=True):
+    """A version, and when it began.
+
+    Attributes:
+        version: its name.
+        first_prediction: the time of its first prediction; null where that is not known.
+    """
+
+    version: str
+    first_prediction: Time | None
+
+
 class ReferencePeriod(Struct, frozen=True, kw_only=True):
     """The reference: the outcomes that the windows of a model are compared with.
 
@@ -106,6 +119,10 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
         class_ratio: its positives per negative; null without negatives.
         level_changed: first moment of the day on which its recall, its false-positive rate
             or their odds ratio changed; null where no change is certain.
+        versions: that predicted in it, in the order in which they began; left out for given
+            counts, before a second version, and under `on_version: keep`.
+        restarted_with: the version that it began anew with, under `on_version: restart`; left out
+            where none did.
     """
 
     source: str
@@ -115,6 +132,8 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
     outcomes: OutcomeSums
     class_ratio: float | None
     level_changed: Time | None
+    versions: tuple[VersionBeginning, ...] | UnsetType = UNSET
+    restarted_with: str | UnsetType = UNSET
 
 
 class LabelStatus(StrEnum):
@@ -247,6 +266,18 @@ def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None
         outcomes=outcome_sums(before.counts),
         class_ratio=defined(before.class_ratio),
         level_changed=time_text(before.level_changed),
+        versions=version_beginnings(before.versions),
+        restarted_with=(before.versions and before.versions.restarted_with) or UNSET,
+    )
+
+
+def version_beginnings(found: ReferenceVersions | None) -> tuple[VersionBeginning, ...] | UnsetType:
+    """Return the versions that predicted in a reference; left out where they are not known."""
+    if found is None:
+        return UNSET
+    return tuple(
+        VersionBeginning(version=name, first_prediction=time_text(first))
+        for name, first in found.began
     )
 
 

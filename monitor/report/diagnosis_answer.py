@@ -9,7 +9,14 @@ from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Share, Time
+from monitor.report.answer_parts import (
+    Count,
+    MetricInterval,
+    OutcomeSums,
+    Share,
+    Time,
+    VersionBeginning,
+)
 from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.metric_words import MetricValues
 from monitor.report.score_answer import ComparedScoreMetrics
@@ -275,6 +282,12 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
             did not certainly change.
         new_version: the version that this change began with, else the one that began last
             up to the end of `after`; left out before a second one.
+        worse_version: that is proven worse than the one beside it in `after`; left out where none
+            is.
+        versions_before: that predicted in `before`, in the order in which they began; left out
+            where no time is known of it, before a second version, and under `on_version: keep`.
+        reference_restarted_with: the version that the reference began anew with, under
+            `on_version: restart`; left out where none did.
     """
 
     model: str
@@ -311,3 +324,6 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     scores: ComparedScoreMetrics | UnsetType = UNSET
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
+    worse_version: str | UnsetType = UNSET
+    versions_before: tuple[VersionBeginning, ...] | UnsetType = UNSET
+    reference_restarted_with: str | UnsetType = UNSET

@@ -21,6 +21,7 @@ from monitor.report.answer_parts import (
     json_text,
     outcome_sums,
     time_text,
+    version_beginnings,
 )
 from monitor.report.diagnosis_answer import (
     BlockCounts,
@@ -56,7 +57,7 @@ def diagnosis_json(diagnosis: Diagnosis) -> str:
 def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
     """Return the diagnosis as an object."""
     trusted, judgement = diagnosis.refusal is None, diagnosis.judgement
-    found, components = of_diagnosis(diagnosis), _components(diagnosis)
+    found, components, news = of_diagnosis(diagnosis), _components(diagnosis), diagnosis.news
     return DiagnosisAnswer(
         model=diagnosis.model,
         headline=headline(diagnosis),
@@ -94,8 +95,11 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         notes=diagnosis.notes,
         advice=advice(diagnosis),
         scores=compared_scores(diagnosis.scores),
-        change_began=change_beginning(diagnosis.news.began) or UNSET,
-        new_version=version_news(diagnosis.news.new_version) or UNSET,
+        change_began=change_beginning(news.began) or UNSET,
+        new_version=version_news(news.new_version) or UNSET,
+        worse_version=UNSET if news.worse is None else news.worse.versions[1].name,
+        versions_before=version_beginnings(news.before),
+        reference_restarted_with=(news.before and news.before.restarted_with) or UNSET,
     )
 
 

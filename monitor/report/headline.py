@@ -13,6 +13,7 @@ from monitor.report.label_quality_words import changed_labels, open_by_labels
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
+from monitor.report.versions_words import worse_by
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
 
 _HARDLY = 0.005
@@ -26,7 +27,7 @@ _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """Return one line of at most 100 columns, besides the version that is new."""
+    """Return one line of at most 100 columns, besides the versions that are new and worse."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
     why = reason(
         diagnosis.verdict,
@@ -37,12 +38,14 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     ends = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = certainly_moved(*ends, because=diagnosis.because)
-    return with_version(
+    happened = with_version(
         f"{moved(*sides, certain=certain)}: {why}",
         diagnosis.news.new_version,
         diagnosis.after.opens,
         moved=rates_changed(diagnosis.verdict, diagnosis.judgement),
     )
+    worse = diagnosis.news.worse
+    return happened if worse is None else f"{happened} {worse_by(worse)}"
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:

@@ -11,6 +11,7 @@ from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import Because
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
+from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState, Window
 from monitor.verdicts import WindowVerdict
@@ -69,12 +70,20 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield ONLY_POSITIVES, flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())
-    yield f"the reference is not complete yet{_progress(model)}", reference is None
+    yield f"the reference{_restarted(model)} is not complete yet{_progress(model)}", not reference
     closes = None if reference is None else reference.closes
     reaches_back = closes is not None and int(window.open[row]) < closes
     yield f"the last {window.name} reach back into the reference", reaches_back
     yield f"no predictions in the last {window.name} that is mature", not made
     yield f"no labels for the last {window.name}", not int(window.counts.total[row])
+
+
+def _restarted(model: ModelState) -> str:
+    """Return that the reference that a model lacks begins anew with a version."""
+    awaited = model.watched.awaited
+    if awaited is None or not awaited.restarted_with:
+        return ""
+    return f" restarted with version {one_line(awaited.restarted_with)} and"
 
 
 def _progress(model: ModelState) -> str:

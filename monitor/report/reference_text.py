@@ -8,10 +8,13 @@ from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.drift.level_change import LevelChange
+from monitor.drift.reference_news import AwaitedReference
+from monitor.report.answer_parts import version_beginnings
 from monitor.report.missing_evidence import day_text
 from monitor.report.rate_changes import short
+from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
-from monitor.verdicts import AwaitedReference, ReferenceOutcomes, Watched, WindowVerdict
+from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 
 
 def reference_text(before: ReferenceOutcomes) -> str:
@@ -26,6 +29,8 @@ def reference_text(before: ReferenceOutcomes) -> str:
     parts = [f"reference no. {before.version}{replaced}", SOURCES[before.source].words]
     if before.opens is not None and before.closes is not None:
         parts.append(f"{format_time(before.opens)}..{format_time(before.closes)}")
+    if (versions := version_beginnings(before.versions)) and before.versions:
+        parts.append(reference_versions_text(versions, before.versions.restarted_with))
     ratio = f"r0 = {before.class_ratio:.4g}"
     if not math.isfinite(before.class_ratio):
         ratio = "r0 is not defined: it has no negatives"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from monitor.clock import HOUR_MS
 from monitor.config.quantities import parse_time
 from monitor.drift.change_news import ChangeBegan, NewVersion
-from monitor.report.answer_parts import Share, Time, defined, time_text
+from monitor.report.answer_parts import Share, Time, VersionBeginning, defined, time_text
 from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
+
+_LISTED = 3
 
 
 class ChangeBeginning(Struct, frozen=True, kw_only=True):
@@ -118,6 +120,59 @@ def news_sentences(
         yield f"Rates changed: {beginning_text(began)}{with_it}."
     if new is not None and not new.began_change and _is_new(new, opens):
         yield f"New: {_named(new)}."
+
+
+def reference_versions_text(
+    began: Sequence[VersionBeginning], restarted_with: str | UnsetType = UNSET
+) -> str:
+    """Return whose reference it is, and when they began, UTC.
+
+    Args:
+        began: the versions that predicted in it, in the order in which they began.
+        restarted_with: the version that it began anew with.
+
+    >>> old = VersionBeginning(version="6", first_prediction="2026-03-01T00:00:00Z")
+    >>> new = VersionBeginning(version="7", first_prediction="2026-03-05T10:30:00Z")
+    >>> reference_versions_text([old])
+    'of version 6 (began 2026-03-01 00:00)'
+    >>> reference_versions_text([old, new])
+    'of versions 6 (began 2026-03-01 00:00) and 7 (began 2026-03-05 10:30)'
+    >>> reference_versions_text([old, new], "7")
+    'restarted with version 7 (began 2026-03-05 10:30), beside version 6 (began 2026-03-01 00:00)'
+    """
+    anew = [_began(one) for one in began if one.version == restarted_with]
+    if not anew:
+        return f"of {_versions([_began(one) for one in began])}"
+    others = [_began(one) for one in began if one.version != restarted_with]
+    beside = f", beside {_versions(others)}" if others else ""
+    return f"restarted with version {anew[0]}{beside}"
+
+
+def versions_before_text(
+    began: Sequence[VersionBeginning], restarted_with: str | UnsetType = UNSET
+) -> str:
+    """Return whose time the earlier one of two is, as a sentence.
+
+    Args:
+        began: the versions that predicted in it, in the order in which they began.
+        restarted_with: the version that it, the reference, began anew with.
+    """
+    reference = "the reference that " if restarted_with else ""
+    return f"Before is {reference}{reference_versions_text(began, restarted_with)}."
+
+
+def _versions(named: Sequence[str]) -> str:
+    """Return the first three of some versions and the number of the others."""
+    more = len(named) - _LISTED
+    parts = [*named[:_LISTED], f"{more} more"] if more > 0 else [*named]
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"version{'s' * (len(parts) > 1)} {listed}"
+
+
+def _began(one: VersionBeginning) -> str:
+    when = "" if one.first_prediction is None else f" (began {_minute(one.first_prediction)})"
+    return f"{one_line(one.version)}{when}"
 
 
 def _named(new: NewVersion) -> str:

@@ -8,7 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.config import Reference
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
-from monitor.verdicts import AwaitedReference
+from monitor.drift.reference_news import AwaitedReference
 from monitor.watch.first_days import (
     FIRST_MS,
     PROVISIONAL_FALSE_POSITIVES,

@@ -14,6 +14,7 @@ from monitor.drift.version_outcomes import VersionOutcomes, VersionRows
 from monitor.drift.versions_compared import VersionStretch, VersionTraffic
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import VERSION_KEY, Int64Array
+from monitor.events.early_predictions import earliest, settled_at
 from monitor.events.version_starts import VersionTimes
 from monitor.join.deltas import PREDICTED_POSITIVE, known, rarer_class, unlabelled_as_negative
 from monitor.watch.held_pairs import HeldPairs, Stratum
@@ -29,7 +30,6 @@ class HeldVersions:
         hours: its counts.
         pairs: its pairs.
         times: when each version predicted, by its name.
-        made: how many predictions each version that decides ever made, by its name.
         until: moment up to which outcomes are mature, a whole hour, epoch milliseconds; None
             where none are.
     """
@@ -42,10 +42,9 @@ class HeldVersions:
         pairs: HeldHours,
         *,
         times: Mapping[str, VersionTimes],
-        made: Mapping[str, int],
         until: int | None,
     ) -> None:
-        self._times, self._made, self._mature = times, made, until or 0
+        self._times, self._mature = times, until or 0
         self.until = until
         self._pairs = HeldPairs(catalogue, model, pairs)
         values = catalogue.group_values()
@@ -140,7 +139,7 @@ class HeldVersions:
         return self._pairs.joint(names, within, silent=self._silent)
 
     def _traffic(self) -> list[VersionTraffic]:
-        found, ever, until = [], [], self._mature
+        found, until = [], self._mature
         made = self._hours.cells[:, PREDICTED_POSITIVE:].sum(axis=1)
         is_mature = (made > 0) & (self._hours.hour * HOUR_MS < until)
         for name in dict.fromkeys([*self._versions, *self._pairs.names]):
@@ -152,14 +151,14 @@ class HeldVersions:
                 continue
             first = int(hours[0]) * HOUR_MS if len(hours) else until
             last = (int(hours[-1]) + 1) * HOUR_MS - 1 if len(hours) else first
+            early = earliest(self._hours.hour[rows] * HOUR_MS, made[rows])
+            settled = settled_at(early) if times is None else times.settled
             if times is not None:
                 first = first if times.first is None else times.first
                 last = max(first, min(times.last, until - 1))
-            found.append(VersionTraffic(name, int(made[rows].sum()) + pairs, first, last))
-            made_ever = self._made.get(name, found[-1].predictions)
-            ever.append(replace(self.whole(found[-1]), predictions=made_ever))
-        mature = {one.name: one for one in found}
-        return [mature[one.name] for one in by_beginning(ever)]
+            predictions = int(made[rows].sum()) + pairs
+            found.append(VersionTraffic(name, predictions, first, last, settled))
+        return [*by_beginning(found)]
 
     def _counted(self, name: str, within: VersionStretch) -> VersionRows:
         rows, hour = self._rows_of(name), self._hours.hour

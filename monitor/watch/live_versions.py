@@ -42,8 +42,6 @@ from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
-from monitor.watch.version_traffic import predictions_by_version
-from monitor.windows import Windows
 from monitor.windows.pair_counts import PairCounts
 from monitor.windows.version_counts import VersionCounts
 
@@ -73,7 +71,6 @@ class LiveVersions:
         pairs: of ids that a shadow version scored as well.
         received: when each version predicted.
         books: counters of the join.
-        windows: counts since the start.
     """
 
     def __init__(
@@ -84,9 +81,8 @@ class LiveVersions:
         received: Received,
         *,
         books: Books,
-        windows: Windows,
     ) -> None:
-        self._catalogue, self._windows = catalogue, windows
+        self._catalogue = catalogue
         self._counts = counts
         self._pairs = pairs
         self._received = received
@@ -145,7 +141,6 @@ class LiveVersions:
             self._counts.held(number),
             self._pairs.held(number),
             times=self._times(model),
-            made=predictions_by_version(self._catalogue, self._windows, number),
             until=None if mature_until is None else mature_until // HOUR_MS * HOUR_MS,
         )
         setting = self._catalogue.settings[number]
@@ -188,9 +183,7 @@ class LiveVersions:
         """
         times = dict(self._received.shadows(model).times)
         for name, one in self._received.versions(model).times.items():
-            shadow = times.get(name, one)
-            firsts = [first for first in (one.first, shadow.first) if first is not None]
-            times[name] = VersionTimes(min(firsts, default=None), max(one.last, shadow.last))
+            times[name] = times[name].with_others(one) if name in times else one
         unnamed = self._received.unnamed(model)
         return times if unnamed is None else {**times, MISSING_VALUE: unnamed}
 

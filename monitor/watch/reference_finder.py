@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config.labelling import LearnedLabelErrors
+from monitor.drift.reference_news import AwaitedReference
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.deltas import CELLS
@@ -15,7 +16,6 @@ from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
-from monitor.verdicts import AwaitedReference
 from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
@@ -12,13 +13,14 @@ from monitor.drift.change_news import ChangeBegan, ChangeNews, NewVersion
 from monitor.drift.change_point import change_point
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.rates_changed import rates_changed
+from monitor.drift.reference_news import ReferenceVersions
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.drift.version_choice import by_beginning
 from monitor.drift.versions_compared import VersionTraffic
 from monitor.events.catalogue import Catalogue
 from monitor.events.version_starts import ModelVersions, is_in_use
 from monitor.labels.regime import LabelRegime
-from monitor.verdicts import Watched, WindowVerdict
+from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 from monitor.watch.reference import MatureReference
 from monitor.watch.stepping import ModelWatch
 from monitor.watch.version_traffic import predictions_by_version
@@ -91,6 +93,56 @@ class VersionNews:
             return None
         later = [first for _, first in self._appeared(model)[1:] if first <= mature]
         return max(later, default=None)
+
+    def began_at(self, model: int, moment: int) -> str:
+        """Return the version whose first prediction came at a moment.
+
+        Args:
+            model: its number.
+            moment: that `restarts` returned, epoch milliseconds.
+        """
+        return next(name for name, first in self._appeared(model) if first == moment)
+
+    def with_versions(
+        self, model: int, known: ReferenceOutcomes | None, since: int | None
+    ) -> ReferenceOutcomes | None:
+        """Return a reference with the versions that predicted in it.
+
+        Args:
+            model: its number.
+            known: its reference; None without one.
+            since: moment from which on it began anew, epoch milliseconds; None where it did not.
+        """
+        if known is None or known.opens is None or known.closes is None:
+            return known
+        return replace(known, versions=self.versions_in(model, (known.opens, known.closes), since))
+
+    def versions_in(
+        self, model: int, stretch: tuple[int, int], since: int | None
+    ) -> ReferenceVersions | None:
+        """Return the versions that predicted in a stretch of time.
+
+        Args:
+            model: its number.
+            stretch: first moment and first after it, epoch milliseconds.
+            since: moment from which on the reference began anew; None where it did not.
+
+        Returns:
+            None under `on_version: keep`, before a second version, and where none is known that
+            predicted then.
+        """
+        times = self._versions_of(self._catalogue.models[model]).times
+        if self._on_version(model) is OnVersion.KEEP or len(times) < 2:  # noqa: PLR2004  # a second
+            return None
+        opens, closes = stretch
+        there = {
+            name: one.first
+            for name, one in times.items()
+            if one.last >= opens and (one.first is None or one.first < closes)
+        }
+        began = tuple(sorted(there.items(), key=lambda found: (found[1] or 0, found[0])))
+        anew = "" if since is None or opens < _hour(since) else self.began_at(model, since)
+        return ReferenceVersions(began, anew) if began else None
 
     def began(
         self, model: int, watching: ModelWatch, found: Watched, mature: int
@@ -205,7 +257,7 @@ class VersionNews:
             return None
         until = now if until is None else until
         made = predictions_by_version(self._catalogue, self._windows, model)
-        later = [one for one in self._in_order(model, made)[1:] if one.first <= until]
+        later = [one for one in self._in_order(model)[1:] if one.first <= until]
         if not later:
             return None
         inside = [] if began is None else [one for one in later if _within(one.first, began)]
@@ -224,11 +276,11 @@ class VersionNews:
             ended=None if is_in_use(found.last, latest) else found.last,
         )
 
-    def _in_order(self, model: int, made: Mapping[str, int]) -> tuple[VersionTraffic, ...]:
+    def _in_order(self, model: int) -> tuple[VersionTraffic, ...]:
         """Return the versions whose first prediction is known, as `compare` orders them."""
         times = self._versions_of(self._catalogue.models[model]).times
         return by_beginning(
-            VersionTraffic(name, made.get(name, 0), first, times[name].last)
+            VersionTraffic(name, 0, first, times[name].last, times[name].settled)
             for name, first in self._appeared(model)
         )
 
@@ -258,6 +310,10 @@ class VersionNews:
 
     def _on_version(self, model: int) -> OnVersion:
         return self._catalogue.settings[model].reference.on_version
+
+
+def _hour(moment: int) -> int:
+    return moment // HOUR_MS * HOUR_MS
 
 
 def _within(first: int, began: ChangeBegan) -> bool:

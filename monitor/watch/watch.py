@@ -197,11 +197,17 @@ class Watch:
             awaited = self._references.awaited(model, now - age, age, since=since)
         by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
         if by_class is not None:
-            new_version = self._news.latest(model, now, None)
-            return replace(by_class, awaited=awaited, new_version=new_version)
+            return replace(
+                by_class,
+                reference=self._news.with_versions(model, by_class.reference, since),
+                awaited=awaited,
+                new_version=self._news.latest(model, now, None),
+            )
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
             shifted = None if regime.is_estimated else False
+            if awaited is not None and since is not None:
+                awaited = awaited._replace(restarted_with=self._news.began_at(model, since))
             return Watched(
                 prevalence_shift_detected=shifted,
                 judged_age_ms=age,
@@ -215,6 +221,7 @@ class Watch:
         began = self._news.began(model, watching, found, now - age)
         return replace(
             found,
+            reference=self._news.with_versions(model, found.reference, since),
             missing_labels=self._missing_labels.of(model, cuts, now, age),
             awaited=awaited,
             predictions=predictions,

@@ -25,6 +25,7 @@ from benchmarks import (
     speed,
     stages,
     turns,
+    version_cost,
 )
 from benchmarks.__main__ import PARTS
 from benchmarks.made import Made
@@ -62,6 +63,14 @@ def test_a_variant_counts_what_the_monitor_counts(events, name, tmp_path):
     found = counted.measured(sorted({name, "monitor"}), 1)
     assert all(spent > 0 for spent in found.values())
     assert sum(counted.counts.pop()) > EVENTS / 10
+
+
+def test_versions_change_no_count_of_a_stream():
+    found = version_cost.measured(EVENTS, 2)
+    assert {kind: len(spent) for kind, spent in found.items()} == dict.fromkeys(
+        version_cost.KINDS, 2
+    )
+    assert 0 < version_cost.share_inside(EVENTS) < 0.5
 
 
 def test_a_variant_runs_in_a_process_of_its_own(events, tmp_path):

@@ -7,6 +7,8 @@ from io import BytesIO, TextIOWrapper
 
 import pytest
 from cli.commands import ran
+from watch.shadowed import SHADOW, shadowed
+from watch.versioned import BEGAN, stream
 
 DAY = 86_400
 
@@ -158,12 +160,34 @@ def test_versions_that_no_window_counts_apart_lead_to_their_comparison(capsys, t
     words = shlex.split(asked.removesuffix(" compares the newest.").partition(": ")[2])
     assert "ersion 7 is worse than 6" in ran(capsys, *words[1:]).out
     for setting in (
-        "segments: [version]",
         "label_errors: {false_positive: .01, false_negative: .05}",
         "labelling: sampled",
     ):
         config.write_text(f"models: {{default: {{{setting}}}}}\n")
         assert "versions: " not in ran(capsys, "replay", path, "-c", config).out
+
+
+def test_versions_that_are_counted_apart_lead_to_their_comparison(capsys, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(
+        "models: {m: {segments: [region, version], label_timeout: 3d, maturity: 1d,"
+        ' shadow_versions: ["*-shadow"]}}'
+    )
+    path, canary = tmp_path / "events.ndjson", stream(days=6)
+    moved = stream(recall=(0.9, 0.2), a_day=1_008)
+    asked = f"precision-monitor compare {path} -c {config}"
+    for events, line in (
+        (canary, f"m has 2 versions: {asked} compares the newest."),
+        (shadowed(canary), f"m has 2 versions (1 of them shadow): {asked} compares the newest."),
+        (moved, f"m has 2 versions: {asked} compares the newest."),
+        ([e for e in canary if e["ts"] < BEGAN], None),
+    ):
+        path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+        text = ran(capsys, "replay", path, "-c", config).out
+        found = [one for one in text.splitlines() if " compare " in one and "--before" not in one]
+        assert found == ([line] if line else [])
+        shadows = sum(event.get("version") == SHADOW for event in events)
+        assert (f", {shadows:,} of shadow versions." in text) is (shadows > 0)
 
 
 @pytest.mark.parametrize("positive", ["yes", "Y"])

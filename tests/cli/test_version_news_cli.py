@@ -5,12 +5,13 @@ import json
 import pytest
 from cli.commands import ran
 from cli.test_diagnose import written
-from watch.versioned import batches, config_of, stream
+from watch.versioned import BEGAN, batches, config_of, stream
 
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.selection import EVERY_MODEL
 from monitor.exporter.page.now import now_section
+from monitor.exporter.page.why import why_section
 
 CONFIG = """
 models:
@@ -157,6 +158,9 @@ def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing
         found = json.loads(said(capsys, tmp_path, "diagnose", "--json", *ranges))
         assert found["worse"]["answer"] == "not_shown"
         assert found["worse"]["text"].endswith("Version 7 is worse than 6") is named
+        assert (" Version 7 is worse than 6 over the same time: " in found["headline"]) is named
+        hold = "Hold the rollout or roll it back: version 7 is worse than 6."
+        assert (found["advice"][0] == hold, found.get("worse_version") == "7") == (named, named)
         replayed = json.loads(said(capsys, tmp_path, "replay", "--json"))["models"]["m"]
         assert replayed.get("worse_version") == ("7" if named else None)
         last = said(capsys, tmp_path, "replay").partition("Judged: ")[2]
@@ -183,3 +187,65 @@ def test_predictions_without_a_version_are_named_in_words(capsys, tmp_path, name
     assert ("is worse than predictions without a version" in " ".join(done.out.split())) == named
     assert ("version" in done.out) == named
     assert named or "segments: no prediction has the key 'version'" in done.err
+
+
+def with_reference(reference):
+    return CONFIG.replace("window: {length: 3d, end: 1970-01-04T00:00:00Z}", reference)
+
+
+BEFORE = "of version 6 (began 1970-01-01 00:00)"
+
+
+@pytest.mark.parametrize("command", ["diagnose", "replay"])
+def test_text_and_json_say_whose_reference_it_is(capsys, worse, command):
+    text = " ".join(said(capsys, worse[0], command).split())
+    assert (f"Before is {BEFORE}." in text, f", {BEFORE}, " in text) == (
+        command == "diagnose",
+        command == "replay",
+    )
+    found = json.loads(said(capsys, worse[0], command, "--json"))
+    began = [{"version": "6", "first_prediction": "1970-01-01T00:00:00Z"}]
+    if command == "replay":
+        assert found["models"]["m"]["reference"]["versions"] == began
+        assert "restarted_with" not in found["models"]["m"]["reference"]
+    else:
+        assert found["versions_before"] == began
+        assert "reference_restarted_with" not in found
+
+
+@pytest.mark.parametrize("days", [9, 6], ids=["complete", "awaited"])
+def test_replay_says_that_a_reference_restarted(capsys, tmp_path, days):
+    (tmp_path / "monitor.yaml").write_text(with_reference("first: 2d, on_version: restart"))
+    written(tmp_path / "events.ndjson", *stream(a_day=2_400, until=BEGAN, days=days))
+    text = " ".join(said(capsys, tmp_path, "replay").split())
+    assert ("restarted with version 7 (began 1970-01-04 05:00)" in text) is (days == 9)
+    waits = "the reference restarted with version 7 and is not complete yet"
+    assert (waits in text) is (days == 6)
+
+
+def test_recorded_events_are_said_to_be_compared_without_a_restart(capsys, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    path = written(tmp_path / "events.ndjson", *stream(a_day=2_400, until=BEGAN, days=9))
+    for on_version, said_so in (("restart", True), ("compare", False)):
+        config.write_text(with_reference(f"first: 2d, on_version: {on_version}"))
+        found = json.loads(ran(capsys, "diagnose", path, "-c", config, "--json").out)
+        assert "reference_restarted_with" not in found
+        note = "a reference from before it, without `on_version: restart`; name a stretch"
+        assert (note in found["notes"][-1]) is said_so
+    asked = ["--before", "1970-01-04T06:00:00Z..1970-01-06", "--after", "1970-01-06..1970-01-08"]
+    config.write_text(with_reference("first: 2d, on_version: restart"))
+    found = json.loads(ran(capsys, "diagnose", path, "-c", config, *asked, "--json").out)
+    assert [one["version"] for one in found["versions_before"]] == ["7"]
+    assert "restart" not in "".join(found["notes"])
+
+
+def test_a_running_monitor_says_that_its_reference_restarted():
+    monitor = Monitor(config_of(with_reference("first: 2d, on_version: restart")))
+    for batch in batches(stream(a_day=2_400, until=BEGAN, days=12), monitor.config):
+        monitor.apply(batch)
+    found = Queries(monitor.snapshot, lambda read: read(monitor)).explanation("m", None, None)
+    assert found.answer.reference_restarted_with == "7"
+    assert [one.version for one in found.answer.versions_before] == ["7"]
+    text = str(why_section(found.answer))
+    assert "Before is restarted with" not in text
+    assert "Before is the reference that restarted with version 7 (began 1970-01-04 05:00)." in text

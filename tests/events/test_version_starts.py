@@ -1,5 +1,8 @@
 """Versions of a model: the order of their predictions does not matter, old states are read."""
 
+from collections import Counter
+
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from same import through_disk
@@ -72,3 +75,45 @@ def test_where_too_many_are_forgotten_no_other_beginning_is_known(monkeypatch):
 def test_versions_called_like_the_keys_of_a_state_are_restored():
     versions = noted([("times", 1, 2), ("forgotten", 3, 4)])
     assert ModelVersions.restored(versions.state()).times == versions.times
+
+
+def with_early(batches):
+    versions = ModelVersions()
+    for name, times in batches:
+        versions.note(name, min(times), max(times))
+        if versions.lacks_early(name, min(times)):
+            versions.note_early(name, np.array(times))
+    return versions
+
+
+TIMES = st.lists(st.integers(0, 40), min_size=1, max_size=30)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), TIMES), max_size=9), st.randoms())
+def test_the_first_32_predictions_are_those_in_any_order(batches, chance):
+    shuffled = sorted(batches, key=lambda _: chance.random())
+    found = with_early(shuffled)
+    for name in {name for name, _ in batches}:
+        times = sorted(time for one, some in batches for time in some if one == name)
+        last = times[:32][-1]
+        assert found.times[name].early == tuple(
+            sorted(Counter(t for t in times if t <= last).items())
+        )
+        assert (found.times[name].settled is None) == (len(times) < 32)
+    assert ModelVersions.restored(through_disk(found.state())).times == found.times
+
+
+def test_first_predictions_are_stored_of_versions_that_began_within_an_hour_of_the_first():
+    hour = 3_600_000
+    versions = with_early([("a", [0, 5]), ("b", [hour - 1]), ("c", [hour]), ("a", [2 * hour])])
+    early = {name: one.early for name, one in versions.times.items()}
+    assert early == {"a": ((0, 1), (5, 1), (2 * hour, 1)), "b": ((hour - 1, 1),), "c": ()}
+
+
+def test_what_began_after_a_time_that_is_taken_back_is_left_out():
+    versions = noted([(f"v{number:03}", number, number + 3) for number in range(MOST_VERSIONS + 5)])
+    back = ModelVersions.restored(versions.until(60).state())
+    assert [first for _, first in back.appeared] == [*range(5, 61)]
+    assert back.times["v060"].last == 60
+    back.note("v001", 99, 99)
+    assert back.times["v001"].first is None

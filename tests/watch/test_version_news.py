@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from msgspec import UNSET
 from watch.shadowed import shadow_config, shadowed
 from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
 
@@ -14,6 +15,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
 from monitor.report.answer_parts import time_text
 from monitor.report.verdict_words import words_of
+from monitor.report.version_news_words import reference_versions_text
 
 TEXT = """
 models:
@@ -25,6 +27,7 @@ FIRST = "first: 2d"
 GIVEN = "counts: {tp: 27000, fp: 7000, fn: 3000, tn: 63000}"
 """Outcomes of version 6, of whom nobody knows how they scatter by day."""
 STEP = 10 * 60_000
+OLD, NEW = "6 (began 1970-01-01 00:00)", "7 (began 1970-01-04 05:00)"
 
 
 def config(reference):
@@ -190,12 +193,48 @@ def test_a_restarted_reference_begins_with_the_new_version():
     assert (mine.opens, mine.closes) == (theirs.opens, theirs.closes)
 
 
+@pytest.mark.parametrize(
+    ("reference", "until", "text"),
+    [
+        (FIRST, 9 * DAY, f"of version {OLD}"),
+        (
+            f"{FIRST}, on_version: restart",
+            9 * DAY,
+            "restarted with version 7 (began 1970-01-04 05:00)",
+        ),
+        (f"{FIRST}, on_version: keep", 9 * DAY, None),
+        (FIRST, BEGAN, None),
+        (GIVEN, 9 * DAY, None),
+        (
+            "first: 5d",
+            9 * DAY,
+            f"of versions {OLD} and {NEW}",
+        ),
+    ],
+    ids=["compare", "restart", "keep", "one version", "counts", "both"],
+)
+def test_it_is_said_whose_reference_it_is(reference, until, text):
+    monitor = fed([e for e in deployed(days=9) if e["ts"] < until], config(reference))
+    period = status_of(monitor).reference
+    named = reference_versions_text(period.versions, period.restarted_with) if text else None
+    assert (named, text is None) == (text, period.versions is UNSET)
+
+
+def test_a_reference_that_restarts_beside_another_version_names_both():
+    canary = stream(a_day=4_800, days=9)
+    monitor = fed(canary, config(f"{FIRST}, on_version: restart"))
+    period = status_of(monitor).reference
+    beside = f"restarted with version {NEW}, beside version {OLD}"
+    assert reference_versions_text(period.versions, period.restarted_with) == beside
+
+
 def test_until_the_new_reference_is_known_nothing_is_compared():
     before = fed(deployed(days=4), config(f"{FIRST}, on_version: restart"))
     assert model_of(before).watched.reference is not None
     waits = model_of(fed(deployed(days=6), config(f"{FIRST}, on_version: restart"))).watched
     assert waits.reference is None
     assert waits.awaited.about_ms > BEGAN * 1000 + 2 * DAY * 1000
+    assert waits.awaited.restarted_with == "7"
     assert waits.new_version.name == "7"
     assert {one.verdict for one in waits.verdicts.values()} <= {"insufficient_evidence"}
 

@@ -39,7 +39,7 @@ def stream(
         seed: of all chance.
         days: how long it lasts.
         a_day: predictions a day, at equal distances from midnight on.
-        share: of version 7, once it began.
+        share: of version 7, once it began; or a function of the event time.
         recall: of version 6 and of version 7.
         until: event time at which version 6 ends, epoch seconds; None for never.
         prevalence: share of the actual positives.
@@ -47,7 +47,7 @@ def stream(
     rng, found = random.Random(seed), []  # made-up events
     for number in range(days * a_day):
         ts = number * DAY / a_day
-        new = ts >= BEGAN and rng.random() < share
+        new = ts >= BEGAN and rng.random() < (share(ts) if callable(share) else share)
         if ts == BEGAN or (until is not None and ts >= until):
             new = True
         positive = rng.random() < prevalence

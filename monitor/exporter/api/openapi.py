@@ -186,9 +186,9 @@ def _schemas() -> dict[str, Any]:
         schema = schemas[struct.__name__]
         summary, attributes = _described(struct)
         schema["description"] = summary
-        encoded = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
+        written = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
         for name, meaning in attributes.items():
-            schema["properties"][encoded[name]]["description"] = meaning
+            schema["properties"][written[name]]["description"] = meaning
     return schemas
 
 

@@ -25,6 +25,7 @@ from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.report.answer_parts import ReferencePeriod
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS, words_of
+from monitor.report.version_news_words import reference_versions_text
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -82,7 +83,7 @@ def _rests_on(model: ModelStatus) -> str:
     counts, reference = model.windows[model.verdict_window].outcomes, model.reference
     if model.windows[model.verdict_window].classes is not UNSET:
         text = f"last {model.verdict_window}: {count(counts.total)} labelled cases of all classes"
-        return f"{text}{_compared_with(reference)}."
+        return f"{text}{_compared_with(reference)}{_versions_of(reference)}."
     text = (
         f"last {model.verdict_window}: {count(counts.tp + counts.fn)} positives and "
         f"{count(counts.tp + counts.fp)} flagged cases of {count(counts.total)}"
@@ -90,6 +91,7 @@ def _rests_on(model: ModelStatus) -> str:
     if reference is not None:
         before = reference.outcomes
         text += f", compared with {count(round(before.tp + before.fn))} positives of the reference"
+        text += _versions_of(reference)
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"
     return f"{text}."
@@ -99,6 +101,13 @@ def _compared_with(reference: ReferencePeriod | None) -> str:
     if reference is None:
         return ""
     return f", compared with {count(round(reference.outcomes.total))} of the reference"
+
+
+def _versions_of(reference: ReferencePeriod | None) -> str:
+    """Return whose reference it is; "" where the model has no second version."""
+    if reference is None or not reference.versions:
+        return ""
+    return f", {reference_versions_text(reference.versions, reference.restarted_with)}"
 
 
 def _mixed_reference(model: ModelStatus) -> h.Node:

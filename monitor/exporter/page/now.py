@@ -264,7 +264,8 @@ def _versions(model: ModelStatus) -> h.Node:
         return coded("events carry none; with a `version`, the chart marks each deployment")
     since = next((v for v in model.versions if v.version == model.version), None)
     known = "" if since is None else f", since {moment(since.first_prediction)}"
-    return one_line(f"{model.version}{known}")
+    below = f", of the last prediction; all {len(model.versions)} are below"
+    return one_line(f"{model.version}{known}{below * (len(model.versions) > 1)}")
 
 
 def _alone(found: PredictionCheck) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import htpy as h
+from msgspec import UNSET
 
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
@@ -22,13 +23,14 @@ from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
-from monitor.report.version_news_words import beginning_text
+from monitor.report.version_news_words import beginning_text, versions_before_text
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
 def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     """Return the section: the verdict, the effect of each cause, what is not known, what to do."""
-    words = words_of(diagnosis.verdict, diagnosis.verdict_because)
+    worse = diagnosis.worse_version is not UNSET
+    words = words_of(diagnosis.verdict, diagnosis.verdict_because, worse_version=worse)
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),
@@ -36,6 +38,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.p[f"Rates changed: {beginning_text(diagnosis.change_began)}."]
         if diagnosis.change_began
         else None,
+        _versions_before(diagnosis),
         h.p(".plainly")[coded(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
@@ -79,6 +82,11 @@ def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") 
         h.dd[coded(f"{worse.text}.")],
         [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
+
+
+def _versions_before(diagnosis: DiagnosisAnswer) -> h.Node:
+    versions, anew = diagnosis.versions_before, diagnosis.reference_restarted_with
+    return h.p[versions_before_text(versions, anew)] if versions else None
 
 
 def side_name(side: ComparedSide) -> str:

@@ -5,7 +5,7 @@ import re
 
 import httpx
 import pytest
-from exporter.page.pages import served
+from exporter.page.pages import plain, served
 from watch.shadowed import shadow_config, shadowed
 from watch.versioned import BEGAN, CONFIG, config_of, fed, stream
 
@@ -108,3 +108,30 @@ def test_a_shadow_is_compared_on_the_cases_that_both_scored():
     assert text.count("McNemar's exact p") == 2
     assert "mix is equal" not in text
     assert re.search(r"7-shadow [-\d: ]+ shadow 3,3\d\d mature cases: worse than 6", text)
+
+
+@pytest.mark.parametrize(
+    ("on_version", "text"),
+    [
+        ("compare", "of version 6 (began 1970-01-01 00:00)"),
+        ("restart", "restarted with version 7 (began 1970-01-04 05:00)"),
+        ("keep", None),
+    ],
+)
+def test_the_page_says_whose_reference_it_is(on_version, text):
+    reference = f"1d, reference: {{first: 2d, on_version: {on_version}}}}}"
+    config = config_of(CONFIG.replace("1d}", reference).replace("7d", "3d"))
+    page = words(plain(page_of(fed(stream(a_day=4_800, until=BEGAN, days=9), config))))
+    assert (f"positives of the reference, {text}." in page) is (text is not None)
+    assert ("Before is " in page) is (text is not None)
+    assert text is not None or "(began" not in page
+
+
+def test_of_several_versions_in_use_one_is_that_of_the_last_prediction(worse):
+    page = words(plain(worse))
+    assert re.search(
+        r"Version [67], since 1970-01-0\d[ 0-9:]*, of the last prediction; all 2 ", page
+    )
+    alone = words(plain(page_of(fed([e for e in stream() if e["ts"] < BEGAN]))))
+    assert "Version 6, since 1970-01-01" in alone
+    assert "of the last prediction" not in alone

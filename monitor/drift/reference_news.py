@@ -1,0 +1,41 @@
+"""Which versions a reference is of, and what a model without one still lacks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ReferenceVersions(NamedTuple):
+    """The versions that predicted in a reference.
+
+    Attributes:
+        began: each with the time of its first prediction, epoch milliseconds, None where that is
+            not known; in the order in which they began. One that paused then is among them.
+        restarted_with: the version that the reference began anew with; "" where none did.
+    """
+
+    began: tuple[tuple[str, int | None], ...]
+    restarted_with: str = ""
+
+
+class AwaitedReference(NamedTuple):
+    """Evidence that a model's reference still lacks.
+
+    Attributes:
+        about_ms: when it will be complete if outcomes come as they have so far, epoch
+            milliseconds of event time.
+        positives: mature actual positives so far; 0 where their number does not matter.
+        positives_needed: as many as it needs; 0 likewise.
+        false_positives: mature false positives so far; 0 likewise.
+        false_positives_needed: as many as it needs; 0 likewise.
+        restarted_with: the version that it begins anew with; "" where none did.
+        first_ms: length of the first days that the reference in use stands in for; 0 without one.
+    """
+
+    about_ms: int
+    positives: int = 0
+    positives_needed: int = 0
+    false_positives: int = 0
+    false_positives_needed: int = 0
+    restarted_with: str = ""
+    first_ms: int = 0
