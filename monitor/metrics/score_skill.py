@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monitor.metrics.calibration import (
+from monitor.metrics.calibration import CalibrationLine, calibration_line, log_loss
+from monitor.metrics.curves import area_under_gain_curve, average_precision
+from monitor.metrics.rates import class_ratio, false_positive_rate
+from monitor.metrics.reliability import (
     BrierParts,
-    CalibrationLine,
     ReliabilityCurve,
     brier_parts,
     calibration_error,
-    calibration_line,
-    log_loss,
     reliability_curve,
 )
-from monitor.metrics.curves import area_under_gain_curve, average_precision
-from monitor.metrics.rates import class_ratio, false_positive_rate
 from monitor.metrics.roc_region import mean_recall, recall_at
 from monitor.metrics.score_intervals import (
     Interval,
@@ -28,6 +26,7 @@ from monitor.metrics.score_intervals import (
 if TYPE_CHECKING:
     from monitor.counts import ConfusionCounts
     from monitor.metrics.histogram import ScoreHistogram
+    from monitor.metrics.ratio import FloatArray
 
 _NAN = float("nan")
 
@@ -65,7 +64,7 @@ class ScoreSkill:
     precision_recall_gain: float
     mean_recall: float
     recall_at_reference: float
-    brier: BrierParts
+    brier: BrierParts[FloatArray]
     calibration_error: float
     calibration: CalibrationLine
     log_loss: float
@@ -102,8 +101,8 @@ def score_skill(days: ScoreHistogram, reference: ConfusionCounts | None = None) 
         mean_recall=mean_recall(whole, around=rate),
         recall_at_reference=recall_at(whole, false_positive_rate=rate),
         brier=brier_parts(whole),
-        calibration_error=calibration_error(whole),
+        calibration_error=float(calibration_error(whole)),
         calibration=calibration_line(whole),
-        log_loss=log_loss(whole),
+        log_loss=float(log_loss(whole)),
         reliability=reliability_curve(whole),
     )

@@ -12,11 +12,11 @@ from scipy.special import expit, logit
 
 from monitor import ConfusionCounts
 from monitor.metrics import ScoreHistogram
-from monitor.metrics.calibration import (
+from monitor.metrics.calibration import brier_score, calibration_line, log_loss
+from monitor.metrics.reliability import (
     brier_parts,
-    brier_score,
     calibration_error,
-    calibration_line,
+    reliability,
     reliability_curve,
 )
 from monitor.metrics.roc_region import mean_recall, recall_at, roc_band
@@ -73,6 +73,48 @@ def test_each_metric_is_that_of_scikit_learn_but_for_the_bins(seed: int) -> None
     assert (found.positives, found.negatives) == (truth.sum(), (~truth).sum())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_balanced_losses_are_those_of_scikit_learn_with_classes_of_equal_weight(seed: int) -> None:
+    truth, score = drawn(seed, sharpness=1.3)
+    middle, histogram = (np.floor(score / BIN) + 0.5) * BIN, counted(truth, score)
+    weight = np.where(truth, 1 / truth.sum(), 1 / (~truth).sum())
+    brier = sklearn.metrics.brier_score_loss(truth, middle, sample_weight=weight)
+    assert brier_score(histogram, balanced=True) == pytest.approx(brier, rel=1e-9)
+    loss = sklearn.metrics.log_loss(truth, middle, sample_weight=weight)
+    assert log_loss(histogram, balanced=True) == pytest.approx(loss, rel=1e-9)
+
+
+def test_the_balanced_calibration_error_is_that_of_weighted_groups() -> None:
+    truth, score = drawn(3)
+    middle = (np.floor(score / BIN) + 0.5) * BIN
+    weight = np.where(truth, 1 / truth.sum(), 1 / (~truth).sum())
+    order = np.argsort(middle, kind="stable")
+    below = np.cumsum(weight[order]) - weight[order] / 2
+    squares = 0.0
+    for group in range(20):
+        own = order[(below * 10 >= group) & (below * 10 < group + 1)]
+        share, rate, mean = (
+            weight[own].sum() / 2,
+            np.average(truth[own], weights=weight[own]),
+            np.average(middle[own], weights=weight[own]),
+        )
+        squares += share * (rate - mean) ** 2
+    found = calibration_error(counted(truth, score), balanced=True)
+    assert found == pytest.approx(squares**0.5, rel=0.01)
+
+
+def test_balanced_metrics_do_not_move_when_positives_become_rarer() -> None:
+    day = counted(*drawn(12))
+    rarer = ScoreHistogram(
+        positive=day.positive, negative=20 * day.negative, unlabelled=day.unlabelled
+    )
+    for metric in (brier_score, log_loss):
+        assert metric(rarer, balanced=True) == pytest.approx(metric(day, balanced=True))
+        assert metric(rarer) < 0.6 * metric(day)
+    errors = [calibration_error(one, balanced=True) for one in (day, rarer)]
+    assert errors[0] == pytest.approx(errors[1], rel=2e-3)
+
+
 def test_average_precision_at_the_reference_is_that_of_weighted_cases() -> None:
     truth, score = drawn(4)
     reference = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
@@ -127,6 +169,14 @@ def test_reliability_of_calibrated_scores_is_zero_on_average_however_few_the_cas
     assert error < 2e-4
 
 
+def test_balanced_reliability_has_no_bias_however_few_the_cases() -> None:
+    few = [
+        float(reliability(counted(*drawn(seed, cases=400)), balanced=True)) for seed in range(300)
+    ]
+    many = float(reliability(counted(*drawn(1_000, cases=1_000_000)), balanced=True))
+    assert abs(np.mean(few) - many) < 3 * np.std(few) / 300**0.5
+
+
 def test_the_calibration_error_shows_how_far_scores_are_off() -> None:
     truth, score = drawn(7)
     assert calibration_error(counted(truth, score)) < 0.01
@@ -153,6 +203,9 @@ def test_what_is_undefined_is_nan() -> None:
     nothing, one = score_skill(NOTHING), score_skill(ONE_CLASS)
     for value in (nothing.log_loss, nothing.brier_score.estimate, nothing.calibration_error):
         assert np.isnan(value)
+    for metric in (brier_score, log_loss, calibration_error):
+        for empty in (NOTHING.sum(), ONE_CLASS.sum()):
+            assert np.isnan(metric(empty, balanced=True))
     for found in (nothing, one):
         assert np.isnan(found.roc_auc.estimate)
         assert np.isnan(found.roc_auc.lower)
