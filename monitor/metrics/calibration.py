@@ -6,7 +6,7 @@ by .0005 with 1,000 bins. Cases without a label do not count. Reliability is in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import expit, logit
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from monitor.metrics.histogram import ScoreHistogram
     from monitor.metrics.ratio import FloatArray
 
+_Number = TypeVar("_Number")
 _NAN = float("nan")
 _STEPS = 50
 _CONVERGED = 1e-10
@@ -25,7 +26,7 @@ _STEEPEST = 50.0
 """A steeper calibration line separates the classes: its maximum lies at infinity."""
 
 
-class CalibrationLine(NamedTuple):
+class CalibrationLine(NamedTuple, Generic[_Number]):
     """Logistic calibration of the scores: logit(rate of positives) against logit(score).
 
     Attributes:
@@ -34,9 +35,9 @@ class CalibrationLine(NamedTuple):
         intercept: of the line, at that slope.
     """
 
-    in_the_large: float
-    slope: float
-    intercept: float
+    in_the_large: _Number
+    slope: _Number
+    intercept: _Number
 
 
 def middles(bins: int) -> FloatArray:
@@ -107,7 +108,7 @@ def mean_loss(
     return ratio(lost[0] + lost[1], cases[0] + cases[1])
 
 
-def calibration_line(histogram: ScoreHistogram) -> CalibrationLine:
+def calibration_line(histogram: ScoreHistogram) -> CalibrationLine[float]:
     """Fit logit(rate of positives) against logit(score), by maximum likelihood.
 
     Args:
@@ -136,6 +137,39 @@ def calibration_line(histogram: ScoreHistogram) -> CalibrationLine:
     if abs(slope) >= _STEEPEST:
         return CalibrationLine(float(in_the_large), _NAN, _NAN)
     return CalibrationLine(float(in_the_large), slope, intercept)
+
+
+def line_near(
+    histogram: ScoreHistogram, line: CalibrationLine[float]
+) -> CalibrationLine[FloatArray]:
+    """Return the logistic calibration of cases whose line is close to a known one.
+
+    Args:
+        histogram: labelled cases by score; axes before the bins are allowed.
+        line: of about these cases, such as those of one more day.
+
+    Returns:
+        The line after one step of Newton's method; NaN where a class has no cases, and where
+        the known line is.
+    """
+    logits, cases, positive = logit(middles(histogram.bins)), _cases(histogram), histogram.positive
+    both = np.minimum(positive.sum(axis=-1), histogram.negative.sum(axis=-1)) > 0
+    rate = expit(logits + line.in_the_large)
+    in_the_large = line.in_the_large + ratio(
+        (positive - cases * rate).sum(axis=-1), cases @ (rate * (1 - rate))
+    )
+    rate = expit(line.intercept + line.slope * logits)
+    residual, weight = positive - cases * rate, rate * (1 - rate)
+    levels = cases @ weight
+    middle = ratio(cases @ (weight * logits), levels)
+    spread = cases @ (weight * logits**2) - levels * middle**2
+    slope = ratio(residual @ logits - middle * residual.sum(axis=-1), spread)
+    level = ratio(residual.sum(axis=-1), levels) - middle * slope
+    return CalibrationLine(
+        np.where(both, in_the_large, np.nan),
+        np.where(both, line.slope + slope, np.nan),
+        np.where(both, line.intercept + level, np.nan),
+    )
 
 
 def _logistic(

@@ -13,8 +13,9 @@ from monitor.snapshot import Snapshot
 def score_families() -> Iterator[Family]:
     """Yield the families about scores, in the order of the exposition."""
     for row in SCORE_WORDS.values():
-        for bound in BOUNDS:
-            yield _family(row, bound)
+        if row.has_series:
+            for bound in BOUNDS:
+                yield _family(row, bound)
 
 
 def _family(row: ScoreWords, bound: Bound) -> Family:
@@ -31,7 +32,7 @@ def _family(row: ScoreWords, bound: Bound) -> Family:
     return Family(
         name=row.series(bound.infix),
         kind="gauge",
-        meaning=row.meaning + bound.remark,
+        meaning=row.help + bound.remark,
         labels=("model", "window"),
         lines=_lines,
         values=values,

@@ -29,9 +29,9 @@ class BrierScore(Struct, frozen=True, kw_only=True):
         uncertainty: variance of the label, by prevalence alone.
     """
 
-    reliability: float | None
-    resolution: float | None
-    uncertainty: float | None
+    reliability: MetricInterval
+    resolution: MetricInterval
+    uncertainty: MetricInterval
 
 
 class ReliabilityGroup(Struct, frozen=True, kw_only=True):
@@ -69,6 +69,11 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
         calibration_in_the_large: log-odds by which scores are too low; 0 for calibrated ones.
         calibration_slope: slope of the logistic calibration; 1 for calibrated scores.
         log_loss: mean negative log likelihood of the labels, nats.
+        balanced_brier_score: Brier score with both classes of equal weight, so that prevalence
+            cancels out.
+        balanced_calibration_error: calibration error, likewise; not 0 for scores that are
+            calibrated where classes are not equal.
+        balanced_log_loss: log loss, likewise.
         reliability: rates of positives by score, in groups of about equally many cases.
     """
 
@@ -78,15 +83,18 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
     roc_auc: MetricInterval
     average_precision: MetricInterval
     brier_score: MetricInterval
-    average_precision_at_reference: float | None
-    precision_recall_gain: float | None
-    mean_recall: float | None
-    recall_at_reference: float | None
+    average_precision_at_reference: MetricInterval
+    precision_recall_gain: MetricInterval
+    mean_recall: MetricInterval
+    recall_at_reference: MetricInterval
     brier: BrierScore
-    calibration_error: float | None
-    calibration_in_the_large: float | None
-    calibration_slope: float | None
-    log_loss: float | None
+    calibration_error: MetricInterval
+    calibration_in_the_large: MetricInterval
+    calibration_slope: MetricInterval
+    log_loss: MetricInterval
+    balanced_brier_score: MetricInterval
+    balanced_calibration_error: MetricInterval
+    balanced_log_loss: MetricInterval
     reliability: tuple[ReliabilityGroup, ...]
 
 
@@ -235,19 +243,22 @@ def score_metrics(found: ScoreSkill) -> ScoreMetrics:
         roc_auc=_interval(found.roc_auc),
         average_precision=_interval(found.average_precision),
         brier_score=_interval(found.brier_score),
-        average_precision_at_reference=defined(found.average_precision_at_reference),
-        precision_recall_gain=defined(found.precision_recall_gain),
-        mean_recall=defined(found.mean_recall),
-        recall_at_reference=defined(found.recall_at_reference),
+        average_precision_at_reference=_interval(found.average_precision_at_reference),
+        precision_recall_gain=_interval(found.precision_recall_gain),
+        mean_recall=_interval(found.mean_recall),
+        recall_at_reference=_interval(found.recall_at_reference),
         brier=BrierScore(
-            reliability=defined(found.brier.reliability),
-            resolution=defined(found.brier.resolution),
-            uncertainty=defined(found.brier.uncertainty),
+            reliability=_interval(found.brier.reliability),
+            resolution=_interval(found.brier.resolution),
+            uncertainty=_interval(found.brier.uncertainty),
         ),
-        calibration_error=defined(found.calibration_error),
-        calibration_in_the_large=defined(found.calibration.in_the_large),
-        calibration_slope=defined(found.calibration.slope),
-        log_loss=defined(found.log_loss),
+        calibration_error=_interval(found.calibration_error),
+        calibration_in_the_large=_interval(found.calibration.in_the_large),
+        calibration_slope=_interval(found.calibration.slope),
+        log_loss=_interval(found.log_loss),
+        balanced_brier_score=_interval(found.balanced_brier_score),
+        balanced_calibration_error=_interval(found.balanced_calibration_error),
+        balanced_log_loss=_interval(found.balanced_log_loss),
         reliability=tuple(
             ReliabilityGroup(score=score, rate=rate, cases=cases)
             for score, rate, cases in zip(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.drift.curve_parts import CurvePart
@@ -11,16 +11,9 @@ from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.recalibration_answer import score_corrections
 from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
-from monitor.report.score_words import SCORE_WORDS, slide_sentence
+from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sentence
 
 UNDEFINED = "—"
-_NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
-    ("average precision at r before", lambda found: found.average_precision_at_reference),
-    ("recall at the FPR of before", lambda found: found.recall_at_reference),
-    ("calibration error", lambda found: found.calibration_error),
-    ("calibration slope", lambda found: found.calibration.slope),
-)
-"""Metrics without intervals, by their words."""
 
 
 def score_lines(found: ComparedScores | None) -> Iterator[str]:
@@ -34,19 +27,35 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
     sides = found.before, found.after
     yield _row("Scores", "before", "after", "change")
     yield _row("labelled scores", *(UNDEFINED if s is None else _cases(s) for s in sides))
-    for words in SCORE_WORDS.values():
+    for words in MAIN_SCORE_WORDS.values():
         old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
         change = _signed(new.estimate - old.estimate)
         yield _row(words.words, _interval(old), _interval(new), change)
-    for title, read in _NUMBERS:
-        was, now = (math.nan if s is None else read(s) for s in sides)
-        yield _row(title, _number(was), _number(now), _signed(now - was))
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
         yield text
     if found.parts is not None:
         threshold, curve = found.parts.threshold, found.parts.curve
         yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")
         yield f"another ROC curve {_effect(curve)}."
+
+
+def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
+    """Yield a table of all metrics of the scores of a model; nothing without scores.
+
+    Args:
+        scores: by window.
+    """
+    if not scores:
+        return
+    yield _columns("The scores, of whole days (UTC)", scores)
+    yield _columns("  labelled scores", [_cases(found) for found in scores.values()])
+    for words in SCORE_WORDS.values():
+        cells = [_interval(words.of(found)) for found in scores.values()]
+        yield _columns(f"  {words.words}", cells)
+
+
+def _columns(title: str, cells: Iterable[str]) -> str:
+    return f"{title:<32}" + "".join(f"{cell:>23}" for cell in cells)
 
 
 def correction_lines(found: ComparedScores | None) -> Iterator[str]:
