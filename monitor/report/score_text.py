@@ -47,15 +47,23 @@ def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
     """
     if not scores:
         return
+    yield ""
     yield _columns("The scores, of whole days (UTC)", scores)
-    yield _columns("  labelled scores", [_cases(found) for found in scores.values()])
+    yield _columns("  labelled scores", map(_cases, scores.values()))
     for words in SCORE_WORDS.values():
-        cells = [_interval(words.of(found)) for found in scores.values()]
+        cells = (_four_digits(words.of(found)) for found in scores.values())
         yield _columns(f"  {words.words}", cells)
 
 
 def _columns(title: str, cells: Iterable[str]) -> str:
-    return f"{title:<32}" + "".join(f"{cell:>23}" for cell in cells)
+    return f"{title:<33}" + "".join(f"{cell:>28}" for cell in cells)
+
+
+def _four_digits(found: Interval) -> str:
+    if not math.isfinite(found.estimate):
+        return UNDEFINED
+    ends = f" {found.lower:.4f} to {found.upper:.4f}" if math.isfinite(found.lower) else ""
+    return f"{found.estimate:.4f}{ends:>20}"
 
 
 def correction_lines(found: ComparedScores | None) -> Iterator[str]:

@@ -243,7 +243,7 @@ def _cell(side: ScoreMetrics | None, name: str) -> h.Element:
         return h.td["—"]
     metric: MetricInterval = attrgetter(name)(side)
     ends = "" if metric.lower is None else f" ({interval(metric)})"
-    return h.td[f"{ratio(metric.estimate)}{ends}"]
+    return h.td[_typeset(f"{ratio(metric.estimate)}{ends}")]
 
 
 def _x(share: float) -> float:
