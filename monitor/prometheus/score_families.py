@@ -13,13 +13,14 @@ from monitor.snapshot import Snapshot
 def score_families() -> Iterator[Family]:
     """Yield the families about scores, in the order of the exposition."""
     for row in SCORE_WORDS.values():
-        if row.has_series:
-            for bound in BOUNDS:
-                yield _family(row, bound)
+        for bound in BOUNDS:
+            yield _family(row, bound)
 
 
 def _family(row: ScoreWords, bound: Bound) -> Family:
     def values(snapshot: Snapshot) -> FloatArray:
+        if not (row.has_series or snapshot.score_metrics):
+            return np.zeros(0)
         found = [
             getattr(row.of(model.scores[window.name]), bound.field)
             if window.name in model.scores
@@ -29,13 +30,17 @@ def _family(row: ScoreWords, bound: Bound) -> Family:
         ]
         return np.array(found, dtype=np.float64)
 
+    def is_shown(shape: Shape) -> bool:
+        return row.has_series or shape.score_metrics
+
     return Family(
         name=row.series(bound.infix),
         kind="gauge",
         meaning=row.help + bound.remark,
         labels=("model", "window"),
-        lines=_lines,
+        lines=lambda shape: _lines(shape) if is_shown(shape) else [],
         values=values,
+        is_shown=is_shown,
     )
 
 

@@ -45,7 +45,8 @@ class ScoreWords(NamedTuple):
     @property
     def help(self) -> str:
         """The HELP text of its series."""
-        return f"{self.meaning}; of the whole days (UTC) in the window."
+        asked = "" if self.has_series else " Only with exporter.score_metrics."
+        return f"{self.meaning}; of the whole days (UTC) in the window.{asked}"
 
 
 def slide_sentence(positive: Interval, negative: Interval) -> str | None:
