@@ -10,6 +10,7 @@ import numpy as np
 
 from monitor.metrics import score_statistics as by
 from monitor.metrics.calibration import CalibrationLine
+from monitor.metrics.curves import tied_pairs
 from monitor.metrics.rates import class_ratio, false_positive_rate
 from monitor.metrics.reliability import BrierParts, ReliabilityCurve, reliability_curve, root
 from monitor.metrics.score_intervals import Interval, ScoredDays, Statistic, interval
@@ -69,6 +70,11 @@ class ScoreSkill:
     def roc_auc(self) -> Interval:
         """Area under the ROC curve."""
         return self._of(by.AREA_UNDER_ROC)
+
+    @cached_property
+    def tied_pairs(self) -> float:
+        """Share of pairs of a positive and a negative whose scores lie in one bin."""
+        return float(tied_pairs(self.by_day.sum()))
 
     @cached_property
     def average_precision(self) -> Interval:

@@ -56,6 +56,9 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
         positives: labelled positives with a score.
         negatives: labelled negatives with a score.
         roc_auc: area under the ROC curve.
+        tied_pairs: share of pairs of a positive and a negative whose scores lie in one bin of
+            .001; they count as tied. If they differ, the area under the ROC curve is up to half
+            of this share lower or higher.
         average_precision: mean over the positives of the precision at their own score.
         brier_score: mean squared distance of the scores from the labels.
         average_precision_at_reference: average precision at the reference's class ratio; null
@@ -81,6 +84,7 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
     positives: Count
     negatives: Count
     roc_auc: MetricInterval
+    tied_pairs: float | None
     average_precision: MetricInterval
     brier_score: MetricInterval
     average_precision_at_reference: MetricInterval
@@ -241,6 +245,7 @@ def score_metrics(found: ScoreSkill) -> ScoreMetrics:
         positives=found.positives,
         negatives=found.negatives,
         roc_auc=_interval(found.roc_auc),
+        tied_pairs=defined(found.tied_pairs),
         average_precision=_interval(found.average_precision),
         brier_score=_interval(found.brier_score),
         average_precision_at_reference=_interval(found.average_precision_at_reference),

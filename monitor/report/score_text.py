@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from textwrap import wrap
 
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.drift.curve_parts import CurvePart
@@ -11,9 +12,10 @@ from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.recalibration_answer import score_corrections
 from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
-from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sentence
+from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sentence, ties_sentence
 
 UNDEFINED = "—"
+COLUMNS = 100
 
 
 def score_lines(found: ComparedScores | None) -> Iterator[str]:
@@ -31,6 +33,8 @@ def score_lines(found: ComparedScores | None) -> Iterator[str]:
         old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
         change = _signed(new.estimate - old.estimate)
         yield _row(words.words, _interval(old), _interval(new), change)
+    for name, side in zip(("before", "after"), sides, strict=True):
+        yield from _ties(name, side)
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
         yield text
     if found.parts is not None:
@@ -53,6 +57,16 @@ def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
     for words in SCORE_WORDS.values():
         cells = (_four_digits(words.of(found)) for found in scores.values())
         yield _columns(f"  {words.words}", cells)
+    for name, found in scores.items():
+        yield from _ties(name, found)
+
+
+def _ties(name: str, found: ScoreSkill | None) -> Iterator[str]:
+    if found is None:
+        return
+    sentence = ties_sentence(found.roc_auc.estimate, found.tied_pairs, name)
+    if sentence is not None:
+        yield from wrap(sentence, COLUMNS)
 
 
 def _columns(title: str, cells: Iterable[str]) -> str:

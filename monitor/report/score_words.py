@@ -70,6 +70,31 @@ def _slid(change: Interval) -> str:
     return f"{change.estimate:+.3f} ({change.lower:+.3f} to {change.upper:+.3f})"
 
 
+def ties_sentence(area: float, tied_pairs: float, of: str) -> str | None:
+    """Return how far bins hide the area under the ROC curve; None where that is not much.
+
+    Args:
+        area: area under the curve of binned scores; NaN where undefined.
+        tied_pairs: share of pairs of a positive and a negative whose scores lie in one bin.
+        of: what the scores are of.
+
+    >>> ties_sentence(.809, .2, "7d").split(" may be ")[1]
+    '0.709 to 0.909 instead of 0.809, if no scores are equal.'
+    >>> ties_sentence(.809, .01, "7d")
+    """
+    hidden = tied_pairs / 2
+    if not hidden >= _WORTH_A_WORD:
+        return None
+    ends = f"{max(area - hidden, 0):.3f} to {min(area + hidden, 1):.3f}"
+    return (
+        f"Scores count in bins of .001: the area under the ROC curve of {of} may be {ends} "
+        f"instead of {area:.3f}, if no scores are equal."
+    )
+
+
+_WORTH_A_WORD = 0.01
+"""The least part of the area that bins hide for it to be said."""
+
 SCORE_WORDS: Mapping[str, ScoreWords] = {
     "roc_auc": ScoreWords(
         words="area under the ROC curve",

@@ -140,6 +140,12 @@ def test_replay_summary_prints_the_metrics_of_scores_by_window(capsys, tmp_path)
     area = model["windows"]["7d"]["scores"]["roc_auc"]
     expected = "{estimate:.4f} {lower:.4f} to {upper:.4f}".format(**area)
     assert " ".join(table[2][33:].split()) == expected
+    assert "in bins of .001" not in out.out
+    for row in rows:
+        row["score"] = round(row["score"] / 100, 5)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, out = run(capsys, "replay", str(path), "--summary")
+    assert "the area under the ROC curve of 7d may be" in " ".join(out.out.split())
     for row in rows:
         del row["score"]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

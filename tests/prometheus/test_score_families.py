@@ -28,7 +28,8 @@ from monitor.snapshot import Snapshot
 
 DAY_MS = 86_400_000
 ALWAYS = {w.series(b.infix) for w in SCORE_WORDS.values() if w.has_series for b in BOUNDS}
-ALL = {words.series(bound.infix) for words in SCORE_WORDS.values() for bound in BOUNDS}
+TIES = "classifier_score_tied_pairs_ratio"
+ALL = {words.series(bound.infix) for words in SCORE_WORDS.values() for bound in BOUNDS} | {TIES}
 
 
 def scored(**exporter: bool) -> Snapshot:
@@ -65,7 +66,7 @@ def names(state: Snapshot) -> set[str]:
 
 
 def test_three_metrics_have_series_and_all_where_they_are_asked_for() -> None:
-    assert (len(ALWAYS), len(ALL)) == (9, 51)
+    assert (len(ALWAYS), len(ALL)) == (9, 52)
     assert names(snapshot()) == ALWAYS
     assert names(replace(snapshot(), score_metrics=True)) == ALL
 
@@ -80,6 +81,7 @@ def test_the_setting_reaches_the_series_with_the_numbers_of_json() -> None:
         found: dict[str, Any] = reduce(getitem, name.split("."), shown)
         for bound in BOUNDS:
             assert samples[words.series(bound.infix)].value == found[bound.field]
+    assert samples[TIES].value == shown["tied_pairs"]
     assert {one.name for one in written(scored()) if one.name in ALL} == ALWAYS
 
 

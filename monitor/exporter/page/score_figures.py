@@ -26,6 +26,7 @@ from monitor.report.score_words import (
     SCORE_WORDS,
     ScoreWords,
     slide_sentence,
+    ties_sentence,
 )
 
 _SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
@@ -50,6 +51,7 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
             ],
         ],
         _tables(found),
+        _ties(found),
         _slide(found),
         _corrections(found.recalibration),
         h.p(".muted")[
@@ -88,6 +90,15 @@ def _limits(found: ComparedScoreMetrics) -> Iterator[h.Element]:
         if limits is not None:
             lower, upper = ([_y(share) for share in side] for side in (limits.lower, limits.upper))
             yield h.path(f".band.{name}", d=band(xs, lower, upper))
+
+
+def _ties(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+    for name, side in _held(found.before, found.after):
+        area, tied = side.roc_auc.estimate, side.tied_pairs
+        if area is not None and tied is not None:
+            sentence = ties_sentence(area, tied, name)
+            if sentence is not None:
+                yield h.p[sentence]
 
 
 def _slide(found: ComparedScoreMetrics) -> h.Node:

@@ -41,6 +41,13 @@ def test_the_main_metrics_are_in_sight_and_the_others_folded():
     assert not any("-" in cell for cell in cells)
 
 
+def test_ties_that_hide_much_of_the_area_are_said_below_the_table():
+    truth, score = drawn(3, 3_000)
+    hidden = ScoreSkill(by_day=by_day(truth, score / 100, 7), reference=REFERENCE)
+    assert "the area under the ROC curve of after may be" in shown(skill(1), hidden)
+    assert "in bins of .001" not in shown(skill(1), skill(2))
+
+
 def test_a_period_without_scores_has_dashes():
     page = shown(None, skill(1))
     assert page.count("<td>—</td>") == 17
