@@ -86,7 +86,7 @@ class ScoreSkills:
         skill = None
         if (scores.positive + scores.negative).any():
             counts = None if reference is None else reference.counts
-            skill = ScoreSkill(by_day=scores, reference=counts)
+            skill = ScoreSkill(by_day=scores, reference=counts).for_scrapes()
         self._known[number, window.name] = _Known(days, own, version, scores, skill)
         return skill
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class ScoreSkill:
             f"ScoreSkill(days={self.days}, positives={self.positives}, "
             f"negatives={self.negatives}, roc_auc={self.roc_auc.estimate:.3f})"
         )
+
+    def for_scrapes(self) -> Self:
+        """Return these with the metrics computed that always have series, before any scrape."""
+        _ = self.roc_auc, self.average_precision, self.brier_score
+        return self
 
     @cached_property
     def days(self) -> int:

@@ -61,12 +61,12 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
             of this share lower or higher.
         average_precision: mean over the positives of the precision at their own score.
         brier_score: mean squared distance of the scores from the labels.
-        average_precision_at_reference: average precision at the reference's class ratio; null
+        average_precision_at_reference: average precision at the reference's class ratio; undefined
             without a reference.
         precision_recall_gain: area under the precision-recall-gain curve.
         mean_recall: mean recall over false positive rates from half to twice the reference's;
-            null likewise.
-        recall_at_reference: recall at the reference's false positive rate; null likewise.
+            undefined likewise.
+        recall_at_reference: recall at the reference's false positive rate; undefined likewise.
         brier: parts of the Brier score.
         calibration_error: expected distance of scores from rates of positives, without bias.
         calibration_in_the_large: log-odds by which scores are too low; 0 for calibrated ones.

@@ -60,6 +60,13 @@ def test_a_window_has_the_metrics_of_the_whole_days_inside_it():
     assert found.roc_auc.lower < area < found.roc_auc.upper
 
 
+def test_the_metrics_that_every_scrape_reads_are_there_and_the_others_wait_to_be_read():
+    monitor = Monitor(configured())
+    fed(monitor)
+    found = vars(monitor.snapshot().models[0].scores["3d"])
+    assert found.keys() & SCORE_WORDS.keys() == {"roc_auc", "average_precision", "brier_score"}
+
+
 def test_the_metrics_follow_a_label_that_is_revised():
     monitor = Monitor(configured())
     fed(monitor)
