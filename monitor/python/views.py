@@ -26,8 +26,6 @@ from monitor.report.score_words import SCORE_WORDS, ScoreWords
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
 from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
 
-_SCORED = ("roc_auc", "average_precision", "brier_score")
-"""Metrics of scores that are attributes of a window."""
 _LINES = 8
 """Rows of a table that its `repr` shows."""
 
@@ -315,7 +313,7 @@ def _row(
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
         scores=scores,
         classes=classes,
-        **{name: _scored(SCORE_WORDS[name], scores) for name in _SCORED},
+        **{n: _scored(words, scores) for n, words in SCORE_WORDS.items() if words.has_series},
         **{name: metrics[name] for name in JSON_METRICS},
     )
 

@@ -20,7 +20,8 @@ class ScoreWords(NamedTuple):
         unit: suffix of its series, if any.
         of: reads it.
         is_main: whether short tables have it.
-        has_series: whether its series are there without `exporter.score_metrics`.
+        has_series: whether its series are there without `exporter.score_metrics`, and a window
+            in Python has it as an attribute.
     """
 
     words: str
