@@ -186,8 +186,9 @@ def _schemas() -> dict[str, Any]:
         schema = schemas[struct.__name__]
         summary, attributes = _described(struct)
         schema["description"] = summary
+        written = {field.name: field.encode_name for field in msgspec.structs.fields(struct)}
         for name, meaning in attributes.items():
-            schema["properties"][name]["description"] = meaning
+            schema["properties"][written[name]]["description"] = meaning
     return schemas
 
 
