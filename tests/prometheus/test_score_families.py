@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import reduce
 from operator import getitem
@@ -96,3 +97,11 @@ def test_the_limit_counts_the_series_that_are_asked_for(*, asked: bool) -> None:
 def test_help_says_that_the_setting_is_needed() -> None:
     for words in SCORE_WORDS.values():
         assert ("exporter.score_metrics" in words.help) is not words.has_series
+
+
+@pytest.mark.system
+def test_promtool_finds_no_fault_in_them(system_program: Callable[[str], str]) -> None:
+    command = [system_program("promtool"), "check", "metrics"]
+    text = TextWriter().write(scored(score_metrics=True))
+    checked = subprocess.run(command, input=text, capture_output=True, check=False, timeout=30)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
