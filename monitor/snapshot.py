@@ -283,6 +283,7 @@ class Snapshot:
         sources: progress of each named source of counts.
         forgotten: sums over the models that were forgotten.
         hidden_series: series that are counted, and that this part of a snapshot leaves out.
+        score_metrics: whether all metrics of scores have series.
     """
 
     series: tuple[Series, ...] = ()
@@ -301,6 +302,7 @@ class Snapshot:
     sources: tuple[SourceProgress, ...] = ()
     forgotten: Forgotten = field(default_factory=Forgotten)
     hidden_series: int = 0
+    score_metrics: bool = False
 
     def windows_of(self, model: ModelState) -> tuple[Window, ...]:
         """Return the windows that one of this snapshot's models uses, in their order."""

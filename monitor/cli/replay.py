@@ -22,6 +22,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.metrics.confusion_summary import summary
 from monitor.report.printable import one_line
 from monitor.report.replay_json import replay_json
+from monitor.report.score_text import scores_summary
 from monitor.snapshot import ModelState, Snapshot
 
 _SHOWN = 5
@@ -61,7 +62,10 @@ def _printed(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str])
     if args.json:
         return replay_json(snapshot)
     if args.summary:
-        blocks = [f"{one_line(m.name)}\n{_summary(snapshot, m)}" for m in snapshot.models]
+        blocks = [
+            "\n".join([one_line(m.name), _summary(snapshot, m), *scores_summary(m.scores)])
+            for m in snapshot.models
+        ]
     else:
         blocks = [replay_text(snapshot)]
     return "\n\n".join(filter(None, [*blocks, ending(snapshot, args, contradictions)]))

@@ -35,6 +35,11 @@ class ExporterConfig(Section):
     allow_reload: bool = setting(
         False, "Whether POST /-/reload reloads the configuration, as SIGHUP does."
     )
+    score_metrics: bool = setting(
+        False,
+        "Whether /metrics has every metric of scores by window, with its interval: some 40 series "
+        "more for each model and window. Without it, three metrics have series.",
+    )
     otlp: OtlpConfig | None = setting(
         None, "Push the series of /metrics by OTLP as well, for what is not scraped."
     )

@@ -17,7 +17,7 @@ from monitor.metrics.rates import class_ratio
 from monitor.metrics.ratio import FloatArray
 from monitor.metrics.recalibration import Recalibration, recalibration
 from monitor.metrics.roc_region import RocBand, roc_band
-from monitor.metrics.score_skill import ScoreSkill, score_skill
+from monitor.metrics.score_skill import ScoreSkill
 
 ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
 """False-positive rates at which ROC curves are drawn; closer together where they are small."""
@@ -89,7 +89,7 @@ def _threshold(before: Period, after: Period, objective: float | None) -> Expect
 
 
 def _skill(scores: ScoreHistogram | None, reference: ConfusionCounts) -> ScoreSkill | None:
-    return None if scores is None else score_skill(scores, reference)
+    return None if scores is None else ScoreSkill(by_day=scores, reference=reference)
 
 
 def _roc(scores: ScoreHistogram | None) -> RocBand | None:

@@ -141,7 +141,7 @@ def _between(estimates: FloatArray, held: NDArray[np.bool_]) -> FloatArray:
 def _parts(curve: ScoreHistogram, before: ConfusionCounts, after: ConfusionCounts) -> FloatArray:
     """Log-odds and points of the threshold, then of the curve; NaN where undefined."""
     old, new = _point(before), _point(after)
-    at_old, at_new = (recall_at(curve, false_positive_rate=false) for _, false in (old, new))
+    at_old, at_new = (float(recall_at(curve, false_positive_rate=false)) for _, false in (old, new))
     reached = at_new + old[0] - at_old
     found = np.array([*old, *new, reached])
     if not (np.isfinite(found).all() and (found > 0).all()):

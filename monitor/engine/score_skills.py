@@ -11,7 +11,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.score_skill import ScoreSkill, score_skill
+from monitor.metrics.score_skill import ScoreSkill
 from monitor.snapshot import ModelState, Window
 from monitor.windows.scores import Scores
 
@@ -85,7 +85,8 @@ class ScoreSkills:
             scores = self._scores.days(number, opens, closes)
         skill = None
         if (scores.positive + scores.negative).any():
-            skill = score_skill(scores, None if reference is None else reference.counts)
+            counts = None if reference is None else reference.counts
+            skill = ScoreSkill(by_day=scores, reference=counts).for_scrapes()
         self._known[number, window.name] = _Known(days, own, version, scores, skill)
         return skill
 

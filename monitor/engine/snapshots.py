@@ -69,6 +69,7 @@ class SnapshotReader:
         self._watch = stages.watch
         self._versions = versions
         self._skills = ScoreSkills(stages.scores)
+        self._score_metrics = config.exporter.score_metrics
         self._classes = ClassWindows(catalogue, stages.windows)
         self._lengths = config.window_lengths
         self._by_volume = config.windows == "auto"
@@ -122,6 +123,7 @@ class SnapshotReader:
             delay_edges=PUBLISHED_EDGES_SECONDS,
             overflowed_values=received.overflowed,
             forgotten=self._stages.forgotten,
+            score_metrics=self._score_metrics,
             sources=tuple(
                 SourceProgress(name, source.records, source.watermark_ms, source.late)
                 for name, source in self._join.sources

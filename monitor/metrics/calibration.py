@@ -1,24 +1,24 @@
 """Calibration of scores as probabilities, from score histograms.
 
 A case counts with the middle of its bin as its score, so that it is off by at most half a bin:
-by .0005 with 1,000 bins. Each function takes one histogram of labelled cases, bins on its only
-axis; cases without a label do not count.
+by .0005 with 1,000 bins. Cases without a label do not count. Reliability is in `reliability`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import expit, logit, xlogy
+from scipy.special import expit, logit
+
+from monitor.metrics.ratio import ratio
 
 if TYPE_CHECKING:
     from monitor.counts import CountArray
     from monitor.metrics.histogram import ScoreHistogram
     from monitor.metrics.ratio import FloatArray
 
-GROUPS = 20
-"""Groups of equally many cases that reliability is measured in."""
+_Number = TypeVar("_Number")
 _NAN = float("nan")
 _STEPS = 50
 _CONVERGED = 1e-10
@@ -26,22 +26,7 @@ _STEEPEST = 50.0
 """A steeper calibration line separates the classes: its maximum lies at infinity."""
 
 
-class BrierParts(NamedTuple):
-    """Parts of a Brier score: `reliability - resolution + uncertainty` is the score.
-
-    Attributes:
-        reliability: mean squared distance of the scores from the rates of positives, 0 for
-            calibrated scores; estimated without bias, so that it may lie slightly below 0.
-        resolution: mean squared distance of these rates from prevalence; without bias, too.
-        uncertainty: variance of the label, which depends on prevalence alone.
-    """
-
-    reliability: float
-    resolution: float
-    uncertainty: float
-
-
-class CalibrationLine(NamedTuple):
+class CalibrationLine(NamedTuple, Generic[_Number]):
     """Logistic calibration of the scores: logit(rate of positives) against logit(score).
 
     Attributes:
@@ -50,23 +35,9 @@ class CalibrationLine(NamedTuple):
         intercept: of the line, at that slope.
     """
 
-    in_the_large: float
-    slope: float
-    intercept: float
-
-
-class ReliabilityCurve(NamedTuple):
-    """Scores and rates of positives in groups of about equally many cases, by score.
-
-    Attributes:
-        score: mean score of each group, in [0, 1].
-        rate: share of positives in each group.
-        cases: labelled cases in each group, above 0.
-    """
-
-    score: FloatArray
-    rate: FloatArray
-    cases: CountArray
+    in_the_large: _Number
+    slope: _Number
+    intercept: _Number
 
 
 def middles(bins: int) -> FloatArray:
@@ -74,128 +45,70 @@ def middles(bins: int) -> FloatArray:
     return (np.arange(bins) + 0.5) / bins
 
 
-def brier_score(histogram: ScoreHistogram) -> FloatArray:
+def brier_score(histogram: ScoreHistogram, *, balanced: bool = False) -> FloatArray:
     """Mean squared distance of the score from the label, 0 or 1.
 
     Args:
         histogram: labelled cases by score; axes before the bins are allowed.
+        balanced: give both classes the same weight, whatever their numbers of cases.
 
     Returns:
-        In [0, 1], off by at most a bin's width; NaN without labelled cases.
+        In [0, 1], off by at most a bin's width; NaN without labelled cases and, balanced,
+        where a class has no cases.
 
     Source:
-        Brier 1950.
+        Brier 1950; Wallace & Dahabreh 2012 (stratified Brier scores).
 
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> print(brier_score(ScoreHistogram.from_scores(positive=[.7], negative=[.1])).round(3))
     0.05
     """
     score = middles(histogram.bins)
-    positive = histogram.positive @ (1 - score) ** 2
-    negative = histogram.negative @ score**2
-    cases = (histogram.positive + histogram.negative).sum(axis=-1)
-    return np.asarray(np.where(cases > 0, (positive + negative) / np.maximum(cases, 1), np.nan))
+    return mean_loss(histogram, (1 - score) ** 2, score**2, balanced=balanced)
 
 
-def log_loss(histogram: ScoreHistogram) -> float:
+def log_loss(histogram: ScoreHistogram, *, balanced: bool = False) -> FloatArray:
     """Mean negative log likelihood of the labels, in nats.
 
     Args:
         histogram: labelled cases by score; none counts as closer to 0 or 1 than half a bin.
+            Axes before the bins are allowed.
+        balanced: give both classes the same weight, whatever their numbers of cases.
 
     Returns:
-        At least 0; NaN without labelled cases.
+        At least 0; NaN without labelled cases and, balanced, where a class has no cases.
 
     >>> from monitor.metrics.histogram import ScoreHistogram
-    >>> round(log_loss(ScoreHistogram.from_scores(positive=[.5], negative=[.5], bins=1)), 4)
+    >>> one_bin = ScoreHistogram.from_scores(positive=[.5], negative=[.5], bins=1)
+    >>> print(log_loss(one_bin).round(4))
     0.6931
     """
-    score, cases = middles(histogram.bins), _cases(histogram)
-    if not cases.sum():
-        return _NAN
-    positive = xlogy(histogram.positive, score).sum()
-    negative = xlogy(histogram.negative, 1 - score).sum()
-    return float(-(positive + negative) / cases.sum())
+    score = middles(histogram.bins)
+    return mean_loss(histogram, -np.log(score), -np.log1p(-score), balanced=balanced)
 
 
-def reliability_curve(histogram: ScoreHistogram, groups: int = GROUPS) -> ReliabilityCurve:
-    """Return scores and rates of positives in groups of about equally many cases.
+def mean_loss(
+    histogram: ScoreHistogram, of_positive: FloatArray, of_negative: FloatArray, *, balanced: bool
+) -> FloatArray:
+    """Return the mean of a loss that depends on label and score.
 
     Args:
-        histogram: labelled cases by score. All cases of a bin are in one group.
-        groups: how many at most, at least 1.
+        histogram: labelled cases by score; axes before the bins are allowed.
+        of_positive: loss of a positive in each bin, (bins,).
+        of_negative: of a negative.
+        balanced: return the mean of the means of both classes.
 
     Returns:
-        The groups with cases in order of their scores; none without labelled cases.
+        NaN without labelled cases and, balanced, where a class has no cases.
     """
-    cases, score = _cases(histogram), middles(histogram.bins)
-    group = _group_of(cases, groups)
-    within = np.bincount(group, cases, groups)
-    held = within > 0
-    scores = np.bincount(group, cases * score, groups)
-    positives = np.bincount(group, histogram.positive, groups)
-    return ReliabilityCurve(
-        scores[held] / within[held], positives[held] / within[held], within[held].astype(np.int64)
-    )
+    lost = histogram.positive @ of_positive, histogram.negative @ of_negative
+    cases = histogram.positive.sum(axis=-1), histogram.negative.sum(axis=-1)
+    if balanced:
+        return (ratio(lost[0], cases[0]) + ratio(lost[1], cases[1])) / 2
+    return ratio(lost[0] + lost[1], cases[0] + cases[1])
 
 
-def brier_parts(histogram: ScoreHistogram, groups: int = GROUPS) -> BrierParts:
-    """Split the Brier score into reliability, resolution and uncertainty, without remainder.
-
-    Reliability is measured in groups of about equally many cases. What the scores vary
-    within groups belongs to resolution. The bias of few cases in a group is taken off.
-
-    Args:
-        histogram: labelled cases by score.
-        groups: how many at most.
-
-    Returns:
-        The parts; NaN with fewer than two labelled cases.
-
-    Source:
-        Murphy 1973; Stephenson et al. 2008 (parts within groups); Ferro & Fricker 2012
-        (bias).
-
-    >>> from monitor.metrics.histogram import ScoreHistogram
-    >>> scores = ScoreHistogram.from_scores(positive=[.9, .6, .2], negative=[.6, .2, .1])
-    >>> found = brier_parts(scores)
-    >>> round(found.reliability - found.resolution + found.uncertainty, 4)
-    0.2033
-    >>> round(float(brier_score(scores)), 4)
-    0.2033
-    """
-    total = float(_cases(histogram).sum())
-    if total < 2:  # noqa: PLR2004  # the variance of one label is not known
-        return BrierParts(_NAN, _NAN, _NAN)
-    curve = reliability_curve(histogram, groups)
-    share, prevalence = curve.cases / total, float(histogram.positive.sum()) / total
-    reliability = float(share @ (curve.score - curve.rate) ** 2)
-    uncertainty = prevalence * (1 - prevalence)
-    resolution = reliability + uncertainty - float(brier_score(histogram))
-    varied = curve.rate * (1 - curve.rate) / np.maximum(curve.cases - 1, 1)
-    bias, unseen = float(share @ varied), uncertainty / (total - 1)
-    return BrierParts(reliability - bias, resolution - bias + unseen, uncertainty + unseen)
-
-
-def calibration_error(histogram: ScoreHistogram, groups: int = GROUPS) -> float:
-    """Expected distance of the scores from the rates of positives (root mean square).
-
-    Args:
-        histogram: labelled cases by score.
-        groups: groups of equally many cases, at most.
-
-    Returns:
-        In [0, 1]: the root of the reliability of `brier_parts`, whose bias is taken off, so
-        that few cases do not make scores look miscalibrated; 0 where nothing is left. NaN
-        with fewer than two labelled cases.
-
-    Source:
-        Kumar, Liang & Ma 2019 (debiased calibration error).
-    """
-    return float(np.sqrt(np.maximum(brier_parts(histogram, groups).reliability, 0.0)))
-
-
-def calibration_line(histogram: ScoreHistogram) -> CalibrationLine:
+def calibration_line(histogram: ScoreHistogram) -> CalibrationLine[float]:
     """Fit logit(rate of positives) against logit(score), by maximum likelihood.
 
     Args:
@@ -226,6 +139,39 @@ def calibration_line(histogram: ScoreHistogram) -> CalibrationLine:
     return CalibrationLine(float(in_the_large), slope, intercept)
 
 
+def line_near(
+    histogram: ScoreHistogram, line: CalibrationLine[float]
+) -> CalibrationLine[FloatArray]:
+    """Return the logistic calibration of cases whose line is close to a known one.
+
+    Args:
+        histogram: labelled cases by score; axes before the bins are allowed.
+        line: of about these cases, such as those of one more day.
+
+    Returns:
+        The line after one step of Newton's method; NaN where a class has no cases, and where
+        the known line is.
+    """
+    logits, cases, positive = logit(middles(histogram.bins)), _cases(histogram), histogram.positive
+    both = np.minimum(positive.sum(axis=-1), histogram.negative.sum(axis=-1)) > 0
+    rate = expit(logits + line.in_the_large)
+    in_the_large = line.in_the_large + ratio(
+        (positive - cases * rate).sum(axis=-1), cases @ (rate * (1 - rate))
+    )
+    rate = expit(line.intercept + line.slope * logits)
+    residual, weight = positive - cases * rate, rate * (1 - rate)
+    levels = cases @ weight
+    middle = ratio(cases @ (weight * logits), levels)
+    spread = cases @ (weight * logits**2) - levels * middle**2
+    slope = ratio(residual @ logits - middle * residual.sum(axis=-1), spread)
+    level = ratio(residual.sum(axis=-1), levels) - middle * slope
+    return CalibrationLine(
+        np.where(both, in_the_large, np.nan),
+        np.where(both, line.slope + slope, np.nan),
+        np.where(both, line.intercept + level, np.nan),
+    )
+
+
 def _logistic(
     columns: FloatArray, offset: FloatArray, cases: FloatArray, positive: FloatArray
 ) -> FloatArray:
@@ -249,13 +195,6 @@ def _logistic(
 
 def _log_likelihood(logits: FloatArray, cases: FloatArray, positive: FloatArray) -> float:
     return float(positive @ logits - cases @ np.logaddexp(0, logits))
-
-
-def _group_of(cases: CountArray, groups: int) -> CountArray:
-    """Return the group of each bin, so that groups hold about equally many cases."""
-    below = np.cumsum(cases) - cases / 2
-    found = np.floor(groups * below / max(int(cases.sum()), 1)).astype(np.int64)
-    return np.minimum(found, groups - 1)
 
 
 def _cases(histogram: ScoreHistogram) -> CountArray:

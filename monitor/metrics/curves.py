@@ -126,6 +126,27 @@ def area_under_roc(histogram: ScoreHistogram) -> FloatArray:
     return area
 
 
+def tied_pairs(histogram: ScoreHistogram) -> FloatArray:
+    """Share of pairs of a positive and a negative whose scores lie in one bin.
+
+    They count half in the area under the ROC curve. If no scores are equal, the area lies
+    within half of this share of `area_under_roc`.
+
+    Args:
+        histogram: labelled cases by score; axes before the bins are allowed.
+
+    Returns:
+        Ratio in [0, 1]; NaN where a class has no cases.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> print(tied_pairs(ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2])))
+    0.25
+    """
+    positive, negative = histogram.positive.astype(np.float64), histogram.negative
+    pairs = positive.sum(axis=-1) * negative.sum(axis=-1)
+    return ratio((positive * negative).sum(axis=-1), pairs)
+
+
 def average_precision(
     histogram: ScoreHistogram, *, class_ratio: ArrayLike | None = None
 ) -> FloatArray:

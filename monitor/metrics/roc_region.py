@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from monitor.metrics.curves import roc_curve
-from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.score_intervals import ScoredDays
 
 if TYPE_CHECKING:
+    from monitor.metrics.histogram import ScoreHistogram
     from monitor.metrics.ratio import FloatArray
 
 _NAN = float("nan")
@@ -45,42 +46,35 @@ def roc_band(days: ScoreHistogram, rates: FloatArray) -> RocBand:
     Source:
         Macskassy & Provost 2004 (vertical bands); Efron 1982 (jackknife).
     """
-    whole = days.sum()
-    recall = _recalls(whole, rates)
-    held = np.flatnonzero((days.positive + days.negative).any(axis=-1))
-    count = len(held)
+    scored = ScoredDays.of(days)
+    recall, count = _recalls(scored.whole, rates), scored.held
     if count < _FEWEST_DAYS or not np.isfinite(recall).all():
         unknown = np.full(len(rates), _NAN)
         return RocBand(recall, unknown, unknown)
-    left_out = np.array([_recalls(_without(whole, days, day), rates) for day in held.tolist()])
+    left_out = _recalls(scored.others, rates)
     known = left_out[np.isfinite(left_out).all(axis=-1)]
     between = (count - 1) / count * ((known - known.mean(axis=0)) ** 2).sum(axis=0)
-    rows = recall * (1 - recall) / whole.positive.sum()
+    rows = recall * (1 - recall) / scored.whole.positive.sum()
     half = float(stdtrit(count - 1, 0.975)) * np.sqrt(np.maximum(between, rows))
     return RocBand(recall, np.maximum(recall - half, 0.0), np.minimum(recall + half, 1.0))
 
 
-def _without(whole: ScoreHistogram, days: ScoreHistogram, day: int) -> ScoreHistogram:
-    return ScoreHistogram(
-        positive=whole.positive - days.positive[day],
-        negative=whole.negative - days.negative[day],
-        unlabelled=whole.unlabelled,
-    )
-
-
 def _recalls(histogram: ScoreHistogram, rates: FloatArray) -> FloatArray:
-    """Return the recall of the ROC curve at each rate; NaN where a class has no cases."""
+    """Return the recall of each ROC curve at each rate; NaN where a class has no cases."""
     curve = roc_curve(histogram)
-    if not np.isfinite(curve.recall[0] + curve.false_positive_rate[0]):
-        return np.full(len(rates), _NAN)
-    return np.interp(rates, curve.false_positive_rate[::-1], curve.recall[::-1])
+    along, up = (np.flip(x, -1) for x in (curve.false_positive_rate, curve.recall))
+    found = np.full((*up.shape[:-1], len(rates)), _NAN)
+    for row in np.ndindex(up.shape[:-1]):
+        if np.isfinite(along[row][-1] + up[row][-1]):
+            found[row] = np.interp(rates, along[row], up[row])
+    return found
 
 
-def recall_at(histogram: ScoreHistogram, *, false_positive_rate: float) -> float:
+def recall_at(histogram: ScoreHistogram, *, false_positive_rate: float) -> FloatArray:
     """Return the recall of the ROC curve at a false-positive rate, interpolated linearly.
 
     Args:
-        histogram: labelled cases by score, bins on its only axis.
+        histogram: labelled cases by score; axes before the bins are allowed.
         false_positive_rate: in [0, 1]; NaN where there is none.
 
     Returns:
@@ -88,41 +82,49 @@ def recall_at(histogram: ScoreHistogram, *, false_positive_rate: float) -> float
 
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.5, .2])
-    >>> recall_at(scores, false_positive_rate=.25)
+    >>> print(recall_at(scores, false_positive_rate=.25))
     1.0
     """
-    if not np.isfinite(false_positive_rate):
-        return _NAN
-    return float(_recalls(histogram, np.array([false_positive_rate]))[0])
+    found = _recalls(histogram, np.array([false_positive_rate]))[..., 0]
+    return np.asarray(np.where(np.isfinite(false_positive_rate), found, _NAN))
 
 
-def mean_recall(histogram: ScoreHistogram, *, around: float, factor: float = 2.0) -> float:
+def range_around(false_positive_rate: float, factor: float = 2.0) -> tuple[float, float]:
+    """Return the range of false-positive rates around one: from a part of it to a multiple.
+
+    Args:
+        false_positive_rate: in (0, 1]; NaN where there is none.
+        factor: by which the ends are smaller and larger; the upper end is at most 1.
+    """
+    return false_positive_rate / factor, min(false_positive_rate * factor, 1.0)
+
+
+def mean_recall(histogram: ScoreHistogram, *, around: float) -> FloatArray:
     """Return the mean recall over false-positive rates around one: a partial area, normalised.
 
     Args:
-        histogram: labelled cases by score, bins on its only axis.
+        histogram: labelled cases by score; axes before the bins are allowed.
         around: a false-positive rate in (0, 1]; NaN where there is none.
-        factor: the area is that from `around / factor` to `around * factor`, at most 1.
 
     Returns:
-        Area under the ROC curve over this range, divided by its width, in [0, 1]; NaN where
-        a class has no cases, or there is no rate.
+        Area under the ROC curve over the range `range_around`, divided by its width, in
+        [0, 1]; NaN where a class has no cases, or there is no rate.
 
     Source:
         McClish 1989 (partial area under the ROC curve).
 
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> scores = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.7, .2])
-    >>> mean_recall(scores, around=.5)
-    0.8333333333333334
+    >>> print(mean_recall(scores, around=.5).round(6))
+    0.833333
     """
+    low, high = range_around(around)
     curve = roc_curve(histogram)
-    if not np.isfinite(curve.recall[0] + curve.false_positive_rate[0] + around) or around <= 0:
-        return _NAN
-    low, high = around / factor, min(around * factor, 1.0)
-    rates, recalls = curve.false_positive_rate[::-1], curve.recall[::-1]
+    rates, recalls = curve.false_positive_rate, curve.recall
+    if not low < high:
+        return np.full(rates.shape[:-1], _NAN)
+    ends = _recalls(histogram, np.array([low, high]))
     inside = (rates > low) & (rates < high)
-    x = np.concatenate([[low], rates[inside], [high]])
-    ends = np.interp([low, high], rates, recalls)
-    y = np.concatenate([ends[:1], recalls[inside], ends[1:]])
-    return float(np.trapezoid(y, x) / (high - low))
+    x = np.where(inside, rates, np.where(rates >= high, high, low))
+    y = np.where(inside, recalls, np.where(rates >= high, ends[..., 1:], ends[..., :1]))
+    return np.asarray(-np.trapezoid(y, x, axis=-1) / (high - low))

@@ -34,7 +34,7 @@ class SnapshotCollector(Collector):
         """Return every family with the samples that are defined."""
         snapshot = self._read()
         shape = shape_of(snapshot)
-        return (_metric(family, shape, snapshot) for family in FAMILIES)
+        return (_metric(f, shape, snapshot) for f in FAMILIES if f.is_shown(shape))
 
     def describe(self) -> Iterator[Metric]:
         """Return every family without samples, so that a registry can refuse duplicate names."""

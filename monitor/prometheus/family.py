@@ -89,6 +89,8 @@ class Shape(NamedTuple):
     sources: tuple[str, ...] = ()
     unused: frozenset[tuple[str, str]] = frozenset()
     """Models and their windows without samples."""
+    score_metrics: bool = False
+    """Whether all metrics of scores have samples."""
 
     def hides(self, labels: Labels) -> bool:
         """Return whether these are labels of a window that its model does not use."""
@@ -119,6 +121,7 @@ class Family:
         labels: names of its labels; `segment` and `value` only on series by segment.
         lines: the samples that a snapshot of this shape can have.
         values: a number for each of these, in their order; NaN where undefined.
+        is_shown: whether it is written; its name stands there without samples, too.
     """
 
     name: str
@@ -127,6 +130,7 @@ class Family:
     labels: tuple[str, ...]
     lines: Callable[[Shape], Sequence[Line]]
     values: Callable[[Snapshot], FloatArray]
+    is_shown: Callable[[Shape], bool] = lambda _: True
 
     @property
     def metric_name(self) -> str:
@@ -153,6 +157,7 @@ def shape_of(snapshot: Snapshot) -> Shape:
             for model in snapshot.models
             for window in model.unused_windows
         ),
+        score_metrics=snapshot.score_metrics,
     )
 
 

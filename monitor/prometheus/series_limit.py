@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from monitor.events.columns import VERSION_KEY, Int64Array, Series
 from monitor.prometheus.families import FAMILIES
-from monitor.prometheus.family import ModelShape, Shape, WindowShape, shape_of
+from monitor.prometheus.family import ModelShape, Shape, shape_of
 from monitor.snapshot import Estimate, Snapshot, Window
 
 
@@ -104,14 +104,11 @@ def limited(snapshot: Snapshot, most: int) -> tuple[Snapshot, LeftOut]:
 def _sizes_of(snapshot: Snapshot) -> _Sizes:
     """Return how many series the parts of a snapshot can have."""
     shape = shape_of(replace(snapshot, series=(), models=(), sources=()))
-    return _sizes(shape.windows, shape.lifetime, shape.delay_edges)
+    return _sizes(shape)
 
 
 @lru_cache(maxsize=8)
-def _sizes(
-    windows: tuple[WindowShape, ...], lifetime: WindowShape, edges: tuple[float, ...]
-) -> _Sizes:
-    nothing = Shape((), windows, lifetime, (), edges)
+def _sizes(nothing: Shape) -> _Sizes:
     model = nothing._replace(series=(Series("m"),), models=(ModelShape("m", "", 0),))
     versioned = ModelShape("m", "", 0, versions=("v",))
     compared = ModelShape("m", "", 0, versions=("v",), compared=(("u", "v"),))

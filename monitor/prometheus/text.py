@@ -56,7 +56,7 @@ class TextWriter:
 
     def _prepare(self, shape: Shape) -> None:
         if shape != self._shape:
-            self._prepared = [_prepared(family, shape) for family in FAMILIES]
+            self._prepared = [_prepared(f, shape) for f in FAMILIES if f.is_shown(shape)]
             self._shape = shape
 
 

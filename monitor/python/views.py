@@ -33,7 +33,7 @@ from monitor.report.score_words import SCORE_WORDS, ScoreWords
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
 from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
 
-_LINES = 8
+_LINES, _ENDS = 8, ("estimate", "lower", "upper")
 """Rows of a table that its `repr` shows."""
 
 
@@ -309,11 +309,7 @@ def _row(
 ) -> WindowView:
     timed = window is not snapshot.lifetime and snapshot.now_ms is not None
     metrics = {
-        name: Estimated(
-            estimate=float(window.metrics[name].estimate[row]),
-            lower=float(window.metrics[name].lower[row]),
-            upper=float(window.metrics[name].upper[row]),
-        )
+        name: Estimated(**{end: float(getattr(window.metrics[name], end)[row]) for end in _ENDS})
         for name in METRIC_NAMES
     }
     return WindowView(
@@ -328,8 +324,7 @@ def _row(
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
         scores=scores,
         classes=classes,
-        if_labels_wrong=None,
-        **{name: _scored(words, scores) for name, words in SCORE_WORDS.items()},
+        **{n: _scored(words, scores) for n, words in SCORE_WORDS.items() if words.has_series},
         **{name: metrics[name] for name in JSON_METRICS},
     )
 

@@ -29,9 +29,9 @@ class BrierScore(Struct, frozen=True, kw_only=True):
         uncertainty: variance of the label, by prevalence alone.
     """
 
-    reliability: float | None
-    resolution: float | None
-    uncertainty: float | None
+    reliability: MetricInterval
+    resolution: MetricInterval
+    uncertainty: MetricInterval
 
 
 class ReliabilityGroup(Struct, frozen=True, kw_only=True):
@@ -56,19 +56,27 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
         positives: labelled positives with a score.
         negatives: labelled negatives with a score.
         roc_auc: area under the ROC curve.
+        tied_pairs: share of pairs of a positive and a negative whose scores lie in one bin of
+            .001; they count as tied. If they differ, the area under the ROC curve is up to half
+            of this share lower or higher.
         average_precision: mean over the positives of the precision at their own score.
         brier_score: mean squared distance of the scores from the labels.
-        average_precision_at_reference: average precision at the reference's class ratio; null
+        average_precision_at_reference: average precision at the reference's class ratio; undefined
             without a reference.
         precision_recall_gain: area under the precision-recall-gain curve.
         mean_recall: mean recall over false positive rates from half to twice the reference's;
-            null likewise.
-        recall_at_reference: recall at the reference's false positive rate; null likewise.
+            undefined likewise.
+        recall_at_reference: recall at the reference's false positive rate; undefined likewise.
         brier: parts of the Brier score.
         calibration_error: expected distance of scores from rates of positives, without bias.
         calibration_in_the_large: log-odds by which scores are too low; 0 for calibrated ones.
         calibration_slope: slope of the logistic calibration; 1 for calibrated scores.
         log_loss: mean negative log likelihood of the labels, nats.
+        balanced_brier_score: Brier score with both classes of equal weight, so that prevalence
+            cancels out.
+        balanced_calibration_error: calibration error, likewise; not 0 for scores that are
+            calibrated where classes are not equal.
+        balanced_log_loss: log loss, likewise.
         reliability: rates of positives by score, in groups of about equally many cases.
     """
 
@@ -76,17 +84,21 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
     positives: Count
     negatives: Count
     roc_auc: MetricInterval
+    tied_pairs: float | None
     average_precision: MetricInterval
     brier_score: MetricInterval
-    average_precision_at_reference: float | None
-    precision_recall_gain: float | None
-    mean_recall: float | None
-    recall_at_reference: float | None
+    average_precision_at_reference: MetricInterval
+    precision_recall_gain: MetricInterval
+    mean_recall: MetricInterval
+    recall_at_reference: MetricInterval
     brier: BrierScore
-    calibration_error: float | None
-    calibration_in_the_large: float | None
-    calibration_slope: float | None
-    log_loss: float | None
+    calibration_error: MetricInterval
+    calibration_in_the_large: MetricInterval
+    calibration_slope: MetricInterval
+    log_loss: MetricInterval
+    balanced_brier_score: MetricInterval
+    balanced_calibration_error: MetricInterval
+    balanced_log_loss: MetricInterval
     reliability: tuple[ReliabilityGroup, ...]
 
 
@@ -233,21 +245,25 @@ def score_metrics(found: ScoreSkill) -> ScoreMetrics:
         positives=found.positives,
         negatives=found.negatives,
         roc_auc=_interval(found.roc_auc),
+        tied_pairs=defined(found.tied_pairs),
         average_precision=_interval(found.average_precision),
         brier_score=_interval(found.brier_score),
-        average_precision_at_reference=defined(found.average_precision_at_reference),
-        precision_recall_gain=defined(found.precision_recall_gain),
-        mean_recall=defined(found.mean_recall),
-        recall_at_reference=defined(found.recall_at_reference),
+        average_precision_at_reference=_interval(found.average_precision_at_reference),
+        precision_recall_gain=_interval(found.precision_recall_gain),
+        mean_recall=_interval(found.mean_recall),
+        recall_at_reference=_interval(found.recall_at_reference),
         brier=BrierScore(
-            reliability=defined(found.brier.reliability),
-            resolution=defined(found.brier.resolution),
-            uncertainty=defined(found.brier.uncertainty),
+            reliability=_interval(found.brier.reliability),
+            resolution=_interval(found.brier.resolution),
+            uncertainty=_interval(found.brier.uncertainty),
         ),
-        calibration_error=defined(found.calibration_error),
-        calibration_in_the_large=defined(found.calibration.in_the_large),
-        calibration_slope=defined(found.calibration.slope),
-        log_loss=defined(found.log_loss),
+        calibration_error=_interval(found.calibration_error),
+        calibration_in_the_large=_interval(found.calibration.in_the_large),
+        calibration_slope=_interval(found.calibration.slope),
+        log_loss=_interval(found.log_loss),
+        balanced_brier_score=_interval(found.balanced_brier_score),
+        balanced_calibration_error=_interval(found.balanced_calibration_error),
+        balanced_log_loss=_interval(found.balanced_log_loss),
         reliability=tuple(
             ReliabilityGroup(score=score, rate=rate, cases=cases)
             for score, rate, cases in zip(

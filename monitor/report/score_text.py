@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from textwrap import wrap
 
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.drift.curve_parts import CurvePart
@@ -11,16 +12,10 @@ from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.recalibration_answer import score_corrections
 from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
-from monitor.report.score_words import SCORE_WORDS, slide_sentence
+from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sentence, ties_sentence
 
 UNDEFINED = "—"
-_NUMBERS: tuple[tuple[str, Callable[[ScoreSkill], float]], ...] = (
-    ("average precision at r before", lambda found: found.average_precision_at_reference),
-    ("recall at the FPR of before", lambda found: found.recall_at_reference),
-    ("calibration error", lambda found: found.calibration_error),
-    ("calibration slope", lambda found: found.calibration.slope),
-)
-"""Metrics without intervals, by their words."""
+COLUMNS = 100
 
 
 def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Iterator[str]:
@@ -35,13 +30,12 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
     sides = found.before, found.after
     yield _row("Scores", "before", "after", "change")
     yield _row("labelled scores", *(UNDEFINED if s is None else _cases(s) for s in sides))
-    for words in SCORE_WORDS.values():
+    for words in MAIN_SCORE_WORDS.values():
         old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
         change = _signed(new.estimate - old.estimate)
         yield _row(words.words, _interval(old), _interval(new), change)
-    for title, read in _NUMBERS:
-        was, now = (math.nan if s is None else read(s) for s in sides)
-        yield _row(title, _number(was), _number(now), _signed(now - was))
+    for name, side in zip(("before", "after"), sides, strict=True):
+        yield from _ties(name, side)
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
         yield text
     if found.parts is not None:
@@ -50,6 +44,43 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
         yield f"another ROC curve {_effect(curve)}."
         if by_labels:
             yield "Labels that are wrong more, or less, often change all of these as well."
+
+
+def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
+    """Yield a table of all metrics of the scores of a model; nothing without scores.
+
+    Args:
+        scores: by window.
+    """
+    if not scores:
+        return
+    yield ""
+    yield _columns("The scores, of whole days (UTC)", scores)
+    yield _columns("  labelled scores", map(_cases, scores.values()))
+    for words in SCORE_WORDS.values():
+        cells = (_four_digits(words.of(found)) for found in scores.values())
+        yield _columns(f"  {words.words}", cells)
+    for name, found in scores.items():
+        yield from _ties(name, found)
+
+
+def _ties(name: str, found: ScoreSkill | None) -> Iterator[str]:
+    if found is None:
+        return
+    sentence = ties_sentence(found.roc_auc.estimate, found.tied_pairs, name)
+    if sentence is not None:
+        yield from wrap(sentence, COLUMNS)
+
+
+def _columns(title: str, cells: Iterable[str]) -> str:
+    return f"{title:<33}" + "".join(f"{cell:>28}" for cell in cells)
+
+
+def _four_digits(found: Interval) -> str:
+    if not math.isfinite(found.estimate):
+        return UNDEFINED
+    ends = f" {found.lower:.4f} to {found.upper:.4f}" if math.isfinite(found.lower) else ""
+    return f"{found.estimate:.4f}{ends:>20}"
 
 
 def correction_lines(found: ComparedScores | None) -> Iterator[str]:

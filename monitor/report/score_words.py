@@ -15,17 +15,22 @@ class ScoreWords(NamedTuple):
 
     Attributes:
         words: its full name, in lower case.
-        meaning: one sentence; the HELP text of its series.
+        meaning: what it is, and the HELP text of its series begins with.
         stem: name of its series without bound and unit.
-        unit: suffix of its series, "ratio" or none.
+        unit: suffix of its series, if any.
         of: reads it.
+        is_main: whether short tables have it.
+        has_series: whether its series are there without `exporter.score_metrics`, and a window
+            in Python has it as an attribute.
     """
 
     words: str
     meaning: str
     stem: str
-    unit: Literal["ratio", ""]
+    unit: Literal["ratio", "logit", ""]
     of: Callable[[ScoreSkill], Interval]
+    is_main: bool = False
+    has_series: bool = False
 
     def series(self, bound: Literal["", "lower", "upper"] = "") -> str:
         """Name of its series by window.
@@ -37,6 +42,12 @@ class ScoreWords(NamedTuple):
         ('classifier_brier_score_lower', 'classifier_roc_auc_ratio')
         """
         return "_".join(filter(None, (self.stem, bound, self.unit)))
+
+    @property
+    def help(self) -> str:
+        """The HELP text of its series."""
+        asked = "" if self.has_series else " Only with exporter.score_metrics."
+        return f"{self.meaning}; of the whole days (UTC) in the window.{asked}"
 
 
 def slide_sentence(positive: Interval, negative: Interval) -> str | None:
@@ -60,30 +71,164 @@ def _slid(change: Interval) -> str:
     return f"{change.estimate:+.3f} ({change.lower:+.3f} to {change.upper:+.3f})"
 
 
+def ties_sentence(area: float, tied_pairs: float, of: str) -> str | None:
+    """Return how far bins hide the area under the ROC curve; None where that is not much.
+
+    Args:
+        area: area under the curve of binned scores; NaN where undefined.
+        tied_pairs: share of pairs of a positive and a negative whose scores lie in one bin.
+        of: what the scores are of.
+
+    >>> ties_sentence(.809, .2, "7d").split(" may be ")[1]
+    '0.709 to 0.909 instead of 0.809, if no scores are equal.'
+    >>> ties_sentence(.809, .01, "7d")
+    """
+    hidden = tied_pairs / 2
+    if not hidden >= _WORTH_A_WORD:
+        return None
+    ends = f"{max(area - hidden, 0):.3f} to {min(area + hidden, 1):.3f}"
+    return (
+        f"Scores count in bins of .001: the area under the ROC curve of {of} may be {ends} "
+        f"instead of {area:.3f}, if no scores are equal."
+    )
+
+
+_WORTH_A_WORD = 0.01
+"""The least part of the area that bins hide for it to be said."""
+
 SCORE_WORDS: Mapping[str, ScoreWords] = {
     "roc_auc": ScoreWords(
         words="area under the ROC curve",
-        meaning="Share of pairs of a positive and a negative whose scores are in the right "
-        "order; of the whole days (UTC) in the window.",
+        meaning="Share of pairs of a positive and a negative whose scores are in the right order",
         stem="classifier_roc_auc",
         unit="ratio",
         of=lambda found: found.roc_auc,
+        is_main=True,
+        has_series=True,
     ),
     "average_precision": ScoreWords(
         words="average precision",
-        meaning="Mean over the positives of the precision at their own score; of the whole days "
-        "(UTC) in the window.",
+        meaning="Mean over the positives of the precision at their own score",
         stem="classifier_average_precision",
         unit="ratio",
         of=lambda found: found.average_precision,
+        is_main=True,
+        has_series=True,
     ),
     "brier_score": ScoreWords(
         words="Brier score",
-        meaning="Mean squared distance of the scores from the labels; of the whole days (UTC) in "
-        "the window.",
+        meaning="Mean squared distance of the scores from the labels",
         stem="classifier_brier_score",
         unit="",
         of=lambda found: found.brier_score,
+        is_main=True,
+        has_series=True,
+    ),
+    "average_precision_at_reference": ScoreWords(
+        words="average precision, reference r",
+        meaning="Average precision at the class ratio of the reference",
+        stem="classifier_average_precision_at_reference",
+        unit="ratio",
+        of=lambda found: found.average_precision_at_reference,
+        is_main=True,
+    ),
+    "recall_at_reference": ScoreWords(
+        words="recall at the reference's FPR",
+        meaning="Recall at the false-positive rate of the reference",
+        stem="classifier_recall_at_reference",
+        unit="ratio",
+        of=lambda found: found.recall_at_reference,
+        is_main=True,
+    ),
+    "mean_recall": ScoreWords(
+        words="mean recall about that FPR",
+        meaning="Mean recall over false-positive rates from half to twice that of the reference",
+        stem="classifier_mean_recall",
+        unit="ratio",
+        of=lambda found: found.mean_recall,
+    ),
+    "precision_recall_gain": ScoreWords(
+        words="precision-recall-gain area",
+        meaning="Area under the precision-recall-gain curve, at most 1",
+        stem="classifier_precision_recall_gain",
+        unit="ratio",
+        of=lambda found: found.precision_recall_gain,
+    ),
+    "calibration_error": ScoreWords(
+        words="calibration error",
+        meaning="Expected distance of the scores from the rates of positives, without bias",
+        stem="classifier_calibration_error",
+        unit="",
+        of=lambda found: found.calibration_error,
+        is_main=True,
+    ),
+    "calibration_slope": ScoreWords(
+        words="calibration slope",
+        meaning="Slope of the logistic calibration of the scores, 1 for calibrated ones",
+        stem="classifier_calibration_slope",
+        unit="",
+        of=lambda found: found.calibration.slope,
+        is_main=True,
+    ),
+    "calibration_in_the_large": ScoreWords(
+        words="calibration in the large",
+        meaning="Log-odds by which the scores are too low, 0 for calibrated ones",
+        stem="classifier_calibration_in_the_large",
+        unit="logit",
+        of=lambda found: found.calibration.in_the_large,
+    ),
+    "brier.reliability": ScoreWords(
+        words="reliability (Brier score)",
+        meaning="What wrong calibration adds to the Brier score",
+        stem="classifier_brier_reliability",
+        unit="",
+        of=lambda found: found.brier.reliability,
+    ),
+    "brier.resolution": ScoreWords(
+        words="resolution (Brier score)",
+        meaning="What telling cases apart takes off the Brier score",
+        stem="classifier_brier_resolution",
+        unit="",
+        of=lambda found: found.brier.resolution,
+    ),
+    "brier.uncertainty": ScoreWords(
+        words="uncertainty (Brier score)",
+        meaning="Variance of the label, by prevalence alone: the Brier score of a constant score",
+        stem="classifier_brier_uncertainty",
+        unit="",
+        of=lambda found: found.brier.uncertainty,
+    ),
+    "log_loss": ScoreWords(
+        words="log loss",
+        meaning="Mean negative log likelihood of the labels, nats",
+        stem="classifier_log_loss",
+        unit="",
+        of=lambda found: found.log_loss,
+    ),
+    "balanced_brier_score": ScoreWords(
+        words="Brier score, balanced",
+        meaning="Brier score with both classes of equal weight",
+        stem="classifier_balanced_brier_score",
+        unit="",
+        of=lambda found: found.balanced_brier_score,
+    ),
+    "balanced_calibration_error": ScoreWords(
+        words="calibration error, balanced",
+        meaning="Calibration error with both classes of equal weight",
+        stem="classifier_balanced_calibration_error",
+        unit="",
+        of=lambda found: found.balanced_calibration_error,
+    ),
+    "balanced_log_loss": ScoreWords(
+        words="log loss, balanced",
+        meaning="Log loss with both classes of equal weight",
+        stem="classifier_balanced_log_loss",
+        unit="",
+        of=lambda found: found.balanced_log_loss,
     ),
 }
-"""By name in JSON and Python."""
+"""By name in JSON; a dot where it is a field of a field."""
+MAIN_SCORE_WORDS: Mapping[str, ScoreWords] = {
+    name: row for name, row in SCORE_WORDS.items() if row.is_main
+}
+"""Those of short tables."""

@@ -18,6 +18,7 @@ from benchmarks import (
     label_sources,
     pending,
     sampled_pages,
+    score_intervals,
     scrape,
     served,
     slopes,
@@ -212,6 +213,12 @@ def test_intervals_of_corrected_labels_cover_in_every_row():
     rows = label_errors.stated(300)
     assert len(rows) == len(label_errors.PREVALENCES) * len(label_errors.FLIPS)
     assert min(float(row[column]) for row in rows for column in (6, 11)) > 0.9
+
+
+def test_intervals_of_metrics_of_scores_hold_the_truth():
+    found = score_intervals.coverage(score_intervals.WORLDS["days differ"], days=7, draws=20)
+    assert min(held for held, _ in found.values()) >= 0.85
+    assert {there for _, there in found.values()} == {1.0}
 
 
 def test_intervals_at_rates_learned_from_audits_cover_in_every_row():

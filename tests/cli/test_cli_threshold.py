@@ -8,6 +8,7 @@ from streams import FLIGHTS, flights_of
 
 from monitor.cli import main
 from monitor.config.quantities import parse_time
+from monitor.report.score_words import SCORE_WORDS
 
 
 def run(capsys, *words):
@@ -114,6 +115,42 @@ def test_events_without_scores_are_reported(capsys, tmp_path):
     code, out = run(capsys, *words)
     assert code == 2
     assert "no labelled prediction has a score" in out.err
+
+
+def test_replay_summary_prints_the_metrics_of_scores_by_window(capsys, tmp_path):
+    path, rng = tmp_path / "scored.ndjson", np.random.default_rng(4)
+    rows = [
+        {
+            "type": "outcome",
+            "id": f"{i}",
+            "ts": 864 * i,
+            "score": round(float(np.clip(rng.normal(0.4 + 0.2 * (i % 3 == 0), 0.15), 0, 1)), 3),
+            "prediction": i % 2,
+            "label": int(i % 3 == 0),
+        }
+        for i in range(1_000)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, out = run(capsys, "replay", str(path), "--summary")
+    table = out.out.split("The scores, of whole days (UTC)")[1].split("\n\n")[0].splitlines()
+    assert table[0].split() == ["7d"]
+    assert [line[2:33].strip() for line in table[2:]] == [w.words for w in SCORE_WORDS.values()]
+    _, found = run(capsys, "replay", str(path), "--json")
+    (model,) = json.loads(found.out)["models"].values()
+    area = model["windows"]["7d"]["scores"]["roc_auc"]
+    expected = "{estimate:.4f} {lower:.4f} to {upper:.4f}".format(**area)
+    assert " ".join(table[2][33:].split()) == expected
+    assert "in bins of .001" not in out.out
+    for row in rows:
+        row["score"] = round(row["score"] / 100, 5)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, out = run(capsys, "replay", str(path), "--summary")
+    assert "the area under the ROC curve of 7d may be" in " ".join(out.out.split())
+    for row in rows:
+        del row["score"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, out = run(capsys, "replay", str(path), "--summary")
+    assert "The scores" not in out.out
 
 
 @pytest.mark.slow

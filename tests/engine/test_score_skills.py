@@ -1,6 +1,8 @@
 """Metrics of scores by window, from the engine to every reader, against a recount."""
 
 import json
+from functools import reduce
+from operator import getitem
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from monitor.engine import Monitor
 from monitor.prometheus.families import FAMILIES
 from monitor.prometheus.family import shape_of
 from monitor.report.replay_json import replay_json
+from monitor.report.score_words import SCORE_WORDS
 
 DAY = 86_400
 SILENT = {"labelling": "negatives_by_timeout", "maturity": "5d"}
@@ -55,6 +58,13 @@ def test_a_window_has_the_metrics_of_the_whole_days_inside_it():
     brier = sklearn.metrics.brier_score_loss(label, score)
     assert found.brier_score.estimate == pytest.approx(brier, abs=1e-3)
     assert found.roc_auc.lower < area < found.roc_auc.upper
+
+
+def test_the_metrics_that_every_scrape_reads_are_there_and_the_others_wait_to_be_read():
+    monitor = Monitor(configured())
+    fed(monitor)
+    found = vars(monitor.snapshot().models[0].scores["3d"])
+    assert found.keys() & SCORE_WORDS.keys() == {"roc_auc", "average_precision", "brier_score"}
 
 
 def test_the_metrics_follow_a_label_that_is_revised():
@@ -107,4 +117,13 @@ def test_series_json_and_python_have_the_same_numbers():
             assert samples[f"{stem}{infix}{unit}", "3d"] == shown[end] == getattr(seen, end)
             assert np.isnan(samples[f"{stem}{infix}{unit}", "6h"])
     assert np.isnan(monitor["default"]["6h"].roc_auc.estimate)
-    assert view.scores.calibration.slope == model["windows"]["3d"]["scores"]["calibration_slope"]
+    shown = model["windows"]["3d"]["scores"]
+    for name, words in SCORE_WORDS.items():
+        seen = words.of(view.scores)
+        found = reduce(getitem, name.split("."), shown)
+        assert found == {end: none_if_nan(value) for end, value in seen._asdict().items()}
+    assert shown["calibration_slope"]["lower"] < shown["calibration_slope"]["upper"]
+
+
+def none_if_nan(value):
+    return value if np.isfinite(value) else None

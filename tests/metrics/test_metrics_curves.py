@@ -6,7 +6,7 @@ import sklearn.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import trapezoid
-from scipy.special import logit
+from scipy.special import expit, logit, ndtr
 
 from monitor import ConfusionCounts, metrics
 from monitor.events.score_bins import bin_of
@@ -17,6 +17,7 @@ from monitor.metrics.curves import (
     average_precision,
     precision_recall_curve,
     roc_curve,
+    tied_pairs,
 )
 
 BINS = 20
@@ -226,3 +227,36 @@ def test_a_carried_curve_predicts_the_other_half_with_positives_thinned(
     assert inside.mean(axis=0).min() >= 0.88
     unmoved = logit(precision_recall_curve(known).precision[used])
     assert np.abs(measured - unmoved).mean() > 5 * np.abs(measured - predicted).mean()
+
+
+@pytest.mark.parametrize(("prevalence", "off"), [(0.002, 0.01), (0.0002, 0.1)])
+def test_the_area_of_rare_positives_lies_within_what_ties_hide(
+    prevalence: float, off: float
+) -> None:
+    """Calibrated scores of normal classes 1.84 apart: the area under the curve is .903."""
+    apart, z = 1.84, np.linspace(-6, 8, 200_001)
+    score = expit(logit(prevalence) + apart * z - apart**2 / 2)
+    bins = np.minimum((score * 1000).astype(int), 999)
+    densities = (np.exp(-((z - mean) ** 2) / 2) for mean in (apart, 0))
+    positive, negative = (
+        np.rint(1e6 * np.bincount(bins, one, 1000) / one.sum()).astype(np.int64)
+        for one in densities
+    )
+    found = ScoreHistogram(
+        positive=positive, negative=negative, unlabelled=np.zeros(1000, dtype=np.int64)
+    )
+    area, hidden = float(area_under_roc(found)), float(tied_pairs(found)) / 2
+    true = float(ndtr(apart / 2**0.5))
+    assert true == pytest.approx(0.903, abs=5e-4)
+    assert true - area > off
+    assert area - hidden < true < area + hidden
+
+
+def test_tied_pairs_are_those_that_count_half() -> None:
+    rng = np.random.default_rng(2)
+    positive, negative = rng.integers(0, 9, 60), rng.integers(0, 9, 80)
+    found = ScoreHistogram.from_scores(positive=positive / 9, negative=negative / 9, bins=9)
+    assert tied_pairs(found) == (positive[:, None] == negative).mean()
+    for_ties = (positive[:, None] >= negative).mean()
+    assert area_under_roc(found) + tied_pairs(found) / 2 == pytest.approx(for_ties)
+    assert np.isnan(tied_pairs(ScoreHistogram.zeros()))

@@ -1,66 +1,34 @@
 """Metrics of scores against scikit-learn, their identities, and their intervals."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import sklearn.linear_model
 import sklearn.metrics
+from drawn_scores import BIN, by_day, counted, drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from monitor import ConfusionCounts
 from monitor.metrics import ScoreHistogram
-from monitor.metrics.calibration import (
+from monitor.metrics.calibration import brier_score, calibration_line, log_loss
+from monitor.metrics.reliability import (
     brier_parts,
-    brier_score,
     calibration_error,
-    calibration_line,
+    reliability,
     reliability_curve,
 )
 from monitor.metrics.roc_region import mean_recall, recall_at, roc_band
-from monitor.metrics.score_intervals import (
-    Interval,
-    average_precision_interval,
-    brier_interval,
-    roc_auc,
-)
-from monitor.metrics.score_skill import score_skill
+from monitor.metrics.score_skill import ScoreSkill
 
-BIN = 1 / 1000
-Metric = Callable[[ScoreHistogram], Interval]
 sampled = settings(max_examples=60, deadline=None, derandomize=True)
 some = st.lists(st.floats(0.01, 0.99), min_size=1, max_size=30)
-
-
-def drawn(seed: int, cases: int = 20_000, sharpness: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and scores; the scores are calibrated where sharpness is 1."""
-    rng = np.random.default_rng(seed)
-    true = rng.normal(-2, 1.5, cases)
-    return rng.random(cases) < expit(true), expit(sharpness * true)
-
-
-def counted(truth: np.ndarray, score: np.ndarray) -> ScoreHistogram:
-    return ScoreHistogram.from_scores(positive=score[truth], negative=score[~truth])
-
-
-def by_day(truth: np.ndarray, score: np.ndarray, days: int) -> ScoreHistogram:
-    return stacked([counted(truth[day::days], score[day::days]) for day in range(days)])
-
-
-def stacked(parts: list[ScoreHistogram]) -> ScoreHistogram:
-    return ScoreHistogram(
-        positive=np.stack([part.positive for part in parts]),
-        negative=np.stack([part.negative for part in parts]),
-        unlabelled=np.stack([part.unlabelled for part in parts]),
-    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_each_metric_is_that_of_scikit_learn_but_for_the_bins(seed: int) -> None:
     truth, score = drawn(seed, sharpness=1.3)
-    found = score_skill(by_day(truth, score, 7))
+    found = ScoreSkill(by_day=by_day(truth, score, 7))
     learned = sklearn.metrics
     assert found.roc_auc.estimate == pytest.approx(learned.roc_auc_score(truth, score), abs=BIN)
     average = learned.average_precision_score(truth, score)
@@ -68,9 +36,51 @@ def test_each_metric_is_that_of_scikit_learn_but_for_the_bins(seed: int) -> None
     brier = learned.brier_score_loss(truth, score)
     assert found.brier_score.estimate == pytest.approx(brier, abs=BIN)
     middle = (np.floor(score / BIN) + 0.5) * BIN
-    assert found.log_loss == pytest.approx(learned.log_loss(truth, middle), rel=1e-9)
-    assert found.log_loss == pytest.approx(learned.log_loss(truth, score), abs=3 * BIN)
+    assert found.log_loss.estimate == pytest.approx(learned.log_loss(truth, middle), rel=1e-9)
+    assert found.log_loss.estimate == pytest.approx(learned.log_loss(truth, score), abs=3 * BIN)
     assert (found.positives, found.negatives) == (truth.sum(), (~truth).sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_balanced_losses_are_those_of_scikit_learn_with_classes_of_equal_weight(seed: int) -> None:
+    truth, score = drawn(seed, sharpness=1.3)
+    middle, histogram = (np.floor(score / BIN) + 0.5) * BIN, counted(truth, score)
+    weight = np.where(truth, 1 / truth.sum(), 1 / (~truth).sum())
+    brier = sklearn.metrics.brier_score_loss(truth, middle, sample_weight=weight)
+    assert brier_score(histogram, balanced=True) == pytest.approx(brier, rel=1e-9)
+    loss = sklearn.metrics.log_loss(truth, middle, sample_weight=weight)
+    assert log_loss(histogram, balanced=True) == pytest.approx(loss, rel=1e-9)
+
+
+def test_the_balanced_calibration_error_is_that_of_weighted_groups() -> None:
+    truth, score = drawn(3)
+    middle = (np.floor(score / BIN) + 0.5) * BIN
+    weight = np.where(truth, 1 / truth.sum(), 1 / (~truth).sum())
+    order = np.argsort(middle, kind="stable")
+    below = np.cumsum(weight[order]) - weight[order] / 2
+    squares = 0.0
+    for group in range(20):
+        own = order[(below * 10 >= group) & (below * 10 < group + 1)]
+        share, rate, mean = (
+            weight[own].sum() / 2,
+            np.average(truth[own], weights=weight[own]),
+            np.average(middle[own], weights=weight[own]),
+        )
+        squares += share * (rate - mean) ** 2
+    found = calibration_error(counted(truth, score), balanced=True)
+    assert found == pytest.approx(squares**0.5, rel=0.01)
+
+
+def test_balanced_metrics_do_not_move_when_positives_become_rarer() -> None:
+    day = counted(*drawn(12))
+    rarer = ScoreHistogram(
+        positive=day.positive, negative=20 * day.negative, unlabelled=day.unlabelled
+    )
+    for metric in (brier_score, log_loss):
+        assert metric(rarer, balanced=True) == pytest.approx(metric(day, balanced=True))
+        assert metric(rarer) < 0.6 * metric(day)
+    errors = [calibration_error(one, balanced=True) for one in (day, rarer)]
+    assert errors[0] == pytest.approx(errors[1], rel=2e-3)
 
 
 def test_average_precision_at_the_reference_is_that_of_weighted_cases() -> None:
@@ -79,8 +89,8 @@ def test_average_precision_at_the_reference_is_that_of_weighted_cases() -> None:
     odds = truth.sum() / (~truth).sum()
     weights = np.where(truth, 0.25 / odds, 1.0)
     expected = sklearn.metrics.average_precision_score(truth, score, sample_weight=weights)
-    found = score_skill(by_day(truth, score, 3), reference)
-    assert found.average_precision_at_reference == pytest.approx(expected, abs=3 * BIN)
+    found = ScoreSkill(by_day=by_day(truth, score, 3), reference=reference)
+    assert found.average_precision_at_reference.estimate == pytest.approx(expected, abs=3 * BIN)
 
 
 def test_recall_at_a_rate_and_the_partial_area_are_those_of_the_roc_curve() -> None:
@@ -127,6 +137,14 @@ def test_reliability_of_calibrated_scores_is_zero_on_average_however_few_the_cas
     assert error < 2e-4
 
 
+def test_balanced_reliability_has_no_bias_however_few_the_cases() -> None:
+    few = [
+        float(reliability(counted(*drawn(seed, cases=400)), balanced=True)) for seed in range(300)
+    ]
+    many = float(reliability(counted(*drawn(1_000, cases=1_000_000)), balanced=True))
+    assert abs(np.mean(few) - many) < 3 * np.std(few) / 300**0.5
+
+
 def test_the_calibration_error_shows_how_far_scores_are_off() -> None:
     truth, score = drawn(7)
     assert calibration_error(counted(truth, score)) < 0.01
@@ -150,46 +168,25 @@ SEPARATED = by_day(np.repeat([True, False], 30), np.linspace(0.9, 0.1, 60), 3)
 
 
 def test_what_is_undefined_is_nan() -> None:
-    nothing, one = score_skill(NOTHING), score_skill(ONE_CLASS)
-    for value in (nothing.log_loss, nothing.brier_score.estimate, nothing.calibration_error):
-        assert np.isnan(value)
+    nothing, one = ScoreSkill(by_day=NOTHING), ScoreSkill(by_day=ONE_CLASS)
+    for value in (nothing.log_loss, nothing.brier_score, nothing.calibration_error):
+        assert np.isnan(value).all()
+    for metric in (brier_score, log_loss, calibration_error):
+        for empty in (NOTHING.sum(), ONE_CLASS.sum()):
+            assert np.isnan(metric(empty, balanced=True))
     for found in (nothing, one):
         assert np.isnan(found.roc_auc.estimate)
         assert np.isnan(found.roc_auc.lower)
-        assert np.isnan(found.calibration).all()
+        assert np.isnan(found.calibration.slope).all()
     assert one.brier_score.lower < one.brier_score.estimate < one.brier_score.upper
-    perfect = score_skill(SEPARATED)
+    perfect = ScoreSkill(by_day=SEPARATED)
     assert perfect.roc_auc.estimate == 1
     assert np.isnan(perfect.roc_auc.lower)
-    assert np.isnan(perfect.calibration.slope)
-    assert np.isnan(perfect.mean_recall)
-    one_day = by_day(*drawn(9, cases=500), 1)
-    assert roc_auc(one_day).estimate > 0.5
-    assert np.isnan(roc_auc(one_day).lower)
-
-
-@pytest.mark.parametrize("metric", [roc_auc, average_precision_interval, brier_interval])
-def test_intervals_hold_the_truth_of_independent_rows(metric: Metric) -> None:
-    truth = metric(by_day(*drawn(10, cases=1_000_000), 2)).estimate
-    found = [metric(by_day(*drawn(1_000 + seed, cases=1_400), 7)) for seed in range(250)]
-    assert np.mean([one.lower <= truth <= one.upper for one in found]) >= 0.93
-
-
-@pytest.mark.parametrize("metric", [roc_auc, average_precision_interval, brier_interval])
-def test_intervals_allow_for_days_that_differ(metric: Metric) -> None:
-    rng = np.random.default_rng(11)
-    found = [metric(differing_days(rng, days=14)) for _ in range(250)]
-    truth = np.mean([one.estimate for one in found])
-    assert np.mean([one.lower <= truth <= one.upper for one in found]) >= 0.92
-
-
-def differing_days(rng: np.random.Generator, days: int) -> ScoreHistogram:
-    """Days of 1,000 cases with calibrated scores, whose mean score varies."""
-    parts = []
-    for _ in range(days):
-        true = rng.normal(-2 + rng.normal(0, 0.3), 1.5, 1_000)
-        parts.append(counted(rng.random(1_000) < expit(true), expit(true)))
-    return stacked(parts)
+    assert np.isnan(perfect.calibration.slope).all()
+    assert np.isnan(perfect.mean_recall).all()
+    one_day = ScoreSkill(by_day=by_day(*drawn(9, cases=500), 1))
+    assert one_day.roc_auc.estimate > 0.5
+    assert np.isnan(one_day.roc_auc.lower)
 
 
 def test_a_roc_band_has_the_curve_of_scikit_learn_between_its_limits() -> None:

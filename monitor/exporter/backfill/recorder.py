@@ -42,6 +42,7 @@ class _Run:
 
     def __init__(self, shape: Shape, start: int) -> None:
         self.times: list[int] = []
+        self.shape = shape
         self._start = start
         self._lines = [line for family in FAMILIES for line in family.lines(shape)]
         ends = np.cumsum([0, *(len(family.lines(shape)) for family in FAMILIES)])
@@ -104,10 +105,11 @@ class Recorder:
         self._file.write(row.astype(np.float64, copy=False).tobytes())
 
     def families(self) -> Iterator[tuple[Family, Iterator[RecordedMetric]]]:
-        """Yield every family with its metrics over all moments."""
+        """Yield every family that is shown with its metrics over all moments."""
         self._file.flush()
         for number, family in enumerate(FAMILIES):
-            yield family, self._metrics(number)
+            if any(family.is_shown(run.shape) for run in self._runs):
+                yield family, self._metrics(number)
 
     def _metrics(self, family: int) -> Iterator[RecordedMetric]:
         where = [run.columns(family) for run in self._runs]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 
 import htpy as h
 from msgspec import UnsetType
@@ -20,7 +21,13 @@ from monitor.report.recalibration_words import (
     with_limits,
 )
 from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
-from monitor.report.score_words import SCORE_WORDS, slide_sentence
+from monitor.report.score_words import (
+    MAIN_SCORE_WORDS,
+    SCORE_WORDS,
+    ScoreWords,
+    slide_sentence,
+    ties_sentence,
+)
 
 _SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
 _SIDE = _SIZE - _LEFT - _RIGHT
@@ -43,7 +50,8 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
                 _reliability(found), h.figcaption[_legend(found, "share of positives by score")]
             ],
         ],
-        _table(found),
+        _tables(found),
+        _ties(found),
         _slide(found),
         _corrections(found.recalibration),
         h.p(".muted")[
@@ -84,6 +92,15 @@ def _limits(found: ComparedScoreMetrics) -> Iterator[h.Element]:
             yield h.path(f".band.{name}", d=band(xs, lower, upper))
 
 
+def _ties(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+    for name, side in _held(found.before, found.after):
+        area, tied = side.roc_auc.estimate, side.tied_pairs
+        if area is not None and tied is not None:
+            sentence = ties_sentence(area, tied, name)
+            if sentence is not None:
+                yield h.p[sentence]
+
+
 def _slide(found: ComparedScoreMetrics) -> h.Node:
     if found.slide is None:
         return None
@@ -109,7 +126,8 @@ def _ends(metric: MetricInterval) -> Interval:
 
 def _reliability(found: ComparedScoreMetrics) -> h.Element:
     errors = [
-        f"{name} {ratio(side.calibration_error)}" for name, side in _held(found.before, found.after)
+        f"{name} {ratio(side.calibration_error.estimate)}"
+        for name, side in _held(found.before, found.after)
     ]
     return _figure(
         "reliability",
@@ -183,7 +201,16 @@ def _legend(found: ComparedScoreMetrics, what: str) -> Iterator[h.Node]:
         ]
 
 
-def _table(found: ComparedScoreMetrics) -> h.Element:
+def _tables(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+    """Yield the main metrics, then a folded table of the others."""
+    yield _table(found, MAIN_SCORE_WORDS)
+    others = {name: words for name, words in SCORE_WORDS.items() if not words.is_main}
+    yield h.details(id="score-metrics")[
+        h.summary["More metrics of the scores"], _table(found, others)
+    ]
+
+
+def _table(found: ComparedScoreMetrics, rows: Mapping[str, ScoreWords]) -> h.Element:
     return h.table(".scores-table")[
         h.thead[
             h.tr[h.th(scope="col")["of the scores"], [h.th(scope="col")[name] for name in _SIDES]]
@@ -194,7 +221,7 @@ def _table(found: ComparedScoreMetrics) -> h.Element:
                     h.th(scope="row")[words.words],
                     [_cell(side, name) for side in (found.before, found.after)],
                 ]
-                for name, words in SCORE_WORDS.items()
+                for name, words in rows.items()
             ]
         ],
     ]
@@ -225,9 +252,9 @@ def _corrections(found: ScoreCorrections | None) -> h.Node:
 def _cell(side: ScoreMetrics | None, name: str) -> h.Element:
     if side is None:
         return h.td["—"]
-    metric: MetricInterval = getattr(side, name)
+    metric: MetricInterval = attrgetter(name)(side)
     ends = "" if metric.lower is None else f" ({interval(metric)})"
-    return h.td[f"{ratio(metric.estimate)}{ends}"]
+    return h.td[_typeset(f"{ratio(metric.estimate)}{ends}")]
 
 
 def _x(share: float) -> float:

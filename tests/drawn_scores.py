@@ -1,0 +1,32 @@
+"""Labels and scores that are drawn, and their histograms by day."""
+
+import numpy as np
+from scipy.special import expit
+
+from monitor.metrics import ScoreHistogram
+
+BIN = 1 / 1000
+"""Width of a bin of scores."""
+
+
+def drawn(seed: int, cases: int = 20_000, sharpness: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and scores; the scores are calibrated where sharpness is 1."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(-2, 1.5, cases)
+    return rng.random(cases) < expit(true), expit(sharpness * true)
+
+
+def counted(truth: np.ndarray, score: np.ndarray) -> ScoreHistogram:
+    return ScoreHistogram.from_scores(positive=score[truth], negative=score[~truth])
+
+
+def by_day(truth: np.ndarray, score: np.ndarray, days: int) -> ScoreHistogram:
+    return stacked([counted(truth[day::days], score[day::days]) for day in range(days)])
+
+
+def stacked(parts: list[ScoreHistogram]) -> ScoreHistogram:
+    return ScoreHistogram(
+        positive=np.stack([part.positive for part in parts]),
+        negative=np.stack([part.negative for part in parts]),
+        unlabelled=np.stack([part.unlabelled for part in parts]),
+    )

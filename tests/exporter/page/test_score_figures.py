@@ -1,0 +1,53 @@
+"""The tables of the metrics of scores."""
+
+import re
+
+import htpy as h
+from drawn_scores import by_day, drawn
+
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis.compared_scores import ComparedScores
+from monitor.exporter.page.score_figures import scores_panel
+from monitor.metrics.score_skill import ScoreSkill
+from monitor.report.score_answer import compared_scores
+from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS
+
+REFERENCE = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
+
+
+def shown(*sides):
+    """The panel of two periods of seven days."""
+    found = ComparedScores(
+        **dict(zip(("before", "after"), sides, strict=True)),
+        **dict.fromkeys(("roc_before", "roc_after", "slide", "parts", "recalibration")),
+        threshold=None,
+    )
+    return str(h.div[scores_panel(compared_scores(found))])
+
+
+def skill(seed, sharpness=1.0):
+    return ScoreSkill(by_day=by_day(*drawn(seed, 3_000, sharpness), 7), reference=REFERENCE)
+
+
+def test_the_main_metrics_are_in_sight_and_the_others_folded():
+    page = shown(skill(1), skill(2, 1.4))
+    in_sight, folded = page.split('<details id="score-metrics">')
+    rows = [re.findall(r'<th scope="row">(.*?)</th>', part) for part in (in_sight, folded)]
+    assert [len(part) for part in rows] == [7, 10]
+    assert [len(MAIN_SCORE_WORDS), len(SCORE_WORDS)] == [7, 17]
+    cells = re.findall(r"<td>(.*?)</td>", page)
+    assert len(cells) == 34
+    assert all(re.fullmatch(r"\S+ \(\S+ to \S+\)", cell) for cell in cells)
+    assert not any("-" in cell for cell in cells)
+
+
+def test_ties_that_hide_much_of_the_area_are_said_below_the_table():
+    truth, score = drawn(3, 3_000)
+    hidden = ScoreSkill(by_day=by_day(truth, score / 100, 7), reference=REFERENCE)
+    assert "the area under the ROC curve of after may be" in shown(skill(1), hidden)
+    assert "in bins of .001" not in shown(skill(1), skill(2))
+
+
+def test_a_period_without_scores_has_dashes():
+    page = shown(None, skill(1))
+    assert page.count("<td>—</td>") == 17
