@@ -324,6 +324,7 @@ def _row(
         log_likelihood_ratio=metrics["log_likelihood_ratio"],
         scores=scores,
         classes=classes,
+        if_labels_wrong=None,
         **{n: _scored(words, scores) for n, words in SCORE_WORDS.items() if words.has_series},
         **{name: metrics[name] for name in JSON_METRICS},
     )
