@@ -25,7 +25,8 @@ def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ..
 
     Which of those began first that predict within the first hour of all is not known, as where a
     record begins in the middle of a rollout: the one that makes its 32nd prediction first was there
-    before. That stays so while a canary outgrows the other.
+    before. That stays so while a canary outgrows the other. Where all predictions have one time, as
+    those of a table without times, versions are in the order of their names.
 
     Args:
         versions: in any order.
@@ -36,7 +37,9 @@ def by_beginning(versions: Iterable[VersionTraffic]) -> tuple[VersionTraffic, ..
     ['6', '7']
     """
     found = sorted(versions, key=lambda one: (one.first, one.name))
-    known = found[0].first + HOUR_MS if found else 0
+    if not found or all(one.last == found[0].first for one in found):
+        return tuple(found)
+    known = found[0].first + HOUR_MS
     at_first = [one for one in found if one.first < known]
     at_first.sort(key=lambda one: inf if one.settled is None else one.settled)
     return (*at_first, *found[len(at_first) :])

@@ -127,7 +127,7 @@ def compare_versions(
         table: as `Monitor.feed` takes it, of which each row is a case.
         versions: the version to compare with and the one to judge; if left out, the one that
             began last is judged against the one with most cases since. Where both began with the
-            table, the one with fewer cases is judged.
+            table, the one whose 32nd case is later is judged; without times, the second by name.
         last: compare only so much time before the end, such as "7d".
         values: values of the classes, see `Monitor.feed`.
         time: zone and unit of times, likewise.

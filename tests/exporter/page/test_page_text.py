@@ -180,7 +180,7 @@ def test_a_report_of_recorded_events_is_the_same_each_time(capsys, tmp_path):
     assert texts[0] == texts[1]
     assert len(texts[0].encode()) < 1_000_000
     assert "<script" not in texts[0]
-    assert "predict positive at scores of" in texts[0]
+    assert "No threshold is shown to reach a precision of" in texts[0]
     assert "origin = JFK" in texts[0]
 
 
