@@ -152,12 +152,16 @@ class PredictionRules:
     def _precedes(
         self, when: KeyArray, what: KeyArray, other_when: KeyArray, other_what: KeyArray
     ) -> BoolArray:
-        """Tell which predictions supersede others of the same ids."""
+        """Tell which predictions supersede others of the same ids.
+
+        At one time the names of their groups decide, which no prediction has a part in: of two
+        versions that score the same cases, all cases count for the same one.
+        """
         time, other_time = words.times_of(when), words.times_of(other_when)
         rank = self._catalogue.names_rank()
-        mine, theirs = _preference(what), _preference(other_what)
-        named = rank[words.groups_of(when)] < rank[words.groups_of(other_when)]
-        tied = (mine < theirs) | ((mine == theirs) & named)
+        mine, theirs = rank[words.groups_of(when)], rank[words.groups_of(other_when)]
+        inside = _preference(what) < _preference(other_what)
+        tied = (mine < theirs) | ((mine == theirs) & inside)
         ahead: BoolArray = (time < other_time) | ((time == other_time) & tied)
         return ahead
 
@@ -186,6 +190,6 @@ class PredictionRules:
 
 
 def _preference(what: KeyArray) -> Int64Array:
-    """Order of predictions of one moment: called negative first, then the lower score bin."""
+    """Order of predictions of one moment and group: called negative first, then the lower bin."""
     predicted = words.predicted_positive_of(what).astype(np.int64)
     return (predicted << 10) | words.score_bins_of(what)

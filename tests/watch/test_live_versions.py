@@ -81,6 +81,23 @@ def test_a_version_of_duplicates_alone_is_named_with_what_to_configure():
     assert model_of(fed(both, configured)).versions_now.compared.comparison.by_pairs
 
 
+@pytest.mark.parametrize("size", [1, 500])
+@pytest.mark.parametrize("later_first", [False, True])
+def test_of_two_versions_that_predict_an_id_at_one_time_all_cases_count_for_the_same(
+    later_first, size
+):
+    old = [e | {"version": "6"} if "version" in e else e for e in stream(days=4, a_day=48)]
+    both = shadowed(old, late=0.0, differs=0.3, name="7")
+    if later_first:
+        both.sort(key=lambda e: (e["ts"], e.get("version") != "7"))
+    monitor = fed(both, size=size)
+    found, alone = (one.snapshot().lifetime.counts for one in (monitor, fed(old)))
+    assert (found.cells[: len(alone.cells)] == alone.cells).all()
+    assert not found.cells[len(alone.cells) :].any()
+    now = model_of(monitor).versions_now
+    assert now.compared is None or now.compared.comparison.decided_by.found.verdict == "not_shown"
+
+
 def test_a_worse_version_is_called_worse_and_an_equal_one_is_not():
     found = {}
     for name, recall in {"worse": (0.9, 0.5), "as before": (0.8, 0.8)}.items():
