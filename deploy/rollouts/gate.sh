@@ -32,7 +32,7 @@ while [ "$looks" -gt 0 ]; do
   looks=$((looks - 1))
   said=$(compare --fail-on worse 2>&1)
   code=$?
-  case $said in
+  case $(printf '%s' "$said" | tr -s '[:space:]' ' ') in # long names wrap the sentence
     *' is worse than '*) ;;
     *) [ $code -ne 1 ] || code=70 ;; # a crash has that exit code, too
   esac

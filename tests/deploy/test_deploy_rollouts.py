@@ -227,6 +227,15 @@ def test_the_script_passes_names_on_as_versions_takes_them(names, tmp_path):
     assert parse_versions("--versions", (tmp_path / "asked").read_text()) == names
 
 
+@pytest.mark.parametrize("words", ["is\\nworse than", "is worse\\n    than"])
+def test_a_worse_version_is_rolled_back_wherever_its_long_name_wraps_the_sentence(words, tmp_path):
+    command = tmp_path / "command"
+    command.write_text(f'#!/bin/sh\nprintf "Version {"7" * 80} {words} 6: recall\\n"\nexit 1\n')
+    command.chmod(0o755)
+    code, said, _ = run_gate("http://127.0.0.1:9", PRECISION_MONITOR=str(command))
+    assert (code, said.splitlines()[-1]) == (1, "rolled-back")
+
+
 @pytest.mark.parametrize("code", [1, 70])
 def test_a_crash_of_the_program_rolls_nothing_back(tmp_path, code):
     command = tmp_path / "command"
