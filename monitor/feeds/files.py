@@ -15,8 +15,6 @@ from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
-import msgspec
-
 from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords
 from monitor.errors import FeedError
@@ -31,7 +29,13 @@ from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.decompression import decompressed, is_compressed
 from monitor.feeds.input_format import InputFormat, input_format
 from monitor.feeds.json_array import array_lines
-from monitor.feeds.mapping.guessing import Say, mapping_for_lines, names_of, to_stderr
+from monitor.feeds.mapping.guessing import (
+    Say,
+    mapping_for_lines,
+    names_of,
+    objects_of,
+    to_stderr,
+)
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
 from monitor.feeds.read_bytes import Progress, ReadBytes
@@ -135,7 +139,7 @@ def first_rows(path: str | PathLike[str], most: int = FIRST_ROWS) -> FirstRows:
     if form in (_Format.CSV, _Format.TSV):
         separator = "," if form is _Format.CSV else "\t"
         return FirstRows(rows_of_text(name, text, separator, most), True)
-    return FirstRows(list(islice(_objects(text), most)), False)
+    return FirstRows(list(islice(objects_of(text), most)), False)
 
 
 def columns_of(head: FirstRows) -> list[str]:
@@ -143,16 +147,6 @@ def columns_of(head: FirstRows) -> list[str]:
     if head.tabular:
         return list(head.rows[0]) if head.rows else []
     return list(dict.fromkeys(name for row in head.rows for name in names_of(row)))
-
-
-def _objects(text: bytes) -> Iterator[dict[str, Any]]:
-    for line in text.split(b"\n"):
-        try:
-            record = msgspec.json.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-        if isinstance(record, dict):
-            yield record
 
 
 class _Format(Enum):

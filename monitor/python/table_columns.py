@@ -79,21 +79,24 @@ def check_once(table: Any, columns: Mapping[str, str]) -> None:
 
 
 def _names(table: Any) -> Iterable[Any]:
-    if isinstance(table, Mapping):
-        return table.keys()
-    if hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
-        return table.column_names  # type: ignore[no-any-return]
+    names: Iterable[Any]
     of_arrow = hasattr(table, "__arrow_c_stream__")
-    if any(hasattr(table, ask) for ask in ("collect", "compute")) and not of_arrow:
+    if isinstance(table, Mapping):
+        names = table.keys()
+    elif hasattr(table, "column_names"):  # pyarrow, whose `columns` are arrays
+        names = table.column_names
+    elif any(hasattr(table, ask) for ask in ("collect", "compute")) and not of_arrow:
         raise ValueError(
             f"table: must hold its rows, got {type(table).__name__}, which is a plan of them; "
             "give its .collect() or .compute()"
         )
-    if hasattr(table, "columns"):
-        return table.columns  # type: ignore[no-any-return]
-    if of_arrow and hasattr(table, "schema"):
-        return table.schema.names  # type: ignore[no-any-return]  # of a reader, which gives its rows once
-    raise ValueError(f"table: must be {_TABLES}, got {type(table).__name__}{_advice(table)}")
+    elif hasattr(table, "columns"):
+        names = table.columns
+    elif of_arrow and hasattr(table, "schema"):  # a reader, which gives its rows once
+        names = table.schema.names
+    else:
+        raise ValueError(f"table: must be {_TABLES}, got {type(table).__name__}{_advice(table)}")
+    return names
 
 
 def _advice(given: Any) -> str:

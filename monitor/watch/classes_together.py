@@ -145,16 +145,16 @@ class ClassesTogether:
         dated = []
         for one in found:
             predicted, actual = names.index(one.predicted), names.index(one.actual)
-            began = change_point(
+            found_at = change_point(
                 taken_for(days, predicted, actual),
                 taken_for(before, predicted, actual),
                 recall_dispersion=float(known.classes[actual].reference.dispersion.recall),
             )
-            if began is not None:
-                at, earliest, latest = (int(held[step]) * DAY_MS for step in began)
-                since = ConfusionBegan(at, earliest if began.step else None, latest + DAY_MS)
-                one = one._replace(began=since)  # noqa: PLW2901  # the same one, with its day
-            dated.append(one)
+            began = None
+            if found_at is not None:
+                at, earliest, latest = (int(held[step]) * DAY_MS for step in found_at)
+                began = ConfusionBegan(at, earliest if found_at.step else None, latest + DAY_MS)
+            dated.append(one._replace(began=began))
         return tuple(dated)
 
 

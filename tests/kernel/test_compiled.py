@@ -257,6 +257,39 @@ def test_rows_and_slots_out_of_bounds_are_not_touched():
             COMPILED.find(*arguments)
 
 
+def counted_delays(deltas: Any) -> Any:
+    """Count the deltas of one model in one group."""
+    rings = tuple(
+        (
+            np.zeros((3, 1, cells), np.int64),
+            np.zeros(3, np.bool_),
+            np.zeros(1, np.int64),
+            np.zeros(1, np.int64),
+            1_000,
+        )
+        for cells in (8, 1, 1)
+    )
+    counts, total_ms = np.zeros((1, 4, 2), np.int64), np.zeros((1, 4), np.int64)
+    edges, models, changes = np.array([1.0, np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    COMPILED.count_delays(deltas, models, edges, 1, counts, total_ms, changes, rings)
+    return counts, total_ms
+
+
+def test_deltas_are_five_columns_of_one_length_in_one_order():
+    time, label_time, group, cell, count = (np.array([n], np.int64) for n in (500, 2_500, 0, 2, 1))
+    counts, total_ms = counted_delays((time, label_time, group, cell, count))
+    assert counts.tolist() == [[[0, 0], [0, 0], [0, 1], [0, 0]]]
+    assert total_ms.tolist() == [[0, 0, 2_000, 0]]
+    for wrong in ((time, label_time, group, cell), [time, label_time, group, cell, count]):
+        with pytest.raises(ValueError, match="deltas must be a tuple of five columns"):
+            counted_delays(wrong)
+    for place in range(5):
+        columns = [time, label_time, group, cell, count]
+        columns[place] = np.zeros(3 if place == 0 else 0, np.int64)
+        with pytest.raises(ValueError, match="must"):
+            counted_delays(tuple(columns))
+
+
 def test_times_with_up_to_three_decimals_are_those_of_their_floats():
     chance = np.random.default_rng(5)
     whole = np.concatenate([chance.integers(0, 1 << 33, 3000), (1 << 32) + np.arange(-900, 900)])

@@ -154,7 +154,7 @@ def mapping_for_lines(
         return mapping
     try:
         return mapping_for_file(
-            name, list(names_of(record)), mapping, say, lambda: islice(_records(data), _LOOKED_AT)
+            name, list(names_of(record)), mapping, say, lambda: islice(objects_of(data), _LOOKED_AT)
         )
     except FeedError as error:
         say(f"{error}")
@@ -298,15 +298,20 @@ def _proposed(
     return proposals | proposed(values, all_known)
 
 
-def _last_part(column: str) -> str:
-    return column.rpartition(".")[2]
+def objects_of(lines: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of lines; lines that are none are left out.
 
-
-def _records(data: bytes) -> Iterator[dict[str, Any]]:
-    for line in data.removeprefix(BOM).splitlines():
+    Args:
+        lines: whole ones, with or without a byte-order mark.
+    """
+    for line in lines.removeprefix(BOM).splitlines():
         try:
             record = msgspec.json.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         if isinstance(record, dict):
             yield record
+
+
+def _last_part(column: str) -> str:
+    return column.rpartition(".")[2]
