@@ -214,6 +214,10 @@ def test_an_empty_stretch_lets_old_outcomes_count_less():
     ratio = LiveRatio(monitor._watch._references.found(0), windows, 2 * HOUR, edition)
     now = ratio.now(0, int(hours[1]) + 5 * HOUR)
     assert float(now.ratio.estimate) == pytest.approx((45 + 10) / (5 + 90))
+    at_its_end = ratio.now(0, int(hours[1]) + HOUR)
+    assert at_its_end.ratio == now.ratio
+    before_its_end = ratio.now(0, int(hours[1]) + HOUR - 1)
+    assert float(before_its_end.ratio.estimate) == pytest.approx(90 / 10)
     log_ratio, _ = ratio.profile.expected(hours[1] / 1000)
     assert now.expected == pytest.approx(float(np.exp(log_ratio)))
     assert np.isnan(ratio.now(0, int(hours[0]) - 90 * DAY).expected)
