@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from drawn_scores import by_day, counted, drawn, stacked
-from scipy.special import expit
+from scipy.special import expit, logit, stdtrit
 
 from monitor import ConfusionCounts
 from monitor.metrics import ScoreHistogram, score_statistics
@@ -89,6 +89,23 @@ def test_the_variance_of_recall_at_a_rate_is_that_of_drawn_rows(rate: float) -> 
     stated = np.mean([statistic.influence(one).variance(one) for one in found])
     seen = np.var([float(statistic.value(one)) for one in found], ddof=1)
     assert stated == pytest.approx(seen, rel=0.3)
+
+
+def test_where_days_agree_the_interval_is_that_of_independent_rows() -> None:
+    """DeLong, DeLong and Clarke-Pearson 1988 on each pair of a positive and a negative."""
+    one = coarse()
+    days = stacked([one] * 7)
+    whole = days.sum()
+    bins = np.arange(whole.bins)
+    positive, negative = (np.repeat(bins, n) for n in (one.positive, one.negative))
+    wins = (positive[:, None] > negative) + (positive[:, None] == negative) / 2
+    area = wins.mean()
+    parts = (wins.mean(axis=1).var() / len(positive), wins.mean(axis=0).var() / len(negative))
+    half = stdtrit(6, 0.975) * np.sqrt(sum(parts) / 7) / (area * (1 - area))
+    found = interval(ScoredDays.of(days), score_statistics.AREA_UNDER_ROC)
+    assert found.estimate == pytest.approx(area)
+    ends = expit(logit(area) - half), expit(logit(area) + half)
+    assert found[1:] == pytest.approx(ends, abs=1e-6)
 
 
 def test_every_metric_has_an_interval_about_its_estimate() -> None:
