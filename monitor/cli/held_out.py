@@ -161,7 +161,7 @@ def _at_no_time(mapping: MappedRecords | None) -> MappedRecords:
     """The mapping with one time for all records, which a table may then lack or have wrong."""
     given = MappedRecords() if mapping is None else mapping
     fields = {**given.fields, "ts": FixedValue(0), "label_ts": FixedValue(0)}
-    return given.model_copy(update={"fields": fields})
+    return MappedRecords(fields=fields, values=given.values, time=given.time)
 
 
 def _check(path: str, columns: Sequence[str], fields: Collection[str], config: Config) -> None:

@@ -84,7 +84,7 @@ def _surveyed(
         if mostly_rejected(snapshot):
             raise FeedError(f"{looked.name}: nothing is written, since {text}")
         tell(text)
-    tell_of_repeats(snapshot)
+    tell_of_repeats(snapshot, feed.faults.notation)
     models = surveyor.models()
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")

@@ -79,11 +79,7 @@ class RecordedFeed:
             self._paths += found
             if mapping is not None:
                 self._mappings |= dict.fromkeys(found, mapping)
-        named = chain.from_iterable(m.fields.items() for m in self._mappings.values())
-        columns = {field: source for field, source in named if isinstance(source, str)}
-        units = {mapping.time.unit for mapping in self._mappings.values()}
-        self.faults = RejectedRecords(*units) if len(units) == 1 else RejectedRecords()
-        self.faults.columns = columns
+        self.faults = RejectedRecords({path: self._mappings.get(path) for path in self._paths})
 
     def batches(self) -> Iterator[EventBatch]:
         """Yield all batches, with progress and warnings on stderr.
@@ -155,11 +151,11 @@ def mappings_of(
 
     Args:
         paths: the files.
-        config: its feeds may have a mapping for a file of their path.
+        config: the mapping of the feed that has the path, or whose pattern it matches.
         given: the mapping of the options, which completes that of a feed and takes precedence;
             None without one.
     """
-    feeds = [f for f in config.feeds if isinstance(f, FileFeed) and f.is_mapped]
+    feeds = [f for f in config.feeds if isinstance(f, FileFeed)]
     return [(path, _completed(_mapping_of_feed(path, feeds), given)) for path in paths]
 
 

@@ -78,7 +78,7 @@ def check_usable(snapshot: Snapshot, feed: RecordedFeed, *, pairs: int = 0) -> N
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(text)
         tell(text)
-    tell_of_repeats(snapshot, pairs)
+    tell_of_repeats(snapshot, feed.faults.notation, pairs)
 
 
 def check_segments(snapshot: Snapshot, feed: RecordedFeed, *, asked: bool) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from monitor.config.mapping import TimeUnit
+from monitor.config.mapping import MappedRecords, TimeUnit
 from monitor.events.reject_reasons import Rejection, RejectReason
+from monitor.feeds.mapping.written import Notation, YamlNotation, notation_for
 
 _EXAMPLES = 1_000
 """Records of each reason and field to look at."""
@@ -17,16 +18,17 @@ class RejectedRecords:
     """Rejected records by reason and field.
 
     Args:
-        unit: of times that are numbers, as the mapping says it.
+        mappings: that of each file; None for a file without one.
 
     Attributes:
         columns: the column of each field that has another name.
         asked: options that give the columns their fields; "" where their names say enough.
     """
 
-    def __init__(self, unit: TimeUnit = TimeUnit.SECONDS) -> None:
-        self.unit = unit
-        self.columns: dict[str, str] = {}
+    def __init__(self, mappings: Mapping[str, MappedRecords | None]) -> None:
+        self._mappings = mappings
+        named = [pair for one in mappings.values() if one for pair in one.fields.items()]
+        self.columns = {field: source for field, source in named if isinstance(source, str)}
         self.asked = ""
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
@@ -43,6 +45,37 @@ class RejectedRecords:
             examples = self._examples.setdefault(key, [])
             if len(examples) < _EXAMPLES:
                 examples.append(one)
+
+    @property
+    def notation(self) -> Notation:
+        """How to complete the mapping of the files, as far as they share one."""
+        mappings = list(self._mappings.values())
+        if any(one is None or not one.is_of_feed for one in mappings):
+            return notation_for(None)
+        first = mappings[0] if mappings else None
+        return notation_for(first) if len(mappings) == 1 else YamlNotation(MappedRecords())
+
+    def notation_of(self, reason: RejectReason) -> Notation:
+        """Return how to complete the mapping of the file with the first record of a reason.
+
+        Args:
+            reason: why it was rejected.
+        """
+        return notation_for(self._mapping_of(reason))
+
+    def unit(self, reason: RejectReason) -> TimeUnit:
+        """Return the unit of times that are numbers in that file.
+
+        Args:
+            reason: why its record was rejected.
+        """
+        mapping = self._mapping_of(reason)
+        return TimeUnit.SECONDS if mapping is None else mapping.time.unit
+
+    def _mapping_of(self, reason: RejectReason) -> MappedRecords | None:
+        found = (ones[0] for (why, _), ones in self._examples.items() if why is reason)
+        path = next((one.position.rpartition(":")[0] for one in found), "")
+        return self._mappings.get(path)
 
     def fields(self, reason: RejectReason) -> list[str]:
         """Return the fields at fault for a reason, the most frequent first.

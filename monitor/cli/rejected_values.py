@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from shlex import quote
 
 from monitor.config.mapping import TimeUnit
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
+from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import (
     Values,
     are_infinite,
@@ -22,20 +22,24 @@ from monitor.feeds.odd_values import (
 _SHOWN = 5
 _TWO = 2
 _PERCENT = 100
+_COLUMN, _VALUE = "COLUMN", "VALUE"
+"""What stands for a name or a value that only a person knows."""
 _TWO_CLASSES = "0, 1,"
 """What the classes of a model begin with that has no names for them."""
 _FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"
 
 
-def class_hint(field: str, values: Values, allowed: str) -> str:
+def class_hint(field: str, values: Values, allowed: str, notation: Notation) -> str:
     """Return what to write where a prediction or a label is none of its classes.
 
     Args:
         field: its name.
         values: of it.
         allowed: what its classes are, in words; "" where the values are lists.
+        notation: how to complete the mapping.
 
-    >>> class_hint("label", ["NA"], "0, 1, true, false or null")
+    >>> from monitor.feeds.mapping.written import OptionNotation
+    >>> class_hint("label", ["NA"], "0, 1, true, false or null", OptionNotation())
     "'NA' seems to stand for no class: --missing label=NA"
     """
     if not allowed:
@@ -45,49 +49,52 @@ def class_hint(field: str, values: Values, allowed: str) -> str:
     texts = texts_of(values)
     absent = [text for text in texts if stands_for_no_class(text)]
     classes = [text for text in texts if text not in absent]
-    missing = " ".join(f"--missing {quote(f'{field}={text}')}" for text in absent)
     if absent and not classes:
         seem = "seems" if len(absent) == 1 else "seem"
+        missing = notation.classes(field, {"missing": absent})
         return f"{_listed(absent)} {seem} to stand for no class: {missing}"
     if look_like_scores(classes):
-        return _column_of_classes(field)
+        return _column_of_classes(field, notation)
     if not allowed.startswith(_TWO_CLASSES):
         more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
         return (
             f"write one of the configured classes, {allowed}; or {more}name another column: "
-            f"--field {field}=COLUMN"
+            f"{notation.columns({field: _COLUMN})}"
         )
-    asked = f"say which values are of the positive class: --positive {field}=VALUE"
+    asked, lists = "say which values are of the positive class", {"positive": [_VALUE]}
     if len(classes) != _TWO:
-        asked += f", which of the negative: --negative {field}=VALUE"
+        asked, lists = f"{asked}, which of the negative", {**lists, "negative": [_VALUE]}
     if absent or len(classes) != _TWO:
-        asked += f", and which of none: {missing or f'--missing {field}=VALUE'}"
+        asked, lists = f"{asked}, and which of none", {**lists, "missing": absent or [_VALUE]}
+    asked += f": {notation.classes(field, lists)}"
     if len(classes) > _TWO:
         many = "for a model of more than two classes, list them as its classes in a configuration"
         asked += f"; {many}, which precision-monitor init FILE writes"
     return f"{asked}; records have {_listed(classes)}" if classes else asked
 
 
-def _column_of_classes(field: str) -> str:
+def _column_of_classes(field: str, notation: Notation) -> str:
     """Return what to write where a column has scores in place of classes."""
     seem = f"{field}s between 0 and 1 seem to be scores"
     if field != "prediction":
-        return f"{seem}: name the column that holds classes: --field {field}=COLUMN"
+        return f"{seem}: name the column that holds classes: {notation.columns({field: _COLUMN})}"
     return (
-        f"{seem}: name their column --field score=COLUMN, and give the model a threshold in a "
-        "configuration, `threshold: 0.5`, which precision-monitor init FILE --field score=COLUMN "
-        "writes"
+        f"{seem}: name their column {notation.columns({'score': _COLUMN})}, and give the model a "
+        "threshold in a configuration, `threshold: 0.5`, which precision-monitor init FILE --field "
+        "score=COLUMN writes"
     )
 
 
-def score_hint(field: str, values: Values) -> str:
+def score_hint(field: str, values: Values, notation: Notation) -> str:
     """Return what to write where a score does not lie from 0 to 1.
 
     Args:
         field: its name.
         values: of it.
+        notation: how to complete the mapping.
     """
-    other = f"or name the column that holds probabilities: --field {field}=COLUMN"
+    column = notation.columns({field: _COLUMN})
+    other = f"or name the column that holds probabilities: {column}"
     numbers = [value for value in values if not isinstance(value, str) and isfinite(value)]
     if not numbers:
         if have_decimal_comma(values):
@@ -110,21 +117,24 @@ def score_hint(field: str, values: Values) -> str:
     return f"{outside.format('high', highest)}: scale them to 0 to 1, {other}"
 
 
-def time_hint(field: str, values: Values, name: str) -> str:
+def time_hint(field: str, values: Values, name: str, notation: Notation) -> str:
     """Return what to write where a time cannot be read.
 
     Args:
         field: its name.
         values: of it.
         name: of its column.
+        notation: how to complete the mapping.
 
-    >>> time_hint("ts", ["2026-07-01 12:00"], "ts")
+    >>> from monitor.feeds.mapping.written import OptionNotation
+    >>> time_hint("ts", ["2026-07-01 12:00"], "ts", OptionNotation())
     'give the zone of times that name none: --zone Europe/Berlin'
     """
     if values and _lacks_zone(values[0]):
-        return "give the zone of times that name none: --zone Europe/Berlin"
+        zone = notation.time("zone", "Europe/Berlin")
+        return f"give the zone of times that name none: {zone}"
     got = f", got {values[0]!r}" if values else ""
-    column = f"--field {field}=COLUMN"
+    column = notation.columns({field: _COLUMN})
     if values and isinstance(values[0], str) and begins_with_day_or_month(values[0]):
         return (
             f"{field} with the day or the month first is not read{got}, since 07/08/2026 is a day "
@@ -136,18 +146,19 @@ def time_hint(field: str, values: Values, name: str) -> str:
     )
 
 
-def unit_hint(field: str, values: Values, unit: TimeUnit) -> str:
+def unit_hint(field: str, values: Values, unit: TimeUnit, notation: Notation) -> str:
     """Return the unit to give for times that are numbers.
 
     Args:
         field: name of the time.
         values: of it, in seconds as the given unit has them.
         unit: as given.
+        notation: how to complete the mapping.
     """
     fits = unit_to_give(float(values[0]), unit) if values else None
     if fits is None:
-        return f"check which column holds the time: --field {field}=COLUMN"
-    return f"give the unit of times: --unit {fits}"
+        return f"check which column holds the time: {notation.columns({field: _COLUMN})}"
+    return f"give the unit of times: {notation.time('unit', fits)}"
 
 
 def name_hint(field: str, values: Values, name: str) -> str:

@@ -12,7 +12,7 @@ from monitor.cli.rejected_values import (
     time_hint,
     unit_hint,
 )
-from monitor.config.mapping import text_of
+from monitor.config.mapping import NO_FIELD, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
@@ -23,28 +23,20 @@ from monitor.feeds.mapping.written import ASKED
 from monitor.feeds.odd_values import stands_for_no_class
 
 _SHOWN = 3
+_COLUMN = "COLUMN"
 _WHOLE = ("record", "row")
 """In the place of a field: the fault is one of the record."""
-
-_HINTS = {
-    RejectReason.UNKNOWN_TYPE: "`type` is here the type of an event; leave a column out that is "
-    "something else: --constant type=",
-    RejectReason.UNKNOWN_MODEL: "add the model to the configuration, or map it: --constant "
-    "model=NAME",
-}
-"""Advice where the field does not matter."""
 
 _VALUES = {
     "scores": "write a number for each of the model's classes",
     "sampling_probability": "write the probability with which the case was drawn, above 0 and at "
     "most 1",
     **dict.fromkeys(table_fields.COUNTS, "write counts as integers"),
+    "segment": "write segment as an object, or name the column of each key, {keys}",
     "audit": "write audit: true in labels of a second look, and leave it out of all others",
-    "segment": "write segment as an object, or name the column of each key, --field "
-    "segment.KEY=COLUMN",
     **dict.fromkeys(_WHOLE, "write each field once, and finite numbers"),
 }
-"""Advice where a value does not fit, by field, whatever the value is."""
+"""Advice where a value does not fit, by field, whatever the value is; `keys` maps a segment key."""
 
 
 def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
@@ -54,8 +46,7 @@ def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
         reason: the most frequent one.
         rejected: all rejected records.
     """
-    of_reason = _BY_REASON.get(reason)
-    return of_reason(rejected) if of_reason else _HINTS[reason]
+    return _BY_REASON[reason](rejected)
 
 
 def stand_for_no_class(rejected: RejectedRecords) -> bool:
@@ -74,35 +65,55 @@ def _missing(rejected: RejectedRecords) -> str:
     if rejected.asked:
         return f"{ASKED}{rejected.asked}"
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
-    options = " ".join(f"--field {field}=COLUMN" for field in shown)
+    notation = rejected.notation_of(RejectReason.MISSING_FIELD)
+    options = notation.columns(dict.fromkeys(shown, _COLUMN))
     instead = ", or give the model a threshold" if "prediction" in shown else ""
     return f"say which column holds {' and '.join(shown)}: {options}{instead}"
 
 
+def _unknown_type(rejected: RejectedRecords) -> str:
+    without = rejected.notation_of(RejectReason.UNKNOWN_TYPE).constant("type", NO_FIELD)
+    return (
+        f"`type` is here the type of an event; leave a column out that is something else: {without}"
+    )
+
+
+def _unknown_model(rejected: RejectedRecords) -> str:
+    mapped = rejected.notation_of(RejectReason.UNKNOWN_MODEL).constant("model", "NAME")
+    return f"add the model to the configuration, or map it: {mapped}"
+
+
 def _bad_value(rejected: RejectedRecords) -> str:
     field = rejected.field(RejectReason.BAD_VALUE)
+    notation = rejected.notation_of(RejectReason.BAD_VALUE)
     if field in _VALUES:
-        return _VALUES[field]
+        keys = notation.columns({"segment.KEY": _COLUMN})
+        return _VALUES[field].format(keys=keys)
     values = rejected.values(RejectReason.BAD_VALUE, field)
     if field in table_fields.CLASSES:
-        return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field))
+        return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field), notation)
     if rejected.allowed(RejectReason.BAD_VALUE, field) == NAME_LIMIT:
         return f"shorten {field}, as by a hash, to {NAME_LIMIT}"
     if field == "score":
-        return score_hint(field, values)
+        return score_hint(field, values, notation)
     column = rejected.columns.get(field, field)
-    return (time_hint if field in table_fields.TIMES else name_hint)(field, values, column)
+    of_time = field in table_fields.TIMES
+    return (
+        time_hint(field, values, column, notation) if of_time else name_hint(field, values, column)
+    )
 
 
 def _other_unit(rejected: RejectedRecords) -> str:
     reason = RejectReason.TIMESTAMP_IN_MILLISECONDS
     field = rejected.field(reason)
-    return unit_hint(field, rejected.values(reason, field), rejected.unit)
+    values, unit = rejected.values(reason, field), rejected.unit(reason)
+    return unit_hint(field, values, unit, rejected.notation_of(reason))
 
 
 def _out_of_range(rejected: RejectedRecords) -> str:
     field = rejected.field(RejectReason.TIMESTAMP_OUT_OF_RANGE)
-    return f"check which column holds the time: --field {field}=COLUMN"
+    notation = rejected.notation_of(RejectReason.TIMESTAMP_OUT_OF_RANGE)
+    return f"check which column holds the time: {notation.columns({field: _COLUMN})}"
 
 
 def _too_large(rejected: RejectedRecords) -> str:
@@ -132,10 +143,12 @@ def _malformed(rejected: RejectedRecords) -> str:
 
 _BY_REASON: dict[RejectReason, Callable[[RejectedRecords], str]] = {
     RejectReason.MALFORMED: _malformed,
+    RejectReason.UNKNOWN_TYPE: _unknown_type,
+    RejectReason.UNKNOWN_MODEL: _unknown_model,
     RejectReason.MISSING_FIELD: _missing,
     RejectReason.BAD_VALUE: _bad_value,
     RejectReason.TOO_LARGE: _too_large,
     RejectReason.TIMESTAMP_OUT_OF_RANGE: _out_of_range,
     RejectReason.TIMESTAMP_IN_MILLISECONDS: _other_unit,
 }
-"""Advice where fields or values matter."""
+"""Advice by reason."""

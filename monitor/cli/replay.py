@@ -52,13 +52,13 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     rejected.tell()
     warn_of_unknown_segments(snapshot, feed)
-    show(_printed(snapshot, args, feed.contradictions))
+    show(_printed(snapshot, args, feed))
     if feed.torn is not None:
         raise feed.torn
     return usable(snapshot, feed.faults)
 
 
-def _printed(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str]) -> str:
+def _printed(snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
@@ -68,7 +68,8 @@ def _printed(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str])
         ]
     else:
         blocks = [replay_text(snapshot)]
-    return "\n\n".join(filter(None, [*blocks, ending(snapshot, args, contradictions)]))
+    last = ending(snapshot, args, feed.faults.notation, feed.contradictions)
+    return "\n\n".join(filter(None, [*blocks, last]))
 
 
 def _summary(snapshot: Snapshot, model: ModelState) -> str:

@@ -18,6 +18,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE
 from monitor.feeds.files import STDIN
+from monitor.feeds.mapping.written import Notation
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
@@ -35,7 +36,9 @@ _PIPED = "FILE"
 _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
-def ending(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str] = ()) -> str:
+def ending(
+    snapshot: Snapshot, args: Namespace, notation: Notation, contradictions: Sequence[str] = ()
+) -> str:
     """Return the last lines.
 
     Nothing counts as judged where most records were rejected, or where no record has a positive
@@ -44,13 +47,14 @@ def ending(snapshot: Snapshot, args: Namespace, contradictions: Sequence[str] = 
     Args:
         snapshot: after all records.
         args: of `replay`, as parsed.
+        notation: how to complete the mapping.
         contradictions: as of `RecordedFeed`.
     """
     unfit = "; ".join(contradictions) or _mostly_rejected(snapshot)
     if unfit:
         lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
         fields = [text.partition(":")[0] for text in contradictions]
-        options = " ".join(f"--positive {field}=VALUE" for field in fields)
+        options = " ".join(notation.classes(field, {"positive": ["VALUE"]}) for field in fields)
         lines += [f"Next: say which values are of the positive class: {options}."] if fields else []
         return "\n".join(lines)
     names = [window.name for window in snapshot.windows]

@@ -22,9 +22,13 @@ def unknown_segments(snapshot: Snapshot, feed: RecordedFeed) -> dict[tuple[str, 
             values.setdefault((series.model, series.segment), set()).add(series.value)
     unknown = [place for place, those in values.items() if those <= {MISSING_VALUE}]
     known = ", ".join(feed.segment_keys()) if unknown else ""
+    notation = feed.faults.notation
     return {
         (model, key): f"no prediction has the key {key!r}; there are "
-        + (known or f"none; say which column holds it: --field segment.{key}=COLUMN")
+        + (
+            known
+            or f"none; say which column holds it: {notation.columns({f'segment.{key}': 'COLUMN'})}"
+        )
         for model, key in unknown
     }
 

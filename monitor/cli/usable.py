@@ -6,7 +6,9 @@ from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejection_hints import hint, stand_for_no_class
+from monitor.config.mapping import NO_FIELD
 from monitor.config.quantities import count_of
+from monitor.feeds.mapping.written import Notation
 from monitor.snapshot import Snapshot
 
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
@@ -40,13 +42,14 @@ def mostly_rejected(snapshot: Snapshot) -> bool:
     return sum(snapshot.rejected.values()) * 2 > snapshot.records
 
 
-def tell_of_repeats(snapshot: Snapshot, pairs: int = 0) -> None:
+def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> None:
     """Print a warning where more than half of the predictions have an id that came before.
 
     Where another model predicted it, one is enough, and the warning says so.
 
     Args:
         snapshot: after all records.
+        notation: how to complete the mapping.
         pairs: how many of these are no duplicates.
     """
     shared = [model.shared_ids for model in snapshot.models if model.shared_ids is not None]
@@ -58,8 +61,8 @@ def tell_of_repeats(snapshot: Snapshot, pairs: int = 0) -> None:
     if again * 2 > every:
         tell(
             f"warning: {again:,} of {count_of(every, 'prediction')} repeat an id, which counts "
-            "once: name a column that has another id in each, --field id=COLUMN, or leave it out "
-            "where each row has its label, --constant id="
+            f"once: name a column that has another id in each, {notation.columns({'id': 'COLUMN'})}"
+            f", or leave it out where each row has its label, {notation.constant('id', NO_FIELD)}"
         )
 
 
@@ -78,7 +81,7 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     if not snapshot.records:
         tell(f"error: {NO_RECORDS}")
         return UNREADABLE
-    tell_of_repeats(snapshot)
+    tell_of_repeats(snapshot, faults.notation)
     total = sum(snapshot.rejected.values())
     if mostly_rejected(snapshot) or (total and stand_for_no_class(faults)):
         word = "error" if total == snapshot.records else "warning"

@@ -178,7 +178,7 @@ def test_a_mapping_of_names_that_the_file_does_not_have_is_not_ok(capsys, tmp_pa
             "{segment.country: region, model: {value: m}}",
             MISSED + "{path}: has no column 'ts', and no column 'region' for segment.country, got "
             "claim, at, proba, fraud; say which column is which: write fields: {{segment.country: "
-            "region, model: {{value: m}}, ts: COLUMN, score: proba, prediction: COLUMN, label: "
+            "COLUMN, model: {{value: m}}, ts: COLUMN, score: proba, prediction: COLUMN, label: "
             "COLUMN}}",
         ),
     ],

@@ -50,8 +50,11 @@ MORE = (
     "for a model of more than two classes, list them as its classes in a configuration, which "
     "precision-monitor init FILE writes"
 )
-POSITIVE = "say which values are of the positive class: --positive label=VALUE"
-NEGATIVE = "which of the negative: --negative label=VALUE"
+POSITIVE = "say which values are of the positive class"
+ALL_CLASSES = (
+    f"{POSITIVE}, which of the negative, and which of none: --positive label=VALUE --negative "
+    "label=VALUE --missing label=VALUE"
+)
 HINTS = {
     "milliseconds": (
         of_times(lambda row: f"{SECOND + row}000"),
@@ -156,7 +159,10 @@ HINTS = {
     "two classes and no label yet": (
         of_labels("fraud", "legit", "NA"),
         (),
-        f"{POSITIVE}, and which of none: --missing label=NA; records have 'fraud', 'legit'",
+        (
+            f"{POSITIVE}, and which of none: --positive label=VALUE --missing label=NA; records "
+            "have 'fraud', 'legit'"
+        ),
     ),
     "scores as predictions": (
         table("ts,y_pred,y_true", lambda row: f"{SECOND + row},0.{row + 1},{row % 2}"),
@@ -175,27 +181,25 @@ HINTS = {
             "--field label=COLUMN"
         ),
     ),
-    "two classes": (of_labels("fraud", "legit"), (), f"{POSITIVE}; records have 'fraud', 'legit'"),
+    "two classes": (
+        of_labels("fraud", "legit"),
+        (),
+        f"{POSITIVE}: --positive label=VALUE; records have 'fraud', 'legit'",
+    ),
     "three values": (
         of_labels("fraud", "legit", "open"),
         (),
-        (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; {MORE}; records "
-            "have 'fraud', 'legit', 'open'"
-        ),
+        (f"{ALL_CLASSES}; {MORE}; records have 'fraud', 'legit', 'open'"),
     ),
     "many values": (
         of_labels(*"ABCDEF"),
         (),
-        (
-            f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; {MORE}; records "
-            "have 'A', 'B', 'C', 'D', 'E', …"
-        ),
+        (f"{ALL_CLASSES}; {MORE}; records have 'A', 'B', 'C', 'D', 'E', …"),
     ),
     "a value that no option names": (
         of_labels("open"),
         ("--positive", "label=fraud", "--negative", "label=legit"),
-        f"{POSITIVE}, {NEGATIVE}, and which of none: --missing label=VALUE; records have 'open'",
+        f"{ALL_CLASSES}; records have 'open'",
     ),
     "days first": (
         of_times(lambda row: f"{row + 1:02}/12/2025"),

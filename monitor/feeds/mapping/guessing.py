@@ -20,7 +20,7 @@ from monitor.errors import FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.proposals import first_values, items_of, proposed
-from monitor.feeds.mapping.written import ASKED, TAKEN, Written, written_for
+from monitor.feeds.mapping.written import ASKED, TAKEN, Written, notation_for
 
 Say = Callable[[str], None]
 """Prints one line for a person."""
@@ -76,7 +76,7 @@ def mapping_for_table(
     Raises:
         FeedError: no column is known to hold the time; names the options to write.
     """
-    shown_as = written or written_for(mapping)
+    shown_as = written or notation_for(mapping).columns
     known = fields_of(columns, mapping)
     if suffices(known) or not known >= _given(mapping):
         return mapping
@@ -88,8 +88,11 @@ def mapping_for_table(
         say(f"{name}: reads {taken}; {TAKEN}{shown_as(certain)}")
         return given.model_copy(update={"fields": {**given.fields, **certain}})
     if "ts" not in known:
-        asked = shown_as(_asked(known, certain, _proposed(mapping, known, certain, look)))
-        lack = f"has no column 'ts'{_missing_segments(columns, mapping)}"
+        lacking = _missing_segments(columns, mapping)
+        proposals = _proposed(mapping, known, certain, look)
+        asked = shown_as({**dict.fromkeys(lacking, _UNKNOWN), **_asked(known, certain, proposals)})
+        absent = (f", and no column {column!r} for {key}" for key, column in lacking.items())
+        lack = f"has no column 'ts'{''.join(absent)}"
         raise FeedError(_advice(name, lack, columns, asked))
     return mapping
 
@@ -117,7 +120,7 @@ def mapping_for_file(
     known = fields_of(columns, found)
     if not suffices(known) and known >= _given(found):
         certain = {f: n[0] for f, n in _candidates(columns, found, known).items() if len(n) == 1}
-        proposals, shown_as = _proposed(found, known, certain, look), written_for(mapping)
+        proposals, shown_as = _proposed(found, known, certain, look), notation_for(mapping).columns
         asked = shown_as(_asked(known, certain, proposals))
         if lacks_id(known | certain.keys()):
             asked = shown_as(_asked(known, certain, {}))
@@ -149,7 +152,9 @@ def mapping_for_lines(
         return mapping
     if near := _near(record, data, mapping):
         lack = ", ".join(f"no record of the first has {c!r}" for c, _ in near.values())
-        asked = written_for(mapping)({field: column for field, (_, column) in near.items()})
+        asked = notation_for(mapping).columns(
+            {field: column for field, (_, column) in near.items()}
+        )
         say(f"{name}: {lack}; {ASKED}{asked}")
         return mapping
     try:
@@ -229,16 +234,15 @@ def _given(mapping: MappedRecords | None) -> frozenset[str]:
     return frozenset(f for f, s in given.items() if not f.startswith(SEGMENT) and s != left_out)
 
 
-def _missing_segments(columns: Collection[str], mapping: MappedRecords | None) -> str:
-    """Return which columns of segment keys are not there; "" where all are."""
+def _missing_segments(columns: Collection[str], mapping: MappedRecords | None) -> dict[str, str]:
+    """Return the columns of segment keys that are not there, by field."""
     given = {} if mapping is None else mapping.fields
-    lacking = [
-        f"no column {source!r} for {field}"
+    return {
+        field: source
         for field, source in given.items()
         if field.startswith(SEGMENT) and isinstance(source, str)
         if not {source, source.partition(".")[0]} & {*columns}
-    ]
-    return "".join(f", and {text}" for text in lacking)
+    }
 
 
 def _plain(column: str) -> str:

@@ -1,9 +1,10 @@
-"""The columns of fields as a person writes them: options of a command, or YAML of a feed."""
+"""A mapping as a person writes it: options of a command, or YAML of a configured feed."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import yaml
 
@@ -20,20 +21,108 @@ Written = Callable[[Mapping[str, str]], str]
 """Gives the mapping as a person writes it, by column of each field."""
 
 
-def written_for(mapping: MappedRecords | None) -> Written:
-    """Return how to write columns beside a mapping.
+class Notation(Protocol):
+    """How a person writes what completes a mapping."""
+
+    def columns(self, columns: Mapping[str, str]) -> str:
+        """Return how to write the column of each field."""
+
+    def constant(self, field: str, value: str) -> str:
+        """Return how to write one value of a field for all records; "" leaves the field out."""
+
+    def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
+        """Return how to write values of a class: its `positive`, `negative` and `missing` ones."""
+
+    def time(self, name: str, value: str) -> str:
+        """Return how to write the `zone` or the `unit` of times."""
+
+
+class OptionNotation:
+    """A mapping as options of a command, each of which completes the given ones.
+
+    >>> options = OptionNotation()
+    >>> options.classes("label", {"positive": ["card fraud"], "missing": ["NA"]})
+    "--positive 'label=card fraud' --missing label=NA"
+    >>> options.constant("type", "")
+    '--constant type='
+    """
+
+    def columns(self, columns: Mapping[str, str]) -> str:
+        """Return an option for each field."""
+        return " ".join(_option("field", *pair) for pair in columns.items())
+
+    def constant(self, field: str, value: str) -> str:
+        """Return the option for a constant."""
+        return _option("constant", field, value)
+
+    def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
+        """Return an option for each value."""
+        options = (_option(name, field, v) for name, values in lists.items() for v in values)
+        return " ".join(options)
+
+    def time(self, name: str, value: str) -> str:
+        """Return the option for zone or unit."""
+        return f"--{name} {value}"
+
+
+class YamlNotation:
+    """A mapping as YAML of a configured feed: each key whole, with what it already has.
 
     Args:
-        mapping: of a configured feed, whose YAML is then written as a whole; or of options, to
-            which options are added. None without one.
+        mapping: as configured.
+
+    >>> feed = MappedRecords.model_validate({"fields": {"ts": "at"}, "time": {"unit": "ms"}})
+    >>> yaml_of_feed = YamlNotation(feed)
+    >>> yaml_of_feed.columns({"id": "claim"})
+    'fields: {ts: at, id: claim}'
+    >>> yaml_of_feed.classes("label", {"missing": ["NA"]})
+    'values: {label: {missing: ["", NA]}}'
+    >>> yaml_of_feed.time("zone", "Europe/Berlin")
+    'time: {unit: ms, zone: Europe/Berlin}'
+    """
+
+    def __init__(self, mapping: MappedRecords) -> None:
+        self._mapping = mapping
+
+    def columns(self, columns: Mapping[str, str]) -> str:
+        """Return the key `fields`."""
+        return self._fields(columns)
+
+    def constant(self, field: str, value: str) -> str:
+        """Return the key `fields`."""
+        return self._fields({field: {"value": value}})
+
+    def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
+        """Return the key `values`; values of the lists follow those that are there."""
+        given = {str(f): v.model_dump(exclude_unset=True) for f, v in self._mapping.values.items()}
+        there = given.get(field, {})
+        before = {"missing": ("",), **there}
+        more = {name: [*before.get(name, ()), *values] for name, values in lists.items()}
+        return f"values: {flow({**given, field: {**there, **more}})}"
+
+    def time(self, name: str, value: str) -> str:
+        """Return the key `time`."""
+        given = self._mapping.time.model_dump(exclude_unset=True)
+        return f"time: {flow({**given, name: value})}"
+
+    def _fields(self, more: Mapping[str, object]) -> str:
+        given = {
+            field: {"value": source.value} if isinstance(source, FixedValue) else source
+            for field, source in self._mapping.fields.items()
+        }
+        return f"{_FIELDS}{flow({**given, **more})}"
+
+
+def notation_for(mapping: MappedRecords | None) -> Notation:
+    """Return how to write what completes a mapping.
+
+    Args:
+        mapping: of a configured feed, which YAML completes; or of options, to which options are
+            added. None without one.
     """
     if mapping is None or not mapping.is_of_feed:
-        return _options
-    given = {
-        field: {"value": source.value} if isinstance(source, FixedValue) else source
-        for field, source in mapping.fields.items()
-    }
-    return lambda columns: f"{_FIELDS}{flow({**given, **columns})}"
+        return OptionNotation()
+    return YamlNotation(mapping)
 
 
 def taken_columns(text: str) -> dict[str, str]:
@@ -53,6 +142,5 @@ def taken_columns(text: str) -> dict[str, str]:
     return {field: column for field, column in fields.items() if isinstance(column, str)}
 
 
-def _options(columns: Mapping[str, str]) -> str:
-    pairs = (shlex.quote(f"{field}={column}") for field, column in columns.items())
-    return " ".join(f"--field {pair}" for pair in pairs)
+def _option(name: str, field: str, value: str) -> str:
+    return f"--{name} {shlex.quote(f'{field}={value}')}"

@@ -1,0 +1,99 @@
+"""Hints on rejected records of a configured feed are the YAML to write, whole and usable."""
+
+import pytest
+import yaml
+from cli.commands import ran
+
+SECOND = 1_780_000_000
+GIVEN = {"ts": "at", "label": "fraud"}
+HINTS = {
+    "milliseconds": (f"{SECOND}000,1,1,a", {"time": {"unit": "ms"}}),
+    "no zone": ("2026-07-01 12:00,1,1,a", {"time": {"zone": "Europe/Berlin"}}),
+    "no label yet": (f"{SECOND},1,NA,a", {"values": {"label": {"missing": ["", "NA"]}}}),
+    "three values": (
+        "\n".join(f"{SECOND},1,{value},a" for value in ("open", "legit", "fraud")),
+        {
+            "values": {
+                "label": {"positive": ["VALUE"], "negative": ["VALUE"], "missing": ["", "VALUE"]}
+            }
+        },
+    ),
+    "no number as time": ("yesterday,1,1,a", {"fields": {**GIVEN, "ts": "COLUMN"}}),
+    "a type": (f"{SECOND},1,1,card", {"fields": {**GIVEN, "type": {"value": ""}}}),
+}
+
+
+def configured(tmp_path, rows, keys=None, header="at,prediction,fraud,type"):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    if "card" not in rows:
+        rows, header = rows.replace(",a", ""), header.removesuffix(",type")
+    path.write_text(f"{header}\n{rows}\n")
+    feed = {"type": "file", "path": str(path), "fields": GIVEN, **(keys or {})}
+    config.write_text(yaml.safe_dump({"feeds": [feed]}, sort_keys=False))
+    return path, config
+
+
+@pytest.mark.parametrize("command", ["replay", "diagnose"])
+@pytest.mark.parametrize("case", HINTS)
+def test_a_hint_on_a_configured_feed_is_its_yaml(capsys, tmp_path, command, case):
+    rows, keys = HINTS[case]
+    path, config = configured(tmp_path, rows)
+    words = ("--feed", path) if command == "diagnose" else (path,)
+    last = ran(capsys, command, *words, "-c", config).err.splitlines()[-1]
+    ((key, value),) = keys.items()
+    begin = last.index(f"{key}: {{")
+    text = last[begin : last.rindex("}") + 1]
+    assert yaml.safe_load(text) == {key: value}
+    assert "--" not in last
+
+
+@pytest.mark.parametrize("case", ["milliseconds", "no zone", "a type"])
+def test_the_yaml_of_a_hint_makes_the_records_usable(capsys, tmp_path, case):
+    rows, keys = HINTS[case]
+    path, config = configured(tmp_path, rows)
+    assert ran(capsys, "replay", path, "-c", config).code == 3
+    path, config = configured(tmp_path, rows, keys)
+    done = ran(capsys, "replay", path, "-c", config)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_the_yaml_has_what_the_feed_already_says(capsys, tmp_path):
+    values = {"label": {"positive": ["bad"], "negative": ["good"], "missing": ["", "open"]}}
+    path, config = configured(tmp_path, f"{SECOND},1,NA,a", {"values": values})
+    last = ran(capsys, "replay", path, "-c", config).err.splitlines()[-1]
+    assert 'values: {label: {positive: [bad], negative: [good], missing: ["", open, NA]}}' in last
+
+
+def test_of_two_feeds_the_hint_completes_the_one_of_the_record(capsys, tmp_path):
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    paths[0].write_text(f"at,id,prediction\n{SECOND},1,1\n")
+    paths[1].write_text("day,id,fraud\n" + "yesterday,1,1\n" * 3)
+    feeds = [
+        {"type": "file", "path": str(paths[0]), "fields": {"ts": "at"}},
+        {"type": "file", "path": str(paths[1]), "fields": {"ts": "day", "label": "fraud"}},
+    ]
+    config = tmp_path / "monitor.yaml"
+    config.write_text(yaml.safe_dump({"feeds": feeds}, sort_keys=False))
+    last = ran(capsys, "replay", *paths, "-c", config).err.splitlines()[-1]
+    assert last.endswith("fields: {ts: COLUMN, label: fraud}")
+
+
+def test_a_configured_feed_without_a_mapping_is_answered_in_yaml_and_another_file_with_options(
+    capsys, tmp_path
+):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text(f"ts,prediction,label\n{SECOND}000,1,1\n")
+    config.write_text(f"feeds: [{{type: file, path: {path}}}]\n")
+    assert ran(capsys, "replay", path, "-c", config).err.endswith(": time: {unit: ms}\n")
+    other = tmp_path / "b.csv"
+    other.write_text(path.read_text())
+    assert ran(capsys, "replay", other, "-c", config).err.endswith(": --unit ms\n")
+
+
+def test_repeated_ids_of_a_configured_feed_are_answered_in_yaml(capsys, tmp_path):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text("id,ts,prediction,label\n" + f"7,{SECOND},1,1\n" * 6)
+    config.write_text(f"feeds: [{{type: file, path: {path}}}]\n")
+    shown = ran(capsys, "replay", path, "-c", config).err
+    assert "fields: {id: COLUMN}, or leave it out" in shown
+    assert 'has its label, fields: {id: {value: ""}}\n' in shown
