@@ -19,7 +19,8 @@ BAD = {
     ),
     "bad_value": (
         '{"ts":1,"prediction":"yes","label":1}\n',
-        "say which values are of the positive class: --positive prediction=VALUE",
+        "say which values are of the positive class, which of the negative, and which of none: "
+        "--positive prediction=VALUE",
     ),
     "unknown_type": ('{"type":"event","ts":1}\n', "`type` is here the type of an event"),
     "timestamp_in_milliseconds": (
@@ -78,7 +79,14 @@ CLASSES = "write one of the configured classes, 'card', 'loan'"
         ("[card, loan]", {"prediction": "cash"}, "write one of the configured classes, 'card' or "),
         ("[card, loan]", {"label": "NA"}, "'NA' seems to stand for no class: --missing label=NA"),
         ("[]", {"label": ["a", "b"]}, "for several labels a case, configure a model for each"),
-        ("[]", {"label": "cash"}, "say which values are of the positive class: --positive label="),
+        (
+            "[]",
+            {"label": "cash"},
+            (
+                "say which values are of the positive class, which of the negative, and which of "
+                "none: --positive label="
+            ),
+        ),
     ],
     ids=repr,
 )
