@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from monitor.cli.init_source import Looked, looked_at
-from monitor.cli.learned_classes import class_names
+from monitor.cli.learned_classes import class_names, in_order, scored_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.proposed_reference import ProposedReference
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
 from monitor.config import Config, Labelling
-from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.config.quantities import count_of
 from monitor.config.yaml_text import flow, scalar
@@ -72,12 +71,13 @@ def _surveyed(
     """Return the configuration for some events, what they show by model, and where they tear."""
     head = files.first_rows(looked.path)
     mapping = _mapping(looked.name, head, given)
-    scored = "prediction" not in fields_of(files.columns_of(head), mapping)
+    columns = files.columns_of(head)
+    scored = "prediction" not in fields_of(columns, mapping)
     config = _config(threshold=_THRESHOLD if scored else None)
-    surveyor, feed = _read(looked, mapping, config)
-    names: tuple[str, ...] = ()
-    while len(names) < MOST_CLASSES and (found := class_names(feed.faults, names)):
-        names = (*names, *found)[:MOST_CLASSES]
+    names = scored_classes(columns) if scored else ()
+    surveyor, feed = _read(looked, mapping, _with_classes(config, names) if names else config)
+    while not (scored and names) and (found := class_names(feed.faults, names)):
+        names = in_order((*names, *found))
         surveyor, feed = _read(looked, mapping, _with_classes(config, names))
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot, feed.faults):

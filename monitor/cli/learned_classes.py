@@ -1,16 +1,20 @@
-"""Names of the classes of recorded events, out of the values that are none of 0 and 1."""
+"""Names of the classes of recorded events: values that are none of 0 and 1, or keys of scores."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.config.classes import MANY
+from monitor.config.classes import MANY, MOST_CLASSES
 from monitor.config.mapping import ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.odd_values import Values, look_like_scores, stands_for_no_class
 
+_SCORE = "scores."
+
 
 def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of classes that are not known yet, in alphabetical order.
+    """Return names of classes that are not known yet; none once a model can have no more.
 
     Two values of a model without known classes are left out: which of them is the positive class
     only a person knows. Numbers between 0 and 1 are left out too: they seem to be scores.
@@ -19,6 +23,8 @@ def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str,
         rejected: records that were rejected while the known ones were the classes.
         known: names of classes.
     """
+    if len(known) >= MOST_CLASSES:
+        return ()
     values = [
         value
         for field in ClassField
@@ -26,7 +32,35 @@ def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str,
         if isinstance(value, str | int)
     ]
     found = {text_of(value) for value in values} - set(known) - {""}
-    return tuple(sorted(found)) if len(found) + len(known) >= MANY else ()
+    room = MOST_CLASSES - len(known)
+    return tuple(sorted(found)[:room]) if len(found) + len(known) >= MANY else ()
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of classes in alphabetical order, numbers first and by their size.
+
+    >>> in_order(["other", "10", "2", "card"])
+    ('2', '10', 'card', 'other')
+    """
+    return tuple(sorted(names, key=_rank))
+
+
+def scored_classes(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the classes that `scores` of events name, in their order; none of fewer than three.
+
+    Args:
+        columns: of the first events; those of an object are written `scores.NAME`.
+
+    >>> scored_classes(["ts", "scores.card", "scores.loan", "scores.other", "label"])
+    ('card', 'loan', 'other')
+    """
+    found = [name.removeprefix(_SCORE) for name in columns if name.startswith(_SCORE)]
+    return tuple(found) if MANY <= len(found) <= MOST_CLASSES else ()
+
+
+def _rank(name: str) -> tuple[bool, int, str]:
+    number = name.isdecimal()
+    return not number, len(name) if number else 0, name
 
 
 def _classes(values: Values) -> list[str | float]:
