@@ -15,6 +15,7 @@ from monitor.cli.proposed_reference import ProposedReference
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
 from monitor.config import Config, Labelling
+from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.config.quantities import count_of
 from monitor.config.yaml_text import flow, scalar
@@ -34,6 +35,10 @@ _WORDS = {
     Labelling.FLAGGED_ONLY: "no predicted negative has a label: recall cannot be known",
     Labelling.NEGATIVES_BY_TIMEOUT: "every label is positive: silence seems to mean negative",
 }
+_TOO_MANY = (
+    f"has more than {MOST_CLASSES} classes, and a model has {MOST_CLASSES} at most: give the rare "
+    "ones one name, such as other, before they are sent"
+)
 
 
 def run(args: Namespace) -> int:
@@ -76,9 +81,13 @@ def _surveyed(
     config = _config(threshold=_THRESHOLD if scored else None)
     names = scored_classes(columns) if scored else ()
     surveyor, feed = _read(looked, mapping, _with_classes(config, names) if names else config)
-    while not (scored and names) and (found := class_names(feed.faults, names)):
-        names = in_order((*names, *found))
+    found = () if names else class_names(feed.faults, names)
+    while found and len(names) < MOST_CLASSES:
+        names = in_order((*names, *found[: MOST_CLASSES - len(names)]))
         surveyor, feed = _read(looked, mapping, _with_classes(config, names))
+        found = class_names(feed.faults, names)
+    if found:
+        tell(f"{looked.name}: {_TOO_MANY}")
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot, feed.faults):
         if mostly_rejected(snapshot):

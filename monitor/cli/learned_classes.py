@@ -4,36 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pydantic import TypeAdapter, ValidationError
+
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.config.classes import MANY, MOST_CLASSES
+from monitor.config.classes import MANY, MOST_CLASSES, ClassName
 from monitor.config.mapping import ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.odd_values import Values, look_like_scores, stands_for_no_class
 
 _SCORE = "scores."
+_NAME: TypeAdapter[str] = TypeAdapter(ClassName)
 
 
 def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of classes that are not known yet; none once a model can have no more.
+    """Return names of classes that are not known yet, in alphabetical order.
 
     Two values of a model without known classes are left out: which of them is the positive class
-    only a person knows. Numbers between 0 and 1 are left out too: they seem to be scores.
+    only a person knows. Numbers between 0 and 1 are left out too: they seem to be scores. So are
+    names that a configuration refuses, such as those with a line break.
 
     Args:
         rejected: records that were rejected while the known ones were the classes.
         known: names of classes.
     """
-    if len(known) >= MOST_CLASSES:
-        return ()
     values = [
         value
         for field in ClassField
         for value in _classes(rejected.values(RejectReason.BAD_VALUE, field))
         if isinstance(value, str | int)
     ]
-    found = {text_of(value) for value in values} - set(known) - {""}
-    room = MOST_CLASSES - len(known)
-    return tuple(sorted(found)[:room]) if len(found) + len(known) >= MANY else ()
+    found = {text for value in values if _is_name(text := text_of(value))} - set(known)
+    return tuple(sorted(found)) if len(found) + len(known) >= MANY else ()
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
@@ -55,7 +56,17 @@ def scored_classes(columns: Iterable[str]) -> tuple[str, ...]:
     ('card', 'loan', 'other')
     """
     found = [name.removeprefix(_SCORE) for name in columns if name.startswith(_SCORE)]
-    return tuple(found) if MANY <= len(found) <= MOST_CLASSES else ()
+    fit = MANY <= len(found) <= MOST_CLASSES and all(map(_is_name, found))
+    return tuple(found) if fit else ()
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a configuration can name a class so."""
+    try:
+        _NAME.validate_python(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def _rank(name: str) -> tuple[bool, int, str]:

@@ -116,6 +116,18 @@ def test_more_classes_than_a_model_can_have_are_not_learned(
     assert done.code == 0
     assert len(load_config(tmp_path / "monitor.yaml").models["mail"].classes) == 50
     assert "records were rejected" in done.err
+    assert f"{path}: has more than 50 classes, and a model has 50 at most" in done.err
+
+
+def test_names_that_a_configuration_refuses_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["<b>card</b>", 'loan "x"', "Übertrag \\ 1", "line\nbreak"]
+    path = stream(tmp_path / "events.ndjson", [*names, *names[:3] * 8])
+    output = tmp_path / "monitor.yaml"
+    done = ran(capsys, "init", path, "-o", output)
+    assert (done.code, "records were rejected" in done.err) == (0, True)
+    assert load_config(output).models["mail"].classes == tuple(sorted(names[:3]))
 
 
 def test_which_of_two_classes_is_positive_is_asked(
