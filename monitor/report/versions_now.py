@@ -215,11 +215,6 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
             "The beginning of the time that is compared moves along: the verdict holds for one "
             "look, and not for all looks of a rollout."
         )
-    if not (compared.segments or compared.comparison.by_pairs):
-        yield (
-            "The mix is equal by day and hour alone, and a version that gets other cases may look "
-            f"worse or better: {_CONFIGURED}."
-        )
     if compared.ended is not None:
         yield over_time(compared.ended)
     if compared.too_new is not None:
