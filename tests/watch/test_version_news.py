@@ -117,7 +117,7 @@ def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing
     old, new = (one["recall"].estimate for one in compared.comparison.decided_by.metrics)
     status = status_of(monitor)
     assert status.verdict == "insufficient_evidence"
-    recall = f"recall .{100 * new:.0f} against .{100 * old:.0f}, if both get alike cases."
+    recall = f"recall .{100 * new:.0f} against .{100 * old:.0f}."
     assert status.headline.endswith(f" Version 7 is worse than 6 over the same time: {recall}")
     assert status.worse_version == "7"
     assert status.worse.answer == "not_shown"
