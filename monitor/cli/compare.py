@@ -28,7 +28,8 @@ from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.events.left_out_keys import LeftOutKey
 from monitor.report.answer_parts import json_text
-from monitor.report.versions_answer import VersionsNotCompared, not_compared_text, versions_json
+from monitor.report.versions_answer import versions_json
+from monitor.report.versions_not_compared import VersionsNotCompared, not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.report.versions_text import versions_text
 

@@ -241,29 +241,6 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     days_to_settle: float | None
 
 
-class VersionsNotCompared(Struct, frozen=True, kw_only=True):
-    """Two versions that cannot be compared over the same time, or not yet.
-
-    Attributes:
-        model: its name.
-        headline: why, in one sentence.
-        verdict: `not_shown`.
-    """
-
-    model: str
-    headline: str
-    verdict: VersionVerdict = VersionVerdict.NOT_SHOWN
-
-
-def not_compared_text(why: str) -> str:
-    """Return that nothing is compared.
-
-    Args:
-        why: the reason, without a full stop.
-    """
-    return f"Nothing is compared: {why}."
-
-
 def versions_json(found: VersionsCompared) -> str:
     """Return the JSON text, one object over several lines, ASCII only."""
     return json_text(versions_answer(found), indent=2)

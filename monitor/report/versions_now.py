@@ -34,7 +34,8 @@ from monitor.report.answer_parts import (
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
-from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
+from monitor.report.versions_answer import VersionsAnswer, versions_answer
+from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
 from monitor.report.versions_words import over_time, too_new
 from monitor.report.vocabulary import METRIC_WORDS

@@ -27,8 +27,8 @@ from monitor.report.versions_answer import (
     JointOutcomes,
     PairedCases,
     VersionsAnswer,
-    not_compared_text,
 )
+from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
 from monitor.report.vocabulary import METRIC_WORDS
