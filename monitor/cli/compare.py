@@ -24,11 +24,12 @@ from monitor.diagnosis.version_events import scored_again
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.engine import Monitor
-from monitor.errors import NotComparedError
+from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.events.left_out_keys import LeftOutKey
 from monitor.report.answer_parts import json_text
-from monitor.report.versions_answer import VersionsNotCompared, not_compared_text, versions_json
+from monitor.report.versions_answer import versions_json
+from monitor.report.versions_not_compared import VersionsNotCompared, not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.report.versions_text import versions_text
 
@@ -48,6 +49,11 @@ def run(args: Namespace) -> int:
     last = parse_last("--last", args.last)
     if args.url is not None:
         return _ask(args)
+    if args.segments is not None and VERSION_KEY in args.segments.split(","):
+        raise UsageError(
+            f"--segments: the version is compared, and cannot be a segment as well, got "
+            f"{args.segments!r}; name the other keys, or leave it out to take the configured ones"
+        )
     given = config_of(args)
     paths, mapping = paths_of(args, given), mapping_of(args)
     left_out: tuple[LeftOutKey, ...] = ()

@@ -61,10 +61,11 @@ def read_held_out(
             prediction; None for those of the models.
 
     Returns:
-        The models of the file, at least one.
+        The models of the file, at least one; none of more than two classes, which are named.
 
     Raises:
-        FeedError: the file cannot be read, or lacks predictions, labels or one of the classes.
+        FeedError: the file cannot be read, has models of more than two classes only, or lacks
+            predictions, labels or one of the classes.
         UsageError: the path is standard input, or all models have more than two classes.
     """
     if path == files.STDIN:
@@ -84,7 +85,12 @@ def read_held_out(
         if sum(snapshot.rejected.values()) == snapshot.records:
             raise FeedError(f"{path}: {text}")
         tell(f"{path}: {text}")
+    many = [model for model in snapshot.models if model.classes and _made(model)]
+    for model in many:
+        tell(f"{model.name}: left out: {_of_many(len(model.classes['all'].names))}")
     found = tuple(_models(path, snapshot))
+    if many and not found:
+        raise FeedError(f"{path}: has predictions of models of more than two classes only")
     if not found:
         raise FeedError(f"{path}: has no predictions; give the file that has them")
     return found
@@ -123,11 +129,11 @@ def with_references(config: Config, path: str, found: Sequence[HeldOut]) -> Conf
 
 
 def _counting(config: Config, threshold: float | None) -> Config:
-    """The same models, without time limits of labels, segments or windows that are read."""
+    """The same models and classes, without time limits of labels, segments, windows."""
 
     def plain(model: ModelConfig) -> ModelConfig:
-        limit = model.threshold if threshold is None else threshold
-        return ModelConfig(threshold=limit, label_timeout=None)
+        limit = model.threshold if threshold is None or model.has_many_classes else threshold
+        return ModelConfig(threshold=limit, classes=model.classes, label_timeout=None)
 
     models = {name: plain(model) for name, model in config.models.items()}
     return Config(models=models, defaults=plain(config.defaults), pane="1d", windows=["1d"])
@@ -138,11 +144,14 @@ def _check_configured(config: Config) -> None:
     models = config.models or {"defaults": config.defaults}
     if all(model.has_many_classes for model in models.values()):
         name, model = next(iter(models.items()))
-        raise UsageError(
-            f"reference: model {name!r} has {len(model.classes)} classes, and a file is the "
-            "reference of models of two only; let it be a time: reference.first, .window or "
-            ".trailing"
-        )
+        raise UsageError(f"reference: model {name!r} {_of_many(len(model.classes))}")
+
+
+def _of_many(classes: int) -> str:
+    return (
+        f"has {classes} classes, and a file is the reference of models of two only; let it be a "
+        "time: reference.first, .window or .trailing"
+    )
 
 
 def _mapping(path: str, config: Config, mapping: MappedRecords | None) -> MappedRecords | None:
@@ -193,11 +202,14 @@ def _check(path: str, columns: Sequence[str], fields: Collection[str], config: C
 
 def _models(path: str, snapshot: Snapshot) -> Iterator[HeldOut]:
     for model in snapshot.models:
-        made = model.predictions_positive + model.predictions_negative
-        counts = snapshot.lifetime.counts[model.row]
-        if made or int(counts.total):
+        made, counts = _made(model), snapshot.lifetime.counts[model.row]
+        if not model.classes and (made or int(counts.total)):
             _check_classes(path, model, counts)
             yield HeldOut(model.name, counts, max(made, int(counts.total)))
+
+
+def _made(model: ModelState) -> int:
+    return model.predictions_positive + model.predictions_negative
 
 
 def _check_classes(path: str, model: ModelState, counts: ConfusionCounts) -> None:

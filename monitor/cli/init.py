@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from monitor.cli.init_source import Looked, looked_at
-from monitor.cli.learned_classes import class_names
+from monitor.cli.learned_classes import class_names, in_order, scored_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.proposed_reference import ProposedReference
@@ -35,6 +35,10 @@ _WORDS = {
     Labelling.FLAGGED_ONLY: "no predicted negative has a label: recall cannot be known",
     Labelling.NEGATIVES_BY_TIMEOUT: "every label is positive: silence seems to mean negative",
 }
+_TOO_MANY = (
+    f"has more than {MOST_CLASSES} classes, and a model has {MOST_CLASSES} at most: give the rare "
+    "ones one name, such as other, before they are sent"
+)
 
 
 def run(args: Namespace) -> int:
@@ -72,13 +76,18 @@ def _surveyed(
     """Return the configuration for some events, what they show by model, and where they tear."""
     head = files.first_rows(looked.path)
     mapping = _mapping(looked.name, head, given)
-    scored = "prediction" not in fields_of(files.columns_of(head), mapping)
+    columns = files.columns_of(head)
+    scored = "prediction" not in fields_of(columns, mapping)
     config = _config(threshold=_THRESHOLD if scored else None)
-    surveyor, feed = _read(looked, mapping, config)
-    names: tuple[str, ...] = ()
-    while len(names) < MOST_CLASSES and (found := class_names(feed.faults, names)):
-        names = (*names, *found)[:MOST_CLASSES]
+    names = scored_classes(columns) if scored else ()
+    surveyor, feed = _read(looked, mapping, _with_classes(config, names) if names else config)
+    found = () if names else class_names(feed.faults, names)
+    while found and len(names) < MOST_CLASSES:
+        names = in_order((*names, *found[: MOST_CLASSES - len(names)]))
         surveyor, feed = _read(looked, mapping, _with_classes(config, names))
+        found = class_names(feed.faults, names)
+    if found:
+        tell(f"{looked.name}: {_TOO_MANY}")
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot, feed.faults):
         if mostly_rejected(snapshot):

@@ -1,19 +1,27 @@
-"""Names of the classes of recorded events, out of the values that are none of 0 and 1."""
+"""Names of the classes of recorded events: values that are none of 0 and 1, or keys of scores."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from pydantic import TypeAdapter, ValidationError
+
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.config.classes import MANY
+from monitor.config.classes import MANY, MOST_CLASSES, ClassName
 from monitor.config.mapping import ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.odd_values import Values, look_like_scores, stands_for_no_class
+
+_SCORE = "scores."
+_NAME: TypeAdapter[str] = TypeAdapter(ClassName)
 
 
 def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of classes that are not known yet, in alphabetical order.
 
     Two values of a model without known classes are left out: which of them is the positive class
-    only a person knows. Numbers between 0 and 1 are left out too: they seem to be scores.
+    only a person knows. Numbers between 0 and 1 are left out too: they seem to be scores. So are
+    names that a configuration refuses, such as those with a line break.
 
     Args:
         rejected: records that were rejected while the known ones were the classes.
@@ -25,8 +33,45 @@ def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str,
         for value in _classes(rejected.values(RejectReason.BAD_VALUE, field))
         if isinstance(value, str | int)
     ]
-    found = {text_of(value) for value in values} - set(known) - {""}
+    found = {text for value in values if _is_name(text := text_of(value))} - set(known)
     return tuple(sorted(found)) if len(found) + len(known) >= MANY else ()
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of classes in alphabetical order, numbers first and by their size.
+
+    >>> in_order(["other", "10", "2", "card"])
+    ('2', '10', 'card', 'other')
+    """
+    return tuple(sorted(names, key=_rank))
+
+
+def scored_classes(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the classes that `scores` of events name, in their order; none of fewer than three.
+
+    Args:
+        columns: of the first events; those of an object are written `scores.NAME`.
+
+    >>> scored_classes(["ts", "scores.card", "scores.loan", "scores.other", "label"])
+    ('card', 'loan', 'other')
+    """
+    found = [name.removeprefix(_SCORE) for name in columns if name.startswith(_SCORE)]
+    fit = MANY <= len(found) <= MOST_CLASSES and all(map(_is_name, found))
+    return tuple(found) if fit else ()
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a configuration can name a class so."""
+    try:
+        _NAME.validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def _rank(name: str) -> tuple[bool, int, str]:
+    number = name.isdecimal()
+    return not number, len(name) if number else 0, name
 
 
 def _classes(values: Values) -> list[str | float]:

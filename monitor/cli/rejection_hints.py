@@ -38,6 +38,12 @@ _VALUES = {
 }
 """Advice where a value does not fit, by field, whatever the value is; `keys` maps a segment key."""
 
+_SCORES = b'"scores"'
+_CLASSES_OF_SCORES = (
+    "for scores of all classes, list these as models.NAME.classes in a configuration, which "
+    "precision-monitor init FILE writes where scores have names"
+)
+
 
 def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
     """Return the advice for the most frequent reason.
@@ -65,6 +71,9 @@ def _missing(rejected: RejectedRecords) -> str:
     if rejected.asked:
         return f"{ASKED}{rejected.asked}"
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
+    examples = rejected.examples(RejectReason.MISSING_FIELD, "prediction")
+    if examples and all(_SCORES in one.record for one in examples):
+        return _CLASSES_OF_SCORES
     notation = rejected.notation_of(RejectReason.MISSING_FIELD)
     options = notation.columns(dict.fromkeys(shown, _COLUMN))
     instead = ", or give the model a threshold" if "prediction" in shown else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejected_records import RejectedRecords
@@ -9,9 +11,11 @@ from monitor.cli.rejection_hints import hint, stand_for_no_class
 from monitor.config.mapping import NO_FIELD
 from monitor.config.quantities import count_of
 from monitor.feeds.mapping.written import Notation
-from monitor.snapshot import Snapshot
+from monitor.snapshot import ModelState, Snapshot
 
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
+_FEW_REPEATS = 100
+"""One repeat in so many predictions is said, where several versions predict."""
 
 
 def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
@@ -45,7 +49,8 @@ def mostly_rejected(snapshot: Snapshot) -> bool:
 def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> None:
     """Print a warning where more than half of the predictions have an id that came before.
 
-    Where another model predicted it, one is enough, and the warning says so.
+    Where another model predicted it, one is enough, and the warning says so. Where several versions
+    predict at once, one of a hundred is: versions that share ids are one group without the segment.
 
     Args:
         snapshot: after all records.
@@ -55,6 +60,10 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
     shared = [model.shared_ids for model in snapshot.models if model.shared_ids is not None]
     for one in shared:
         tell(f"warning: {one.text}")
+    if not pairs:
+        for model in snapshot.models:
+            if text := _repeats_beside_versions(model):
+                tell(f"warning: {text}")
     again = sum(model.duplicates for model in snapshot.models)
     every = again + sum(m.predictions_positive + m.predictions_negative for m in snapshot.models)
     again -= pairs + sum(one.predictions for one in shared)
@@ -64,6 +73,24 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
             f"once: name a column that has another id in each, {notation.columns({'id': 'COLUMN'})}"
             f", or leave it out where each row has its label, {notation.constant('id', NO_FIELD)}"
         )
+
+
+def _repeats_beside_versions(model: ModelState) -> str:
+    """Return that ids repeat while several versions predict; "" where they do not."""
+    again = model.duplicates - (0 if model.shared_ids is None else model.shared_ids.predictions)
+    every = again + model.predictions_positive + model.predictions_negative
+    last = model.version_last_ms
+    together = any(
+        first <= last[name] for (name, _), (_, first) in pairwise(model.versions) if name in last
+    )
+    if not together or not again or again * _FEW_REPEATS < every:
+        return ""
+    return (
+        f"{again:,} of {count_of(every, 'prediction')} of {model.name} repeat an id while several "
+        "versions predict: the earlier one counts, and at one time the one predicted negative "
+        "where the version is no segment. If versions score the same ids, configure the others in "
+        "shadow_versions, or compare them with compare FILE"
+    )
 
 
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:

@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
+from monitor.config import Labelling
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.snapshot import ModelState, Window
 from monitor.windows.scores import Scores
@@ -23,6 +25,7 @@ class _Known(NamedTuple):
 
     days: tuple[int, int]
     reference: int
+    errors: ErrorRates
     version: int
     scores: ScoreHistogram
     skill: ScoreSkill | None
@@ -45,8 +48,8 @@ class ScoreSkills:
         """Return the models with the metrics of their scores.
 
         A window has them where every prediction is labelled or misses its label at random,
-        labels are taken as they are and have come, and a whole day (UTC) inside it has labelled
-        scores.
+        rates of wrong labels are known, labels have come, and a whole day (UTC) inside it has
+        labelled scores.
 
         Args:
             models: in the order of their numbers.
@@ -56,7 +59,9 @@ class ScoreSkills:
         return tuple(self._added(number, model, windows) for number, model in enumerate(models))
 
     def _added(self, number: int, model: ModelState, windows: Iterable[Window]) -> ModelState:
-        if model.now_ms is None or not LabelRegime.of(model).is_plain:
+        regime = LabelRegime.of(model)
+        complete = regime.labelling is Labelling.COMPLETE and regime.errors.known
+        if model.now_ms is None or not complete:
             return model
         found = {
             window.name: self._of(number, model, window)
@@ -73,8 +78,9 @@ class ScoreSkills:
             return None
         reference, version = model.watched.reference, self._scores.version(number)
         own = 0 if reference is None else reference.version
+        errors = model.label_errors
         known = self._known.get((number, window.name))
-        if known is not None and known.days == days and known.reference == own:
+        if known is not None and known[:3] == (days, own, errors):
             if known.version == version:
                 return known.skill
             scores = self._scores.days(number, opens, closes)
@@ -86,8 +92,8 @@ class ScoreSkills:
         skill = None
         if (scores.positive + scores.negative).any():
             counts = None if reference is None else reference.counts
-            skill = ScoreSkill(by_day=scores, reference=counts).for_scrapes()
-        self._known[number, window.name] = _Known(days, own, version, scores, skill)
+            skill = ScoreSkill(by_day=scores, reference=counts, errors=errors).for_scrapes()
+        self._known[number, window.name] = _Known(days, own, errors, version, scores, skill)
         return skill
 
 

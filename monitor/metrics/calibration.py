@@ -121,8 +121,7 @@ def calibration_line(histogram: ScoreHistogram) -> CalibrationLine[float]:
     Source:
         Cox 1958; Steyerberg et al. 2010 (calibration in the large, calibration slope).
     """
-    positives, negatives = int(histogram.positive.sum()), int(histogram.negative.sum())
-    if not positives or not negatives:
+    if not min(histogram.positive.sum(), histogram.negative.sum()) > 0:  # NaN likewise
         return CalibrationLine(_NAN, _NAN, _NAN)
     cases = _cases(histogram)
     held = np.flatnonzero(cases)

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from monitor.metrics.precision import precision, precision_at
-from monitor.metrics.rates import class_ratio as observed_class_ratio
-from monitor.metrics.rates import false_positive_rate, recall
+from monitor.metrics.precision import precision_of_rates
 from monitor.metrics.ratio import at_least_zero, ratio
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from monitor.counts import ConfusionCounts
     from monitor.metrics.histogram import ScoreHistogram
     from monitor.metrics.ratio import FloatArray
 
@@ -77,9 +74,9 @@ def precision_recall_curve(
     >>> precision_recall_curve(scores, class_ratio=.25).precision.round(3).tolist()
     [0.2, 0.333, nan]
     """
-    counts = histogram.counts
+    curve = roc_curve(histogram)
     return PrecisionRecallCurve(
-        histogram.thresholds, recall(counts), _precision(counts, class_ratio)
+        curve.threshold, curve.recall, _precision(histogram, curve, class_ratio)
     )
 
 
@@ -100,8 +97,8 @@ def roc_curve(histogram: ScoreHistogram) -> RocCurve:
     >>> roc_curve(scores).false_positive_rate.tolist()
     [1.0, 0.5, 0.0]
     """
-    counts = histogram.counts
-    return RocCurve(histogram.thresholds, false_positive_rate(counts), recall(counts))
+    recall, false_positive_rate = (ratio(side, side[..., :1]) for side in histogram.at_least)
+    return RocCurve(histogram.thresholds, false_positive_rate, recall)
 
 
 def area_under_roc(histogram: ScoreHistogram) -> FloatArray:
@@ -171,9 +168,9 @@ def average_precision(
     >>> print(average_precision(scores).round(4))
     0.8333
     """
-    counts = histogram.counts
-    steps = -np.diff(recall(counts))
-    heights = _precision(counts, class_ratio)[..., :-1]
+    curve = roc_curve(histogram)
+    steps = -np.diff(curve.recall)
+    heights = _precision(histogram, curve, class_ratio)[..., :-1]
     area: FloatArray = np.sum(np.where(steps == 0, 0.0, steps * heights), axis=-1)
     return area
 
@@ -205,9 +202,10 @@ def area_under_gain_curve(
     >>> print(area_under_gain_curve(scores))
     0.75
     """
-    counts = histogram.counts
-    found, alarms = recall(counts), false_positive_rate(counts)
-    odds = observed_class_ratio(counts)
+    curve = roc_curve(histogram)
+    found, alarms = curve.recall, curve.false_positive_rate
+    positives, negatives = (side[..., :1] for side in histogram.at_least)
+    odds = ratio(positives, negatives) + np.zeros_like(found)
     if class_ratio is not None:
         odds = odds * 0 + np.expand_dims(at_least_zero("class_ratio", class_ratio), -1)
     last, last_alarms = found[..., :-1], alarms[..., :-1]
@@ -221,7 +219,12 @@ def area_under_gain_curve(
     return area
 
 
-def _precision(counts: ConfusionCounts, class_ratio: ArrayLike | None) -> FloatArray:
+def _precision(
+    histogram: ScoreHistogram, curve: RocCurve, class_ratio: ArrayLike | None
+) -> FloatArray:
     if class_ratio is None:
-        return precision(counts)
-    return precision_at(counts, class_ratio=np.expand_dims(class_ratio, -1))
+        positives, negatives = histogram.at_least
+        return ratio(positives, positives + negatives)
+    return precision_of_rates(
+        curve.recall, curve.false_positive_rate, class_ratio=np.expand_dims(class_ratio, -1)
+    )

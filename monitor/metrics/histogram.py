@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 class ScoreHistogram:
     """Numbers of cases by score: labelled positives, labelled negatives, and unlabelled.
 
+    Metrics of scores also take estimated numbers, which may lie below 0 in a bin
+    (`corrected_scores`); `counts` does not.
+
     Args:
         positive: labelled positives in each bin; bins on the last axis.
         negative: labelled negatives, same shape.
@@ -126,8 +129,13 @@ class ScoreHistogram:
 
         A case is predicted positive where its score is at least the threshold.
         """
-        tp, fp = _at_least(self.positive), _at_least(self.negative)
+        tp, fp = self.at_least
         return ConfusionCounts(tp=tp, fp=fp, fn=tp[..., :1] - tp, tn=fp[..., :1] - fp)
+
+    @property
+    def at_least(self) -> tuple[CountArray, CountArray]:
+        """Labelled positives, and negatives, with a score of at least each of `thresholds`."""
+        return _at_least(self.positive), _at_least(self.negative)
 
 
 def _at_least(cases: CountArray) -> CountArray:

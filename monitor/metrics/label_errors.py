@@ -125,6 +125,25 @@ UNKNOWN_ERRORS = ErrorRates(nan, nan)
 """The rates of labels whose errors are undefined."""
 
 
+def labelled_cases(
+    positive: CountArray, negative: CountArray, errors: ErrorRates
+) -> tuple[CountArray, CountArray]:
+    """Return how many cases labels call positive, and negative, on average.
+
+    Args:
+        positive: numbers of actual positives, any shape.
+        negative: of actual negatives, same shape.
+        errors: rates of wrong labels; of ranges the middle.
+
+    >>> labelled_cases(np.array(100), np.array(900), ErrorRates(.01, .05))
+    (np.float64(104.0), np.float64(896.0))
+    """
+    if not any(errors):
+        return positive, negative
+    wrong, missed = errors.false_positive * negative, errors.false_negative * positive
+    return positive - missed + wrong, negative - wrong + missed
+
+
 def true_share(labelled: ArrayLike, false_positive: ArrayLike, left: ArrayLike) -> FloatArray:
     """Return the share of actual positives behind a share of positive labels.
 

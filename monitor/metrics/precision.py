@@ -74,8 +74,30 @@ def precision_at(counts: ConfusionCounts, *, class_ratio: ArrayLike) -> FloatArr
     >>> print(metrics.precision(counts), metrics.precision_at(counts, class_ratio=1 / 9).round(4))
     0.9 0.6429
     """
-    odds = at_least_zero("precision_at: class_ratio", class_ratio) * recall(counts)
-    return ratio(odds, odds + false_positive_rate(counts))
+    return precision_of_rates(recall(counts), false_positive_rate(counts), class_ratio=class_ratio)
+
+
+def precision_of_rates(
+    recall: FloatArray, false_positive_rate: FloatArray, *, class_ratio: ArrayLike
+) -> FloatArray:
+    """Precision at a class ratio, from the rates of an operating point.
+
+    Args:
+        recall: TPR, any shape.
+        false_positive_rate: FPR, any shape.
+        class_ratio: r0, positives per negative, in [0, ∞); broadcasts against the rates.
+
+    Returns:
+        As of `precision_at`.
+
+    Raises:
+        ValueError: a class ratio is negative or infinite.
+
+    >>> print(precision_of_rates(np.array(.9), np.array(.05), class_ratio=1 / 9).round(4))
+    0.6667
+    """
+    odds = at_least_zero("precision_at: class_ratio", class_ratio) * recall
+    return ratio(odds, odds + false_positive_rate)
 
 
 def balanced_precision(counts: ConfusionCounts) -> FloatArray:

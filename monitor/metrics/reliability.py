@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from monitor.metrics.calibration import brier_score, middles
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates, labelled_cases
 from monitor.metrics.ratio import ratio
 
 if TYPE_CHECKING:
@@ -89,7 +90,11 @@ def group_starts(
 
 
 def score_groups(
-    histogram: ScoreHistogram, starts: CountArray, *, balanced: bool = False
+    histogram: ScoreHistogram,
+    starts: CountArray,
+    *,
+    balanced: bool = False,
+    errors: ErrorRates = NO_ERRORS,
 ) -> ScoreGroups:
     """Return scores and rates of positives in given groups.
 
@@ -97,6 +102,7 @@ def score_groups(
         histogram: labelled cases by score; axes before the bins are allowed.
         starts: the first bin of each group, as of `group_starts`.
         balanced: give both classes the same weight.
+        errors: rates of wrong labels that the histogram is corrected for.
     """
     of_positive, of_negative = _weights(histogram, balanced=balanced)
     score = middles(histogram.bins)
@@ -106,12 +112,13 @@ def score_groups(
     cases = positive + negative
     weight = of_positive * positive + of_negative * negative
     some = np.where(weight > 0, weight, 1.0)
-    varied = of_positive * of_negative * cases / some**2
+    varied = of_positive * of_negative * cases / (some**2 * errors.left)
+    labelled = labelled_cases(positive, negative, errors)
     return ScoreGroups(
         share=ratio(weight, weight.sum(axis=-1, keepdims=True)),
         score=(of_positive * scores[0] + of_negative * scores[1]) / some,
         rate=of_positive * positive / some,
-        variance=varied**2 * positive * negative / np.maximum(cases - 1, 1),
+        variance=varied**2 * labelled[0] * labelled[1] / np.maximum(cases - 1, 1),
     )
 
 
@@ -133,7 +140,11 @@ def reliability_curve(histogram: ScoreHistogram, groups: int = GROUPS) -> Reliab
 
 
 def reliability(
-    histogram: ScoreHistogram, starts: CountArray | None = None, *, balanced: bool = False
+    histogram: ScoreHistogram,
+    starts: CountArray | None = None,
+    *,
+    balanced: bool = False,
+    errors: ErrorRates = NO_ERRORS,
 ) -> FloatArray:
     """Mean squared distance of the scores from the rates of positives, without bias.
 
@@ -141,6 +152,7 @@ def reliability(
         histogram: labelled cases by score; axes before the bins are allowed with `starts`.
         starts: the first bin of each group; None for `GROUPS` of about equal weight.
         balanced: give both classes the same weight. The bias is then taken off to first order.
+        errors: rates of wrong labels that the histogram is corrected for.
 
     Returns:
         0 for calibrated scores on average, so that it may lie slightly below 0; NaN with
@@ -151,7 +163,7 @@ def reliability(
     """
     if starts is None:
         starts = group_starts(histogram, balanced=balanced)
-    found = score_groups(histogram, starts, balanced=balanced)
+    found = score_groups(histogram, starts, balanced=balanced, errors=errors)
     squares = (found.score - found.rate) ** 2 - found.variance
     mean = (found.share * squares).sum(axis=-1)
     positives, negatives = (s.sum(axis=-1) for s in (histogram.positive, histogram.negative))
@@ -160,7 +172,10 @@ def reliability(
 
 
 def brier_parts(
-    histogram: ScoreHistogram, starts: CountArray | None = None
+    histogram: ScoreHistogram,
+    starts: CountArray | None = None,
+    *,
+    errors: ErrorRates = NO_ERRORS,
 ) -> BrierParts[FloatArray]:
     """Split the Brier score into reliability, resolution and uncertainty, without remainder.
 
@@ -170,6 +185,7 @@ def brier_parts(
     Args:
         histogram: labelled cases by score; axes before the bins are allowed with `starts`.
         starts: the first bin of each group; None for `GROUPS` of about equally many cases.
+        errors: rates of wrong labels that the histogram is corrected for.
 
     Returns:
         The parts; NaN with fewer than two labelled cases.
@@ -188,7 +204,7 @@ def brier_parts(
     """
     positives = histogram.positive.sum(axis=-1)
     cases = positives + histogram.negative.sum(axis=-1)
-    off = reliability(histogram, starts)
+    off = reliability(histogram, starts, errors=errors)
     uncertainty = ratio(positives, cases) * ratio(cases - positives, cases - 1)
     return BrierParts(off, off + uncertainty - brier_score(histogram), uncertainty)
 

@@ -43,19 +43,26 @@ class Scale(NamedTuple):
         forward: from the metric to the scale, increasing; infinite at the ends of its range.
         back: from the scale to the metric.
         slope: derivative of `forward`.
+        lowest: lower end of the metric's range.
+        highest: upper end.
     """
 
     forward: Callable[[FloatArray], FloatArray]
     back: Callable[[float], float]
     slope: Callable[[float], float]
+    lowest: float = -np.inf
+    highest: float = np.inf
 
 
-LOG_ODDS = Scale(logit, expit, lambda value: 1 / (value * (1 - value)))
+LOG_ODDS = Scale(logit, expit, lambda value: 1 / (value * (1 - value)), 0.0, 1.0)
 """For metrics in [0, 1]."""
-LOG = Scale(np.log, np.exp, lambda value: 1 / value)
+LOG = Scale(np.log, np.exp, lambda value: 1 / value, 0.0)
 """For metrics of at least 0."""
 LOG_BELOW_ONE = Scale(
-    lambda value: -np.log1p(-value), lambda value: -np.expm1(-value), lambda value: 1 / (1 - value)
+    lambda value: -np.log1p(-value),
+    lambda value: -np.expm1(-value),
+    lambda value: 1 / (1 - value),
+    highest=1.0,
 )
 """For metrics of at most 1."""
 PLAIN = Scale(lambda value: value, lambda value: value, lambda _: 1.0)
@@ -120,10 +127,15 @@ def interval(days: ScoredDays, statistic: Statistic, level: float = 0.95) -> Int
         statistic: of the metric.
         level: coverage, in (0, 1).
 
+    Returns:
+        An estimate beyond the range of the metric, as where labels are corrected by rates that
+        leave too few positives, is the end of that range.
+
     Source:
         Efron 1982 (jackknife and infinitesimal jackknife).
     """
-    estimate, count, scale = float(statistic.value(days.whole)), days.held, statistic.scale
+    value, count, scale = float(statistic.value(days.whole)), days.held, statistic.scale
+    estimate = min(max(value, scale.lowest), scale.highest)  # NaN stays NaN
     if not np.isfinite(estimate) or count < _FEWEST_DAYS:
         return Interval(estimate)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,12 +10,16 @@ import numpy as np
 
 from monitor.metrics import score_statistics as by
 from monitor.metrics.calibration import CalibrationLine
+from monitor.metrics.corrected_scores import with_label_errors
 from monitor.metrics.curves import tied_pairs
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates, true_share
 from monitor.metrics.rates import class_ratio, false_positive_rate
 from monitor.metrics.reliability import BrierParts, ReliabilityCurve, reliability_curve, root
 from monitor.metrics.score_intervals import Interval, ScoredDays, Statistic, interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from monitor.counts import ConfusionCounts
     from monitor.metrics.histogram import ScoreHistogram
 
@@ -33,6 +37,8 @@ class ScoreSkill:
             count as days.
         reference: outcomes of the reference, a scalar, for the metrics at its class ratio
             and its false-positive rate; None without one.
+        errors: rates of wrong labels that the metrics are corrected for (`corrected_scores`);
+            of ranges, estimates are those in the middle, and intervals hold at all ends.
 
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> day = ScoreHistogram.from_scores(positive=[.9, .6], negative=[.6, .2])
@@ -44,6 +50,7 @@ class ScoreSkill:
 
     by_day: ScoreHistogram
     reference: ConfusionCounts | None = None
+    errors: ErrorRates = NO_ERRORS
 
     def __repr__(self) -> str:
         return (
@@ -78,7 +85,7 @@ class ScoreSkill:
 
     @cached_property
     def tied_pairs(self) -> float:
-        """Share of pairs of a positive and a negative whose scores lie in one bin."""
+        """Share of pairs of a labelled positive and negative whose scores lie in one bin."""
         return float(tied_pairs(self.by_day.sum()))
 
     @cached_property
@@ -94,7 +101,12 @@ class ScoreSkill:
 
     @cached_property
     def precision_recall_gain(self) -> Interval:
-        """Area under the precision-recall-gain curve, at most 1."""
+        """Area under the precision-recall-gain curve, at most 1.
+
+        NaN where labels have errors: the correction is biased where the curve begins.
+        """
+        if any(self.errors):
+            return Interval(_NAN)
         return self._of(by.GAIN_AREA)
 
     @cached_property
@@ -115,7 +127,8 @@ class ScoreSkill:
     @cached_property
     def brier(self) -> BrierParts[Interval]:
         """Parts of the Brier score."""
-        return BrierParts(*map(self._of, by.parts_of_brier(self.by_day.sum())))
+        whole = self.by_day.sum()
+        return BrierParts(*self._all_of(lambda errors: by.parts_of_brier(whole, errors)))
 
     @cached_property
     def calibration_error(self) -> Interval:
@@ -125,7 +138,8 @@ class ScoreSkill:
     @cached_property
     def calibration(self) -> CalibrationLine[Interval]:
         """Logistic calibration of the scores."""
-        return CalibrationLine(*map(self._of, by.calibration(self.by_day.sum())))
+        whole = self.by_day.sum()
+        return CalibrationLine(*self._all_of(lambda errors: by.calibration(whole, errors)))
 
     @cached_property
     def log_loss(self) -> Interval:
@@ -143,7 +157,11 @@ class ScoreSkill:
 
         Scores that are calibrated where classes are not equal have one, too: compare it.
         """
-        return _root(self._of(by.distance_from_rates(self.by_day.sum(), balanced=True)))
+        whole = self.by_day.sum()
+        (squared,) = self._all_of(
+            lambda errors: (by.distance_from_rates(whole, errors, balanced=True),)
+        )
+        return _root(squared)
 
     @cached_property
     def balanced_log_loss(self) -> Interval:
@@ -153,14 +171,36 @@ class ScoreSkill:
     @cached_property
     def reliability(self) -> ReliabilityCurve:
         """Scores and rates of positives in groups."""
-        return reliability_curve(self.by_day.sum())
+        curve, errors = reliability_curve(self.by_day.sum()), self.errors
+        if not any(errors):
+            return curve
+        return curve._replace(rate=true_share(curve.rate, errors.false_positive, errors.left))
 
     @property
     def _rate(self) -> float:
         return _NAN if self.reference is None else float(false_positive_rate(self.reference))
 
     def _of(self, statistic: Statistic) -> Interval:
-        return interval(ScoredDays.of(self.by_day), statistic)
+        return self._all_of(lambda _: (statistic,))[0]
+
+    def _all_of(self, build: Callable[[ErrorRates], Iterable[Statistic]]) -> tuple[Interval, ...]:
+        """Return some metrics, each with the lowest and highest limit at the ends of the rates."""
+        days = ScoredDays.of(self.by_day)
+
+        def at(errors: ErrorRates) -> list[Interval]:
+            return [interval(days, with_label_errors(one, errors)) for one in build(errors)]
+
+        middle = at(self.errors)
+        if not self.errors.ranges:
+            return tuple(middle)
+        ends = [at(corner) for corner in self.errors.corners]
+        return tuple(map(_within, middle, *ends))
+
+
+def _within(middle: Interval, *ends: Interval) -> Interval:
+    """Return an estimate with the outermost limits; NaN where one of them is."""
+    lower, upper = (end.lower for end in ends), (end.upper for end in ends)
+    return Interval(middle.estimate, float(np.min([*lower])), float(np.max([*upper])))
 
 
 def _root(squared: Interval) -> Interval:

@@ -16,7 +16,9 @@ from monitor.metrics.calibration import (
     log_loss,
     middles,
 )
+from monitor.metrics.corrected_scores import actual_classes
 from monitor.metrics.curves import area_under_gain_curve, area_under_roc, average_precision
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.reliability import BrierParts, brier_parts, group_starts, reliability
 from monitor.metrics.roc_region import mean_recall, range_around, recall_at
 from monitor.metrics.score_intervals import LOG, LOG_BELOW_ONE, PLAIN, Statistic
@@ -96,50 +98,59 @@ def log_likelihood(*, balanced: bool = False) -> Statistic:
     return Statistic(partial(log_loss, balanced=balanced), influence, LOG)
 
 
-def distance_from_rates(whole: ScoreHistogram, *, balanced: bool = False) -> Statistic:
+def distance_from_rates(
+    whole: ScoreHistogram, errors: ErrorRates = NO_ERRORS, *, balanced: bool = False
+) -> Statistic:
     """Return the statistic of reliability, in the groups of these cases.
 
     Args:
         whole: labelled cases of all days by score.
+        errors: rates of wrong labels that the statistic's cases are corrected for.
         balanced: give both classes the same weight.
     """
     starts = group_starts(whole, balanced=balanced)
     return Statistic(
-        partial(reliability, starts=starts, balanced=balanced),
+        partial(reliability, starts=starts, balanced=balanced, errors=errors),
         partial(by.influence_on_reliability, starts=starts, balanced=balanced),
         PLAIN,
     )
 
 
-def parts_of_brier(whole: ScoreHistogram) -> BrierParts[Statistic]:
+def parts_of_brier(whole: ScoreHistogram, errors: ErrorRates = NO_ERRORS) -> BrierParts[Statistic]:
     """Return the statistics of the parts of the Brier score, in the groups of these cases.
 
     Args:
         whole: labelled cases of all days by score.
+        errors: rates of wrong labels that the statistics' cases are corrected for.
     """
     starts = group_starts(whole)
     return BrierParts(
-        distance_from_rates(whole),
+        distance_from_rates(whole, errors),
         Statistic(
-            lambda one: brier_parts(one, starts).resolution,
+            lambda one: brier_parts(one, starts, errors=errors).resolution,
             partial(by.influence_on_resolution, starts=starts),
             PLAIN,
         ),
         Statistic(
-            lambda one: brier_parts(one, starts).uncertainty, by.influence_on_uncertainty, LOG
+            lambda one: brier_parts(one, starts, errors=errors).uncertainty,
+            by.influence_on_uncertainty,
+            LOG,
         ),
     )
 
 
-def calibration(whole: ScoreHistogram) -> CalibrationLine[Statistic]:
+def calibration(
+    whole: ScoreHistogram, errors: ErrorRates = NO_ERRORS
+) -> CalibrationLine[Statistic]:
     """Return the statistics of the logistic calibration.
 
     Days are left out by one step of Newton's method from the line of all.
 
     Args:
         whole: labelled cases of all days by score.
+        errors: rates of wrong labels that the statistics' cases are corrected for.
     """
-    line = calibration_line(whole)
+    line = calibration_line(actual_classes(whole, errors))
     influences = (by.influence_in_the_large, by.influence_on_slope, by.influence_on_intercept)
 
     def near(one: ScoreHistogram, number: int) -> FloatArray:

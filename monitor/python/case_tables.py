@@ -93,7 +93,7 @@ class CaseReader:
         self._check_cases(name, table, mapping)
         reader = TableReader(table, mapping, self._decoder)
         found = list(reader.batches())
-        rejected = RejectedRows(mapping.time.unit, reader.columns, _THRESHOLD)
+        rejected = RejectedRows(mapping.time.unit, reader.columns, _THRESHOLD, many="")
         for batch in found:
             rejected.add(batch.rejected)
         rows = sum(batch.records for batch in found)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from monitor.config.mapping import TimeUnit
 from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import Rejection, RejectReason
+from monitor.feeds.decode.class_lists import ONE_LABEL
 from monitor.feeds.decode.record_faults import UNLABELLED
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
@@ -24,6 +25,12 @@ from monitor.feeds.table_fields import CLASSES, TIMES
 _SHOWN = 5
 _EXAMPLES = 1_000
 """Rows of each reason and field to look at."""
+_TWO = 2
+_TWO_CLASSES = "0, 1,"
+"""What the classes of a model begin with that has no names for them."""
+_MUST_BE, _GOT = ": must be ", ", got "
+_ONE_LABEL = "give one class a row; for several labels a case, configure a model for each label"
+_MANY = "or, of more than two, name all classes, Monitor(Config(defaults={'classes': ['NAME', …]}))"
 _THRESHOLD = "give the model a threshold, Monitor(Config(defaults={'threshold': 0.5}))"
 _TYPE = "leave `type` out where it is no type of event, type={'value': ''}"
 
@@ -35,18 +42,24 @@ class RejectedRows:
         unit: of times that are numbers, as they are read.
         columns: the column of each field that the table has.
         threshold: how to give the score from which a case is positive.
+        many: how to name more than two classes; "" where there cannot be more.
 
     Attributes:
         first: the first rejected rows.
     """
 
     def __init__(
-        self, unit: TimeUnit, columns: Mapping[str, str], threshold: str = _THRESHOLD
+        self,
+        unit: TimeUnit,
+        columns: Mapping[str, str],
+        threshold: str = _THRESHOLD,
+        many: str = _MANY,
     ) -> None:
         self.first: list[Rejection] = []
         self._unit = unit
         self._columns = columns
         self._threshold = threshold
+        self._many = many
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
 
@@ -121,7 +134,10 @@ class RejectedRows:
             if field == "prediction" and look_like_scores(values):
                 scores = "predictions between 0 and 1 seem to be scores"
                 return f"{scores}: write score={column!r}, and {self._threshold}"
-            return _class_hint(field, values)
+            if ONE_LABEL in examples[0].detail:
+                return _ONE_LABEL
+            allowed = examples[0].detail.partition(_MUST_BE)[2].rpartition(_GOT)[0]
+            return _class_hint(field, values, allowed, self._many)
         if field == "segment":
             return f"name the column of each segment key, segment={{{column!r}: {column!r}}}"
         return _score_hint(values) if field == "score" else ""
@@ -148,7 +164,7 @@ def _time_hint(field: str, values: Values, column: str) -> str:
     return "give the zone of times that name none, time={'zone': 'Europe/Berlin'}"
 
 
-def _class_hint(field: str, values: Values) -> str:
+def _class_hint(field: str, values: Values, allowed: str, many: str) -> str:
     texts = texts_of(values)
     absent = [text for text in texts if stands_for_no_class(text)]
     if are_infinite(values):
@@ -159,5 +175,8 @@ def _class_hint(field: str, values: Values) -> str:
     if look_like_scores(values):
         seem = f"{field}s between 0 and 1 seem to be scores"
         return f"{seem}: name the column that holds classes, {field}='COLUMN'"
+    if not allowed.startswith(_TWO_CLASSES):
+        return f"give one of the configured classes, {allowed}, or add the others to `classes`"
     positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
-    return f"say which values are of the positive class, {positive}"
+    asked = f"say which values are of the positive class, {positive}"
+    return f"{asked}, {many}" if many and len(texts) > _TWO else asked

@@ -20,8 +20,9 @@ from monitor.python.frames import frame, notebook_frame
 from monitor.python.table_columns import as_table
 from monitor.report.versions_answer import versions_answer, versions_json
 from monitor.report.versions_text import versions_text
-from monitor.report.versions_words import versions_headline
+from monitor.report.versions_words import condition, versions_headline
 
+_BY_COLUMNS = 'name the columns of segments (segment={"region": "region"})'
 _FRAME_HEIGHT = 640
 """Height of the report in a notebook, pixels; it scrolls inside."""
 
@@ -77,10 +78,12 @@ class VersionsReport:
         return page.encode().decode()  # plain text, which a notebook's frame has to escape
 
     def __str__(self) -> str:
-        return versions_text(self.compared)
+        return versions_text(self.compared, _BY_COLUMNS)
 
     def __repr__(self) -> str:
-        return f"verdict    {self.verdict}\n{self.headline}\nprint() shows the whole report"
+        held = condition(self.compared)
+        more = f"{held}\n" if held else ""
+        return f"verdict    {self.verdict}\n{self.headline}\n{more}print() shows the whole report"
 
     def _repr_html_(self) -> str:
         """Return the report for a notebook, in a frame of its own that runs no script."""

@@ -60,6 +60,8 @@ def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
     for words in SCORE_WORDS.values():
         cells = (_four_digits(words.of(found)) for found in scores.values())
         yield _columns(f"  {words.words}", cells)
+    if any(any(found.errors) for found in scores.values()):
+        yield "  corrected for wrong labels (label_errors), but for the precision-recall-gain area"
     for name, found in scores.items():
         yield from _ties(name, found)
 

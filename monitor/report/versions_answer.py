@@ -23,7 +23,7 @@ from monitor.report.answer_parts import (
     outcome_sums,
     time_text,
 )
-from monitor.report.versions_words import versions_headline
+from monitor.report.versions_words import adjusted_for, condition, versions_headline
 
 
 class EqualMixMetrics(Struct, frozen=True, kw_only=True):
@@ -196,6 +196,10 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         a: the version to compare with.
         b: the version that is judged.
         class_ratio: positives per negative of both together.
+        adjusted_for: what the mix is equal by: segment keys, `day` and `hour`; empty where the same
+            cases are compared, and where neither segments nor times are known.
+        condition: what the verdict holds under, where no segment key is among them; null where one
+            is, and where the same cases are compared.
         segments: keys whose combinations of values are compared one by one.
         segments_left_out: other keys of recorded events, where nobody named the segments.
         decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
@@ -222,6 +226,8 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     a: ComparedVersion
     b: ComparedVersion
     class_ratio: float | None
+    adjusted_for: tuple[str, ...]
+    condition: str | None
     segments: tuple[str, ...]
     segments_left_out: tuple[LeftOutSegment, ...]
     decided_by: str
@@ -233,29 +239,6 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     paired: PairedCases | None
     outcomes_to_settle: float | None
     days_to_settle: float | None
-
-
-class VersionsNotCompared(Struct, frozen=True, kw_only=True):
-    """Two versions that cannot be compared over the same time, or not yet.
-
-    Attributes:
-        model: its name.
-        headline: why, in one sentence.
-        verdict: `not_shown`.
-    """
-
-    model: str
-    headline: str
-    verdict: VersionVerdict = VersionVerdict.NOT_SHOWN
-
-
-def not_compared_text(why: str) -> str:
-    """Return that nothing is compared.
-
-    Args:
-        why: the reason, without a full stop.
-    """
-    return f"Nothing is compared: {why}."
 
 
 def versions_json(found: VersionsCompared) -> str:
@@ -280,6 +263,8 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         a=_version(found, 0),
         b=_version(found, 1),
         class_ratio=defined(comparison.class_ratio),
+        adjusted_for=adjusted_for(found),
+        condition=condition(found) or None,
         segments=found.segments,
         segments_left_out=tuple(
             LeftOutSegment(key=key, because=because) for key, because in found.left_out

@@ -34,7 +34,8 @@ from monitor.report.answer_parts import (
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
-from monitor.report.versions_answer import VersionsAnswer, not_compared_text, versions_answer
+from monitor.report.versions_answer import VersionsAnswer, versions_answer
+from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
 from monitor.report.versions_words import over_time, too_new
 from monitor.report.vocabulary import METRIC_WORDS
@@ -215,11 +216,6 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
             "The beginning of the time that is compared moves along: the verdict holds for one "
             "look, and not for all looks of a rollout."
         )
-    if not (compared.segments or compared.comparison.by_pairs):
-        yield (
-            "The mix is equal by day and hour alone, and a version that gets other cases may look "
-            f"worse or better: {_CONFIGURED}."
-        )
     if compared.ended is not None:
         yield over_time(compared.ended)
     if compared.too_new is not None:
@@ -249,7 +245,8 @@ def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[st
         yield f"{shared.text}."
     if model.duplicates > (0 if shared is None else shared.predictions):
         yield (
-            "Of two predictions of one id the first counts, and the other is a duplicate: a "
+            "Of two predictions of one id the earlier counts, at one time that of the version that "
+            "is first by name, and the other is a duplicate: a "
             "version that scores the ids of another is compared with it where it is configured in "
             "shadow_versions, or from recorded events, by compare --feed."
         )

@@ -16,7 +16,14 @@ from monitor.events.left_out_keys import LeftOutBecause
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
 from monitor.report.printable import one_line
-from monitor.report.versions_words import compared_at, over_time, too_new, versions_headline
+from monitor.report.versions_words import (
+    adjusted_for,
+    compared_at,
+    condition,
+    over_time,
+    too_new,
+    versions_headline,
+)
 from monitor.report.vocabulary import METRIC_WORDS
 
 COLUMNS = 100
@@ -48,18 +55,20 @@ def versions_text(found: VersionsCompared, by_segments: str = RECORDED) -> str:
         by_segments: how segments are taken into account, where none are.
     """
     sections = (
-        _verdict(found),
+        _verdict(found, by_segments),
         _sides(found),
         _parts(found),
         _pairs(found),
-        _limits(found, by_segments),
+        _limits(found),
     )
     return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)
 
 
-def _verdict(found: VersionsCompared) -> Iterator[str]:
-    """Yield the verdict, and the keys that could hold another mix."""
+def _verdict(found: VersionsCompared, by_segments: str) -> Iterator[str]:
+    """Yield the verdict, what it holds under, and the keys that could hold another mix."""
     yield from wrap(versions_headline(found), COLUMNS)
+    if text := condition(found):
+        yield from wrap(f"{text} To leave out what segments explain, {by_segments}.", COLUMNS)
     if named := _left_out(found, *_COULD_MATTER):
         text = (
             f"The mix is not equal by {named}: what differs there counts as the model; "
@@ -164,7 +173,7 @@ def p_value_text(value: float) -> str:
     return f"{value:.3f}" if value >= _SHOWN else f"{value:.1g}"
 
 
-def _limits(found: VersionsCompared, by_segments: str) -> Iterator[str]:
+def _limits(found: VersionsCompared) -> Iterator[str]:
     comparison = found.comparison
     compared = comparison.decided_by
     within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
@@ -172,7 +181,7 @@ def _limits(found: VersionsCompared, by_segments: str) -> Iterator[str]:
         both = "" if 0 in found.predictions else "both in use and "
         yield f"Compared from {within} UTC, with {both}outcomes mature."
     if not comparison.by_pairs:
-        yield from wrap(_strata(found, by_segments), COLUMNS)
+        yield from wrap(_strata(found), COLUMNS)
     if alike := _left_out(found, LeftOutBecause.ONE_VALUE):
         yield from wrap(f"Not looked at: {alike}.", COLUMNS)
     sequence = compared.found
@@ -200,11 +209,9 @@ def _sequence(found: VersionsCompared) -> str:
     return text
 
 
-def _strata(found: VersionsCompared, by_segments: str) -> str:
-    keys = ", ".join(map(one_line, found.segments))
+def _strata(found: VersionsCompared) -> str:
     rates = found.comparison.strata.rates
-    times = [] if found.is_moment else ["day", "hour"]
-    by = [*([keys] if keys else []), *times]
+    by = [*map(one_line, adjusted_for(found))]
     if not by:
         return "The mix is as it was: neither segments nor times are known."
     compared = " and ".join([", ".join(by[:-1]), by[-1]]) if by[1:] else by[0]
@@ -215,10 +222,7 @@ def _strata(found: VersionsCompared, by_segments: str) -> str:
         if share >= _SHOWN
     ]
     rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
-    hint = (
-        "" if keys else f" A version that gets other cases may look worse or better: {by_segments}."
-    )
-    return f"The mix is equal by {compared}{rest}.{hint}"
+    return f"The mix is equal by {compared}{rest}."
 
 
 def _time(milliseconds: int) -> str:

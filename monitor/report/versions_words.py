@@ -64,6 +64,30 @@ def compared_at(found: VersionsCompared) -> str:
     return "at equal class ratio and mix" if found.segments else "at equal class ratio"
 
 
+def adjusted_for(found: VersionsCompared) -> tuple[str, ...]:
+    """Return what the mix of cases is equal by: segment keys, day and hour.
+
+    Nothing where the same cases are compared, or neither segments nor times are known.
+    """
+    if found.comparison.by_pairs:
+        return ()
+    return (*found.segments, *(() if found.is_moment else ("day", "hour")))
+
+
+def condition(found: VersionsCompared) -> str:
+    """Return what the verdict holds under, where no segment is compared by; else "".
+
+    Cases alone do not tell a worse model from harder cases: scores of either version rest on both.
+    """
+    if found.segments or found.comparison.by_pairs:
+        return ""
+    by = "at the mix as it was" if found.is_moment else "by day and hour alone"
+    return (
+        f"The comparison holds if both versions get alike cases, as by random assignment: it is "
+        f"{by}, and a version that gets harder cases looks worse."
+    )
+
+
 def too_new(version: VersionTraffic) -> str:
     """Return that the version that began last has too few outcomes, in a sentence."""
     return (
@@ -98,7 +122,9 @@ def worse_version(found: VersionsCompared) -> str:
 def worse_by(found: VersionsCompared) -> str:
     """Return that B is worse, and by which rate, in a short sentence."""
     compared = found.comparison.decided_by
-    return f"{worse_version(found)} over the same time: {_against(compared, _main_rate(compared))}."
+    alike = ", if both get alike cases" if condition(found) else ""
+    rate = _against(compared, _main_rate(compared))
+    return f"{worse_version(found)} over the same time: {rate}{alike}."
 
 
 def to_settle(found: VersionsCompared) -> str:

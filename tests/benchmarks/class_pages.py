@@ -1,11 +1,13 @@
 """False pages of a model of many classes, wrong verdicts, and confusions that are named.
 
     python -m tests.benchmarks.class_pages [--world WORLD] [--classes K] [--years N] [--a-day N]
+        [--changed-on DAY]
 
 Each stream goes through the whole monitor. Its rates of confusion scatter from day to day, as do
 the shares of the classes. Worlds: `steady`, in which nothing else changes; `shares`, in which the
 shares of all classes are drawn anew every 60 days; and `confusion`, in which the share of the
-first class that is predicted as the second rises by .15 on day 60 of 120. Looked at once a week.
+first class that is predicted as the second rises by .15 on day 60 of 120, or on another one. Looked
+at once a week.
 
 A line for each stream: its pages; the weekly looks at windows in which the model, or a class, is
 called worse; and for a confusion, after how many days the model pages, and which pairs are named.
@@ -44,6 +46,7 @@ class Stream(NamedTuple):
         a_day: outcomes a day.
         days: length.
         seed: of all chance.
+        changed_on: day from which on the world is another.
     """
 
     world: str
@@ -51,6 +54,7 @@ class Stream(NamedTuple):
     a_day: int
     days: int
     seed: int
+    changed_on: int = CHANGED
 
     @property
     def names(self) -> list[str]:
@@ -65,12 +69,12 @@ class Stream(NamedTuple):
         rates[~np.eye(size, dtype=bool)] = usual.ravel()
         shares, noise = rng.dirichlet(np.full(size, 5.0)), np.zeros((size, size))
         for day in range(self.days):
-            if self.world == "shares" and day >= CHANGED and day % _SHARES_LAST == 0:
+            if self.world == "shares" and day >= self.changed_on and day % _SHARES_LAST == 0:
                 shares = rng.dirichlet(np.full(size, 1.5))
             fresh = rng.normal(0, _SCATTER, (size, size))
             noise = _CARRY_OVER * noise + np.sqrt(1 - _CARRY_OVER**2) * fresh
             today = rates.copy()
-            if self.world == "confusion" and day >= CHANGED:
+            if self.world == "confusion" and day >= self.changed_on:
                 today[0, :2] += [-_RISE, _RISE]
             today = today * np.exp(noise)
             today /= today.sum(axis=1, keepdims=True)
@@ -140,11 +144,15 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=20)
     parser.add_argument("--a-day", type=int, default=1_500)
     parser.add_argument("--years", type=int, default=10, help="streams; of 120 days for confusion")
+    parser.add_argument("--changed-on", type=int, default=CHANGED)
     options = parser.parse_args()
     days = 2 * CHANGED if options.world == "confusion" else YEAR
     total = pages = 0
     for seed in range(options.years):
-        found = watch(Stream(options.world, options.classes, options.a_day, days, seed))
+        stream = Stream(
+            options.world, options.classes, options.a_day, days, seed, options.changed_on
+        )
+        found = watch(stream)
         total, pages = total + 1, pages + len(found.pages)
         print(
             f"{options.world} {seed}: pages {[round(day, 1) for day in found.pages]}; called worse "

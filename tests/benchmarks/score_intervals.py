@@ -21,6 +21,7 @@ from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.score_words import SCORE_WORDS
 
@@ -37,17 +38,21 @@ class World(NamedTuple):
         cases: a day.
         mean: mean log-odds of a positive.
         apart: standard deviation of the mean between days.
+        errors: rates of wrong labels that are configured; labels are wrong at their middle.
     """
 
     cases: int
     mean: float
     apart: float = 0.0
+    errors: ErrorRates = NO_ERRORS
 
 
 WORLDS = {
     "independent": World(200, -2.5),
     "days differ": World(200, -2.5, 0.3),
     "rare": World(2_000, -6.0),
+    "wrong labels": World(2_000, -6.0, errors=ErrorRates(0.01, 0.05)),
+    "and unsure": World(2_000, -6.0, errors=ErrorRates.within((0.005, 0.015), 0.05)),
 }
 
 
@@ -86,7 +91,11 @@ def coverage(world: World, days: int, draws: int) -> dict[str, tuple[float, floa
     true = _true(world)
     held: dict[str, list[bool]] = {name: [] for name in SCORE_WORDS}
     for seed in range(draws):
-        skill = ScoreSkill(by_day=drawn(world, days, seed), reference=REFERENCE)
+        skill = ScoreSkill(
+            by_day=labelled(drawn(world, days, seed), world.errors, seed),
+            reference=REFERENCE,
+            errors=world.errors,
+        )
         for name, words in SCORE_WORDS.items():
             found = words.of(skill)
             if np.isfinite(found.lower):
@@ -95,6 +104,24 @@ def coverage(world: World, days: int, draws: int) -> dict[str, tuple[float, floa
         name: (float(np.mean(found)) if found else np.nan, len(found) / draws)
         for name, found in held.items()
     }
+
+
+def labelled(actual: ScoreHistogram, errors: ErrorRates, seed: int) -> ScoreHistogram:
+    """Return the cases by their labels, each of which is wrong by itself.
+
+    Args:
+        actual: the cases by actual class.
+        errors: rates of wrong labels.
+        seed: of the draw.
+    """
+    rng = np.random.default_rng([1, seed])
+    wrong = rng.binomial(actual.negative, errors.false_positive)
+    missed = rng.binomial(actual.positive, errors.false_negative)
+    return ScoreHistogram(
+        positive=actual.positive - missed + wrong,
+        negative=actual.negative - wrong + missed,
+        unlabelled=actual.unlabelled,
+    )
 
 
 def _true(world: World) -> dict[str, float]:

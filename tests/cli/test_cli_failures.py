@@ -19,8 +19,10 @@ BAD = {
     ),
     "bad_value": (
         '{"ts":1,"prediction":"yes","label":1}\n',
-        "say which values are of the positive class, which of the negative, and which of none: "
-        "--positive prediction=VALUE",
+        (
+            "say which values are of the positive class, which of the negative, and which of none: "
+            "--positive prediction=VALUE"
+        ),
     ),
     "unknown_type": ('{"type":"event","ts":1}\n', "`type` is here the type of an event"),
     "timestamp_in_milliseconds": (

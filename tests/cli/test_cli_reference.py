@@ -17,6 +17,7 @@ from monitor.config import load_config, parse_config
 from monitor.counts import ConfusionCounts
 
 CELLS = {"tp": (1, 1), "fp": (1, 0), "fn": (0, 1), "tn": (0, 0)}
+FIELDS = ("prediction", "label")
 MODEL = "delay-hgb-v1"
 
 
@@ -219,6 +220,51 @@ def test_a_file_is_no_reference_of_many_classes(capsys, tmp_path, command):
     assert code == 2
     assert "'mail' has 3 classes, and a file is the reference of models of two only" in error
     assert "positive" not in error
+
+
+MIXED = "models: {fraud: {}, claims: {classes: [pay, deny]}, mail: {classes: [card, loan, other]}}"
+OF_MODEL = {"fraud": [0, 1], "claims": ["pay", "deny"], "mail": ["card", "loan", "other"]}
+
+
+def mixed(path, models):
+    """Outcomes of models of two classes and of more in one file."""
+    rng, rows = random.Random(9), []
+    for number in range(600):
+        model = models[number % len(models)]
+        actual, other = rng.choice(OF_MODEL[model]), rng.choice(OF_MODEL[model])
+        predicted = actual if rng.random() < 0.85 else other
+        rows.append({"model": model, "ts": number, "prediction": predicted, "label": actual})
+    path.write_text("".join(json.dumps({"type": "outcome", **row}) + "\n" for row in rows))
+    return pd.DataFrame(rows)
+
+
+def test_a_file_gives_a_block_for_each_model_of_two_classes_and_says_which_it_leaves_out(
+    capsys, tmp_path
+):
+    path, config = tmp_path / "held.ndjson", tmp_path / "monitor.yaml"
+    table = mixed(path, ["fraud", "claims", "mail"])
+    config.write_text(MIXED)
+    done = ran(capsys, "reference", path, "-c", config)
+    assert done.code == 0
+    counted = {
+        model: cells(*(table[table["model"] == model][name] == positive for name in FIELDS))
+        for model, positive in (("fraud", 1), ("claims", "deny"))
+    }
+    assert references(done.out) == counted
+    assert "mail: left out: has 3 classes, and a file is the reference of models of two" in done.err
+    assert "rejected" not in done.err
+    replayed = ran(capsys, "replay", path, "-c", config, "--reference", path, "--json")
+    models = json.loads(replayed.out)["models"]
+    assert [models[name]["reference"]["source"] for name in counted] == ["counts", "counts"]
+
+
+def test_a_file_of_models_of_many_classes_alone_is_refused_beside_one_of_two(capsys, tmp_path):
+    path, config = tmp_path / "held.ndjson", tmp_path / "monitor.yaml"
+    mixed(path, ["mail"])
+    config.write_text(MIXED)
+    done = ran(capsys, "reference", path, "-c", config, "--threshold", "0.5")
+    assert (done.code, done.out) == (3, "")
+    assert "has predictions of models of more than two classes only" in done.err
 
 
 def test_standard_input_is_refused(capsys):

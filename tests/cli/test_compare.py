@@ -406,6 +406,44 @@ def test_keys_that_somebody_names_leave_out_none(capsys, tmp_path):
     assert "Not looked at" not in text
 
 
+@pytest.mark.parametrize("asked", ["version", "region,version"])
+def test_the_version_as_a_named_segment_is_refused_and_drops_no_configured_key(
+    capsys, three, asked
+):
+    done = ran(capsys, "compare", three, "--segments", asked)
+    assert (done.code, done.out) == (2, "")
+    assert f"the version is compared, and cannot be a segment as well, got {asked!r}" in done.err
+
+
+def test_without_segment_keys_the_condition_stands_beside_the_verdict(capsys, tmp_path):
+    """Version 7 is as good as 6 on each case, and gets more of the hard ones: no key says so."""
+    rng, events = random.Random(22), []
+    for number in range(8_000):
+        new = rng.random() < 0.3
+        hard = rng.random() < (0.9 if new else 0.2)
+        label = rng.random() < 0.3
+        rate = (0.5 if hard else 0.9) if label else (0.2 if hard else 0.05)
+        at = {"id": f"i{number}", "ts": DAY + number * 150, "label": int(label)}
+        made = {"type": "outcome", "prediction": int(rng.random() < rate), "version": "67"[new]}
+        events.append(made | at | {"segment": {"hard": str(hard)}})
+    bare = [{k: v for k, v in event.items() if k != "segment"} for event in events]
+    path = written(tmp_path / "bare.ndjson", *bare)
+    first = " ".join(ran(capsys, "compare", path).out.partition("\n\n")[0].split())
+    condition = (
+        "The comparison holds if both versions get alike cases, as by random assignment: it is by "
+        "day and hour alone, and a version that gets harder cases looks worse."
+    )
+    assert first.startswith("Version 7 is worse than 6: ")
+    assert condition in first
+    assert first.endswith("compare by segments (--segments).")
+    found = compared(capsys, path)
+    assert (found["adjusted_for"], found["condition"]) == (["day", "hour"], condition)
+    keyed_path = written(tmp_path / "keyed.ndjson", *events)
+    found = compared(capsys, keyed_path)
+    assert (found["adjusted_for"], found["condition"]) == (["hard", "day", "hour"], None)
+    assert found["verdict"] in ("equal", "not_shown")
+
+
 def test_a_key_of_one_value_in_each_of_two_files_has_two_values(capsys, tmp_path):
     months = {"a": list(keyed(300)), "b": [e | {"ts": e["ts"] + DAY} for e in keyed(600)][300:]}
     for month, events in months.items():

@@ -91,3 +91,32 @@ def test_where_the_other_model_is_gone_no_other_one_is_blamed():
     (model,) = Monitor(config, monitor.state()).snapshot().models
     assert (model.shared_ids.predictions, model.shared_ids.other) == (200, "")
     assert "that another model predicted" in model.shared_ids.text
+
+
+def two_versions(**moved):
+    """Predictions of two versions of one model, at one time unless version 7 is moved."""
+    for number in range(200):
+        for version in "67":
+            made = {"type": "prediction", "id": f"c{number}", "prediction": number % 2}
+            at = DAY + number * 600 + (moved.get("seconds", 0) if version == "7" else 0)
+            yield made | {"ts": at, "version": version}
+        yield {"type": "label", "id": f"c{number}", "ts": DAY + number * 600 + 60, "label": 1}
+
+
+def test_replay_says_that_ids_repeat_while_two_versions_predict(capsys, tmp_path):
+    done = ran(capsys, "replay", written(tmp_path / "a.ndjson", *two_versions()))
+    said = " ".join(done.err.split())
+    assert done.code == 0
+    assert said.count("200 of 400 predictions of default repeat an id while several versions") == 1
+    assert "at one time the one predicted negative where the version is no segment" in said
+    assert "configure the others in shadow_versions, or compare them with compare FILE" in said
+    paired = ran(capsys, "compare", tmp_path / "a.ndjson")
+    assert "while several versions" not in paired.err  # pairs there are no repeats
+
+
+def test_redelivered_predictions_of_versions_in_turn_have_no_such_warning(capsys, tmp_path):
+    events = list(two_versions(seconds=200 * 600))
+    events = [e | {"id": f"{e['id']}-{e.get('version', 6)}"} for e in events]
+    events += [e for e in events if e.get("version") == "6"]
+    done = ran(capsys, "replay", written(tmp_path / "a.ndjson", *events))
+    assert "while several versions" not in done.err

@@ -81,6 +81,48 @@ def test_the_metrics_follow_a_label_that_is_revised():
     assert revised.roc_auc != before.roc_auc
 
 
+def corrected_area(label, score, false_positive, false_negative):
+    """Menon et al. 2015, over all pairs: each label is a part of a case of either class."""
+    positive = np.where(label, 1 - false_positive, -false_positive)
+    negative = np.where(label, -false_negative, 1 - false_negative)
+    place = np.floor(score * 1000)
+    wins = (place[:, None] > place) + (place[:, None] == place) / 2
+    return (positive @ wins @ negative) / (positive.sum() * negative.sum())
+
+
+def test_metrics_are_corrected_for_wrong_labels():
+    monitor = Monitor(
+        configured(label_errors={"false_positive": [0.01, 0.03], "false_negative": 0.05})
+    )
+    by_day = fed(monitor)
+    (model,) = monitor.snapshot().models
+    label, score = (np.concatenate(part) for part in zip(*by_day[5:7], strict=True))
+    found = model.scores["3d"].roc_auc
+    assert found.estimate == pytest.approx(corrected_area(label, score, 0.02, 0.05), abs=1e-12)
+    assert found.estimate > sklearn.metrics.roc_auc_score(label, np.floor(score * 1000)) + 0.01
+    ends = (corrected_area(label, score, end, 0.05) for end in (0.01, 0.03))
+    assert all(found.lower < end < found.upper for end in ends)
+
+
+def test_metrics_follow_the_rates_that_audits_show():
+    monitor = Monitor(configured(label_errors="audit"))
+    by_day = fed(monitor)
+    assert monitor.snapshot().models[0].scores == {}
+    seen = []
+    for wrong in (0, 1):  # of each eight audits
+        for day, (label, _) in enumerate(by_day[2:], 2):
+            for called in (False, True):
+                for i in np.flatnonzero(label == called)[:8].tolist():
+                    true = bool(label[i]) ^ (i % 8 < wrong)
+                    monitor.label(f"{day}-{i}", ts=8 * DAY, label=true, audit=True)
+        (model,) = monitor.snapshot().models
+        if model.scores:
+            seen.append((model.label_errors, model.scores["3d"].roc_auc.estimate))
+    assert len(seen) == 2
+    assert seen[0] != seen[1]
+    assert seen[1][1] > seen[0][1]
+
+
 @pytest.mark.parametrize(
     ("changed", "scored"),
     [({}, False), ({"labelling": "negatives_by_timeout", "maturity": "5d"}, True)],

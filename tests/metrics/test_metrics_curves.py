@@ -152,6 +152,17 @@ def test_the_area_under_the_gain_curve_is_its_integral(
     assert area_under_gain_curve(histogram) == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
+def test_the_area_under_the_gain_curve_is_that_of_its_authors_package() -> None:
+    """The example of pyprg 0.1.1b7, which needs a NumPy of before 1.23; its `calc_auprg`."""
+    labels = [1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1]
+    scores = [rank / 25 for rank in range(25, 0, -1)]
+    example = ScoreHistogram.from_scores(
+        positive=[score for score, label in zip(scores, labels, strict=True) if label],
+        negative=[score for score, label in zip(scores, labels, strict=True) if not label],
+    )
+    assert area_under_gain_curve(example) == pytest.approx(0.43246210357422326, rel=1e-12)
+
+
 def test_a_perfect_ranking_has_every_area_1() -> None:
     perfect = ScoreHistogram.from_scores(positive=[0.9, 0.8], negative=[0.1, 0.2, 0.3])
     for area in (area_under_roc, average_precision, area_under_gain_curve):

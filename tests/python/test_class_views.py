@@ -1,4 +1,6 @@
-"""The classes of a window as Python shows them."""
+"""The classes of a window as Python shows them, and what it says of values that are none."""
+
+import pytest
 
 from monitor import Monitor
 from monitor.config import Config
@@ -25,3 +27,34 @@ def test_a_window_of_two_classes_has_none() -> None:
     monitor = Monitor()
     monitor.predict("a", ts=1, prediction=1)
     assert monitor["default"]["all"].classes is None
+
+
+NAMED = "give one of the configured classes, 'a', 'b', 'c' or null, or add the others to `classes`"
+ONE_LABEL = "give one class a row; for several labels a case, configure a model for each label"
+MANY = "or, of more than two, name all classes, Monitor(Config(defaults={'classes': ['NAME', …]}))"
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "hint"),
+    [
+        (["a", "b", "c"], ["d", "e"], NAMED),
+        (["a", "b", "c"], [["a", "b"], ["a"]], ONE_LABEL),
+        ([], ["a", "b", "c"], MANY),
+    ],
+)
+def test_values_that_are_no_class_are_answered_by_the_classes_of_the_model(
+    classes: list[str], labels: list[object], hint: str
+) -> None:
+    monitor = Monitor(Config(defaults={"classes": classes}))
+    rows = [{"ts": 1, "prediction": "a" if classes else 1, "label": label} for label in labels]
+    with pytest.raises(ValueError, match="every row was rejected") as failed:
+        monitor.feed(rows)
+    said, _, _ = str(failed.value).partition("\n")
+    assert said.endswith(hint)
+    assert ("positive class" in said) is not bool(classes)
+
+
+def test_two_values_are_asked_for_the_positive_one_alone() -> None:
+    with pytest.raises(ValueError, match="positive class") as failed:
+        Monitor().feed({"ts": [1, 2], "prediction": [1, 0], "label": ["a", "b"]})
+    assert MANY not in str(failed.value)

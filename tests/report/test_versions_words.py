@@ -9,7 +9,7 @@ from daily import daily
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import VersionsCompared, VersionStretch, VersionTraffic
 from monitor.report.versions_text import versions_text
-from monitor.report.versions_words import to_settle, versions_headline
+from monitor.report.versions_words import to_settle, versions_headline, worse_by
 
 DAY = 86_400_000
 IMPOSSIBLE = "no number of outcomes"
@@ -61,6 +61,14 @@ def test_a_shadow_that_flags_nothing_is_said_to_tell_nothing_apart():
     paired = replace(one, comparison=compare_two(daily(cells), *pairs))
     assert "Version 7 is worse than 6" in versions_headline(paired)
     assert "Version 7 hardly tells the classes apart, which decides." in versions_text(paired)
+
+
+@pytest.mark.parametrize(("keys", "end"), [((), ", if both get alike cases."), (("region",), ".")])
+def test_a_worse_version_is_worse_for_alike_cases_where_no_key_is_compared_by(keys, end):
+    compared = replace(found((90, 50, 10, 850), (50, 50, 50, 850)), segments=keys)
+    assert worse_by(compared) == (
+        f"Version 7 is worse than 6 over the same time: recall .50 against .90{end}"
+    )
 
 
 def test_a_class_without_outcomes_is_not_said_to_be_impossible():

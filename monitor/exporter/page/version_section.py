@@ -27,8 +27,8 @@ from monitor.report.versions_answer import (
     JointOutcomes,
     PairedCases,
     VersionsAnswer,
-    not_compared_text,
 )
+from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
 from monitor.report.vocabulary import METRIC_WORDS
@@ -79,6 +79,7 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
         h.p(f".verdict.{words.tone}")[
             sign(words), h.strong[_TITLES[found.verdict]], h.span[coded(found.headline)]
         ],
+        h.p(".muted")[found.condition] if found.condition is not None else None,
         h.p[
             one_line(_compared(found)),
             f". The verdict holds {looks}. ",
@@ -95,7 +96,7 @@ def _compared(found: VersionsAnswer) -> str:
     start = f"Compared from {period(found.open, found.close)}" if timed else "Compared"
     if found.decided_by == "pairs":
         return f"{start} on the cases that both scored"
-    by = [*found.segments, *(["day", "hour"] if timed else [])]
+    by = found.adjusted_for
     if not by:
         return f"{start} at the mix as it was: neither segments nor times are known"
     return f"{start} at the same mix by {', '.join(by[:-1])}{' and ' * bool(by[1:])}{by[-1]}"

@@ -161,10 +161,12 @@ class RecordFaults:
             return None
         if score is not None and self._threshold(fields) is not None:
             return None
-        instead = "scores of all classes"
-        if not classes.is_many:
-            instead = "a score with a threshold of the model"
-        return _missing("prediction", f"{instead} would do")
+        instead = "a score with a threshold of the model would do"
+        if classes.is_many:
+            instead = "scores of all classes would do"
+        elif scores is not None:
+            instead = "scores need the classes of the model, configured"
+        return _missing("prediction", instead)
 
     def _name_of_model(self, fields: Fields) -> str:
         """The model of a record, for which `_model` found no fault."""

@@ -107,6 +107,9 @@ def test_a_reader_is_told_of_ids_that_several_versions_scored():
     with client_of(fed(events)) as client:
         found = got(client, "versions", versions="6,7")
     assert any("compare --feed" in limit for limit in found["limits"])
+    assert any(
+        "at one time that of the version that is first by name" in o for o in found["limits"]
+    )
 
 
 def test_ids_that_another_model_predicted_are_named_and_not_put_down_to_versions():
