@@ -28,13 +28,28 @@ class Notation(Protocol):
         """Return how to write the column of each field."""
 
     def constant(self, field: str, value: str) -> str:
-        """Return how to write one value of a field for all records; "" leaves the field out."""
+        """Return how to write one value of a field for all records.
+
+        Args:
+            field: its name.
+            value: the value; "" leaves the field out.
+        """
 
     def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
-        """Return how to write values of a class: its `positive`, `negative` and `missing` ones."""
+        """Return how to write which values are of which class.
+
+        Args:
+            field: `prediction` or `label`.
+            lists: values by `positive`, `negative` and `missing`.
+        """
 
     def time(self, name: str, value: str) -> str:
-        """Return how to write the `zone` or the `unit` of times."""
+        """Return how to write the `zone` or the `unit` of times.
+
+        Args:
+            name: `zone` or `unit`.
+            value: its value.
+        """
 
 
 class OptionNotation:
@@ -52,16 +67,31 @@ class OptionNotation:
         return " ".join(_option("field", *pair) for pair in columns.items())
 
     def constant(self, field: str, value: str) -> str:
-        """Return the option for a constant."""
+        """Return the option for a constant.
+
+        Args:
+            field: its name.
+            value: the value; "" leaves the field out.
+        """
         return _option("constant", field, value)
 
     def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
-        """Return an option for each value."""
+        """Return an option for each value.
+
+        Args:
+            field: `prediction` or `label`.
+            lists: values by `positive`, `negative` and `missing`.
+        """
         options = (_option(name, field, v) for name, values in lists.items() for v in values)
         return " ".join(options)
 
     def time(self, name: str, value: str) -> str:
-        """Return the option for zone or unit."""
+        """Return the option for zone or unit.
+
+        Args:
+            name: `zone` or `unit`.
+            value: its value.
+        """
         return f"--{name} {value}"
 
 
@@ -89,11 +119,21 @@ class YamlNotation:
         return self._fields(columns)
 
     def constant(self, field: str, value: str) -> str:
-        """Return the key `fields`."""
+        """Return the key `fields`.
+
+        Args:
+            field: its name.
+            value: the value; "" leaves the field out.
+        """
         return self._fields({field: {"value": value}})
 
     def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
-        """Return the key `values`; values of the lists follow those that are there."""
+        """Return the key `values`; values of the lists follow those that are there.
+
+        Args:
+            field: `prediction` or `label`.
+            lists: values by `positive`, `negative` and `missing`.
+        """
         given = {str(f): v.model_dump(exclude_unset=True) for f, v in self._mapping.values.items()}
         there = given.get(field, {})
         before = {"missing": ("",), **there}
@@ -101,7 +141,12 @@ class YamlNotation:
         return f"values: {flow({**given, field: {**there, **more}})}"
 
     def time(self, name: str, value: str) -> str:
-        """Return the key `time`."""
+        """Return the key `time`.
+
+        Args:
+            name: `zone` or `unit`.
+            value: its value.
+        """
         given = self._mapping.time.model_dump(exclude_unset=True)
         return f"time: {flow({**given, name: value})}"
 
