@@ -96,7 +96,7 @@ def test_the_names_of_scores_are_the_classes_in_their_order(
 @pytest.mark.parametrize(
     ("command", "listed"), [("init", True), ("replay", True), ("replay", False)]
 )
-def test_scores_without_configured_classes_are_told_how_to_name_them(
+def test_scores_without_configured_classes_are_answered_with_how_to_name_them(
     command: str,
     listed: bool,  # noqa: FBT001  # a parameter of the test
     tmp_path: Path,
@@ -108,6 +108,7 @@ def test_scores_without_configured_classes_are_told_how_to_name_them(
     assert "threshold" not in done.err
 
 
+@pytest.mark.slow
 def test_more_classes_than_a_model_can_have_are_not_learned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
