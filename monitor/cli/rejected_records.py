@@ -11,7 +11,6 @@ from monitor.feeds.mapping.written import Notation, YamlNotation, notation_for
 
 _EXAMPLES = 1_000
 """Records of each reason and field to look at."""
-_MUST_BE, _GOT = ": must be ", ", got "
 
 
 class RejectedRecords:
@@ -120,5 +119,5 @@ class RejectedRecords:
             reason: why they were rejected.
             field: at fault.
         """
-        details = (one.detail.partition(_MUST_BE)[2] for one in self.examples(reason, field))
-        return next((detail.partition(_GOT)[0] for detail in details if detail), "")
+        found = (one.allowed for one in self.examples(reason, field))
+        return next(filter(None, found), "")

@@ -12,6 +12,7 @@ from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import (
     Values,
     are_infinite,
+    are_named_classes,
     have_decimal_comma,
     have_percent_sign,
     look_like_scores,
@@ -24,8 +25,6 @@ _TWO = 2
 _PERCENT = 100
 _COLUMN, _VALUE = "COLUMN", "VALUE"
 """What stands for a name or a value that only a person knows."""
-_TWO_CLASSES = "0, 1,"
-"""What the classes of a model begin with that has no names for them."""
 _FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"
 
 
@@ -55,7 +54,7 @@ def class_hint(field: str, values: Values, allowed: str, notation: Notation) -> 
         return f"{_listed(absent)} {seem} to stand for no class: {missing}"
     if look_like_scores(classes):
         return _column_of_classes(field, notation)
-    if not allowed.startswith(_TWO_CLASSES):
+    if are_named_classes(allowed):
         more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
         return (
             f"write one of the configured classes, {allowed}; or {more}name another column: "

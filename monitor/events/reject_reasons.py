@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 _JSON = json.JSONDecoder()
+_MUST_BE, _GOT = ": must be ", ", got "
 
 
 class RejectReason(StrEnum):
@@ -51,6 +52,15 @@ class Rejection(NamedTuple):
         return self.detail.partition(":")[0]
 
     @property
+    def allowed(self) -> str:
+        """What the field must be, in words; "" where the detail does not say so.
+
+        >>> Rejection(RejectReason.BAD_VALUE, "f:1", "id: must be text, got 5", b"").allowed
+        'text'
+        """
+        return self.detail.partition(_MUST_BE)[2].partition(_GOT)[0]
+
+    @property
     def value(self) -> Any:
         """The value that the detail shows; None where it shows none, or only its beginning.
 
@@ -58,6 +68,6 @@ class Rejection(NamedTuple):
         5
         """
         try:
-            return _JSON.raw_decode(self.detail.partition(", got ")[2])[0]
+            return _JSON.raw_decode(self.detail.partition(_GOT)[2])[0]
         except ValueError:
             return None

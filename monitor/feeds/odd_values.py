@@ -21,6 +21,18 @@ def stands_for_no_class(text: str) -> bool:
     return text.lower() in _NO_CLASS
 
 
+def are_named_classes(allowed: str) -> bool:
+    """Return whether the classes of a model have names in its configuration.
+
+    Args:
+        allowed: what a prediction or a label must be, as of `Rejection.allowed`.
+
+    >>> are_named_classes("0, 1, true, false or null"), are_named_classes("'card' or 'loan'")
+    (False, True)
+    """
+    return not allowed.startswith("0, 1,")
+
+
 def look_like_scores(values: Values) -> bool:
     """Return whether there are values, all of them numbers between 0 and 1 that are neither.
 

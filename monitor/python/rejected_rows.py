@@ -15,6 +15,7 @@ from monitor.feeds.decode.time_units import unit_to_give
 from monitor.feeds.odd_values import (
     Values,
     are_infinite,
+    are_named_classes,
     have_decimal_comma,
     look_like_scores,
     stands_for_no_class,
@@ -26,9 +27,6 @@ _SHOWN = 5
 _EXAMPLES = 1_000
 """Rows of each reason and field to look at."""
 _TWO = 2
-_TWO_CLASSES = "0, 1,"
-"""What the classes of a model begin with that has no names for them."""
-_MUST_BE, _GOT = ": must be ", ", got "
 _ONE_LABEL = "give one class a row; for several labels a case, configure a model for each label"
 _MANY = "or, of more than two, name all classes, Monitor(Config(defaults={'classes': ['NAME', …]}))"
 _THRESHOLD = "give the model a threshold, Monitor(Config(defaults={'threshold': 0.5}))"
@@ -136,8 +134,7 @@ class RejectedRows:
                 return f"{scores}: write score={column!r}, and {self._threshold}"
             if ONE_LABEL in examples[0].detail:
                 return _ONE_LABEL
-            allowed = examples[0].detail.partition(_MUST_BE)[2].rpartition(_GOT)[0]
-            return _class_hint(field, values, allowed, self._many)
+            return _class_hint(field, values, examples[0].allowed, self._many)
         if field == "segment":
             return f"name the column of each segment key, segment={{{column!r}: {column!r}}}"
         return _score_hint(values) if field == "score" else ""
@@ -175,7 +172,7 @@ def _class_hint(field: str, values: Values, allowed: str, many: str) -> str:
     if look_like_scores(values):
         seem = f"{field}s between 0 and 1 seem to be scores"
         return f"{seem}: name the column that holds classes, {field}='COLUMN'"
-    if not allowed.startswith(_TWO_CLASSES):
+    if are_named_classes(allowed):
         return f"give one of the configured classes, {allowed}, or add the others to `classes`"
     positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
     asked = f"say which values are of the positive class, {positive}"
