@@ -15,7 +15,7 @@ from monitor.snapshot import ModelState, Snapshot
 
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
 _FEW_REPEATS = 100
-"""One repeat in so many predictions is said, where several versions predict."""
+"""Predictions for each repeat from which on a model of several versions has a warning."""
 
 
 def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
@@ -80,7 +80,7 @@ def _repeats_beside_versions(model: ModelState) -> str:
     again = model.duplicates - (0 if model.shared_ids is None else model.shared_ids.predictions)
     every = again + model.predictions_positive + model.predictions_negative
     last = model.version_last_ms
-    together = any(
+    together = any(  # of versions in order of beginning, neighbours overlap where any two do
         first <= last[name] for (name, _), (_, first) in pairwise(model.versions) if name in last
     )
     if not together or not again or again * _FEW_REPEATS < every:

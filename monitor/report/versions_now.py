@@ -246,9 +246,9 @@ def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[st
     if model.duplicates > (0 if shared is None else shared.predictions):
         yield (
             "Of two predictions of one id the earlier counts, at one time that of the version that "
-            "is first by name, and the other is a duplicate: a "
-            "version that scores the ids of another is compared with it where it is configured in "
-            "shadow_versions, or from recorded events, by compare --feed."
+            "is first by name, and the other is a duplicate: a version that scores the ids of "
+            "another is compared with it where it is configured in shadow_versions, or from "
+            "recorded events, by compare --feed."
         )
     names = [one.name for one in compared.versions]
     if OTHER_VALUE in names:
