@@ -24,6 +24,7 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.score_words import SCORE_WORDS
+from tests.drawn_scores import wrong_labels
 
 from .turns import table
 
@@ -92,7 +93,7 @@ def coverage(world: World, days: int, draws: int) -> dict[str, tuple[float, floa
     held: dict[str, list[bool]] = {name: [] for name in SCORE_WORDS}
     for seed in range(draws):
         skill = ScoreSkill(
-            by_day=labelled(drawn(world, days, seed), world.errors, seed),
+            by_day=wrong_labels(drawn(world, days, seed), world.errors, seed),
             reference=REFERENCE,
             errors=world.errors,
         )
@@ -104,24 +105,6 @@ def coverage(world: World, days: int, draws: int) -> dict[str, tuple[float, floa
         name: (float(np.mean(found)) if found else np.nan, len(found) / draws)
         for name, found in held.items()
     }
-
-
-def labelled(actual: ScoreHistogram, errors: ErrorRates, seed: int) -> ScoreHistogram:
-    """Return the cases by their labels, each of which is wrong by itself.
-
-    Args:
-        actual: the cases by actual class.
-        errors: rates of wrong labels.
-        seed: of the draw.
-    """
-    rng = np.random.default_rng([1, seed])
-    wrong = rng.binomial(actual.negative, errors.false_positive)
-    missed = rng.binomial(actual.positive, errors.false_negative)
-    return ScoreHistogram(
-        positive=actual.positive - missed + wrong,
-        negative=actual.negative - wrong + missed,
-        unlabelled=actual.unlabelled,
-    )
 
 
 def _true(world: World) -> dict[str, float]:

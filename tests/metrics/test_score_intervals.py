@@ -1,38 +1,16 @@
 """Intervals of metrics of scores: influences against differences, and coverage."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from drawn_scores import by_day, counted, drawn, stacked
+from drawn_scores import METRICS, by_day, counted, drawn, stacked
 from scipy.special import expit, logit, stdtrit
 
 from monitor import ConfusionCounts
 from monitor.metrics import ScoreHistogram, score_statistics
-from monitor.metrics.score_intervals import Interval, ScoredDays, Statistic, interval
+from monitor.metrics.score_intervals import ScoredDays, Statistic, interval
 from monitor.metrics.score_skill import ScoreSkill
 
 REFERENCE = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
-METRICS: dict[str, Callable[[ScoreSkill], Interval]] = {
-    "roc_auc": lambda found: found.roc_auc,
-    "average_precision": lambda found: found.average_precision,
-    "brier_score": lambda found: found.brier_score,
-    "average_precision_at_reference": lambda found: found.average_precision_at_reference,
-    "precision_recall_gain": lambda found: found.precision_recall_gain,
-    "mean_recall": lambda found: found.mean_recall,
-    "recall_at_reference": lambda found: found.recall_at_reference,
-    "reliability": lambda found: found.brier.reliability,
-    "resolution": lambda found: found.brier.resolution,
-    "uncertainty": lambda found: found.brier.uncertainty,
-    "calibration_error": lambda found: found.calibration_error,
-    "in_the_large": lambda found: found.calibration.in_the_large,
-    "slope": lambda found: found.calibration.slope,
-    "intercept": lambda found: found.calibration.intercept,
-    "log_loss": lambda found: found.log_loss,
-    "balanced_brier_score": lambda found: found.balanced_brier_score,
-    "balanced_calibration_error": lambda found: found.balanced_calibration_error,
-    "balanced_log_loss": lambda found: found.balanced_log_loss,
-}
 
 
 def coarse(bins: int = 50) -> ScoreHistogram:
