@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from watch.shadowed import SHADOW, shadow_config, shadowed
+from watch.recorded_versions import recorded, same
+from watch.shadowed import shadowed
 from watch.versioned import BEGAN, CONFIG, DAY, HOUR, batches, config_of, fed, model_of, stream
 
 from monitor.config import parse_config
-from monitor.diagnosis.version_events import VersionEvents
-from monitor.diagnosis.versions import compare_recorded
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events import catalogue
@@ -24,29 +23,6 @@ SILENT = """
 models:
   m: {segments: [version, region], label_timeout: 1d, labelling: negatives_by_timeout}
 """
-
-
-def recorded(events, config, mature_until, **asked):
-    """Compare the same events as `compare` does, with the version as no segment."""
-    without = config.models["m"].with_segments(("region",))
-    plain = config.model_copy(update={"models": {"m": without}})
-    return compare_recorded(
-        [*batches(events, plain)], "m", without, mature_until=mature_until, **asked
-    )
-
-
-def same(live, other):
-    assert [one.name for one in live.versions] == [one.name for one in other.versions]
-    assert [one.first for one in live.versions] == [one.first for one in other.versions]
-    assert tuple(live.within) == tuple(other.within)
-    assert live.predictions == other.predictions
-    assert live.segments == other.segments
-    for mine, theirs in zip(live.comparison.counts, other.comparison.counts, strict=True):
-        assert mine.cells.tolist() == theirs.cells.tolist()
-    mine, theirs = live.comparison.strata, other.comparison.strata
-    assert mine.found == theirs.found
-    assert mine.differences == theirs.differences
-    assert mine.parts == theirs.parts
 
 
 @pytest.mark.parametrize("recall", [(0.8, 0.8), (0.9, 0.5)])
@@ -336,106 +312,6 @@ def test_where_the_oldest_hours_are_dropped_the_verdict_holds_for_one_look(monke
     assert np.isfinite(found.comparison.strata.found.change)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.3])
-def test_pairs_of_a_shadow_version_equal_those_of_the_recorded_events(share):
-    events = shadowed(stream(), share=share, late=0)
-    model = model_of(fed(events, shadow_config()))
-    until = model.mature_until // 3_600_000 * 3_600_000
-    found = model.versions_now.compared
-    other = recorded(events, shadow_config(), until)
-    same(found, other)
-    assert [one.name for one in found.versions] == ["6", SHADOW]
-    assert found.comparison.by_pairs
-    mine, theirs = found.comparison.pairs, other.comparison.pairs
-    assert mine.positive.tolist() == theirs.positive.tolist()
-    assert mine.negative.tolist() == theirs.negative.tolist()
-    assert mine.p_values == theirs.p_values
-    assert mine.compared.found == theirs.compared.found
-
-
-def test_the_shadow_may_be_the_version_to_compare_with():
-    monitor = fed(shadowed(stream(), late=0), shadow_config())
-    until = model_of(monitor).mature_until
-    forth = monitor.versions.compare("m", until, ("6", SHADOW)).compared.comparison
-    back = monitor.versions.compare("m", until, (SHADOW, "6")).compared.comparison
-    assert back.by_pairs
-    assert forth.pairs.positive[1:3].tolist() == back.pairs.positive[2:0:-1].tolist()
-    of_shadow, of_six = forth.counts[1], back.counts[0]
-    assert of_shadow.cells.tolist() == of_six.cells.tolist()
-    assert forth.decided_by.found.change == pytest.approx(-back.decided_by.found.change)
-
-
-@pytest.mark.parametrize("swapped", [6 * DAY, None])
-def test_a_shadow_that_began_first_is_judged_also_where_the_champion_is_swapped(swapped):
-    """Each id has its shadow prediction first; version 8 replaces 6 at once."""
-    events = []
-    for event in shadowed(stream(days=12), late=0):
-        if event.get("version") == SHADOW:
-            event["ts"] -= 30
-        elif swapped is not None and "version" in event and event["ts"] >= swapped:
-            event["version"] = "8"
-        events.append(event)
-    events = sorted((e for e in events if e["ts"] >= BEGAN), key=lambda event: event["ts"])
-    monitor = fed(events, shadow_config())
-    model = model_of(monitor)
-    now, until = model.versions_now, model.mature_until // 3_600_000 * 3_600_000
-    other = recorded(events, shadow_config(), until, is_shadow=lambda name: name == SHADOW)
-    for found in (now.compared, *now.of_shadows, other):
-        assert [one.name for one in found.versions] == ["6" if swapped is None else "8", SHADOW]
-        assert found.comparison.decided_by.found.verdict == "worse"
-        assert (found.comparison.by_pairs, found.too_new) == (True, None)
-    assert len(now.of_shadows) == len(now.comparisons) == 1
-
-
-def test_each_shadow_has_its_verdict_beside_that_of_a_canary():
-    """Version 7 is no shadow, and worse than 6; the shadow scores the ids of both."""
-    events = []
-    for event in shadowed(stream(), late=0, differs=0.02):
-        if event.get("version") == "6" and event["ts"] > 4 * DAY and int(event["id"][1:]) % 3 < 1:
-            event |= {"version": "7", "prediction": 0}
-        events.append(event)
-    monitor = fed(events, shadow_config())
-    model = model_of(monitor)
-    now = model.versions_now
-    assert [one.name for one in now.compared.versions] == ["6", "7"]
-    assert worse_version_in_use(model) is now.compared
-    assert [[one.name for one in found.versions] for found in now.of_shadows] == [["6", SHADOW]]
-    text = TextWriter().write(monitor.snapshot()).decode()
-    labels = 'classifier_version_verdict{against="6",model="m",verdict="worse",version="%s"} '
-    assert f"{labels % '7'}1.0\n" in text
-    assert labels % SHADOW in text
-    assert f'classifier_version_worse{{against="6",model="m",version="{SHADOW}"}} 0.0\n' in text
-
-
-def test_of_several_shadows_the_one_that_began_last_is_compared_with_what_decides():
-    first, second = (shadowed(stream(), late=0, name=f"{n}-shadow") for n in "78")
-    later = [e for e in second if e.get("version") == "8-shadow" and e["ts"] > 4 * DAY]
-    events = sorted([*first, *later], key=lambda event: event["ts"])
-    monitor = fed(events, shadow_config())
-    found = model_of(monitor).versions_now.compared
-    assert [one.name for one in found.versions] == ["6", "8-shadow"]
-    assert found.comparison.by_pairs
-
-
-@pytest.mark.parametrize("names", [(SHADOW, "8-shadow"), ("8-shadow", SHADOW)])
-def test_two_shadows_are_compared_pair_by_pair_as_the_recorded_events_are(names):
-    first = shadowed(stream(), late=0)
-    second = shadowed(stream(), seed=8, late=0, share=0.95, name="8-shadow")
-    later = [e for e in second if e.get("version") == "8-shadow"]
-    events = sorted([*first, *later], key=lambda event: event["ts"])
-    monitor = fed(events, shadow_config())
-    until = model_of(monitor).mature_until // 3_600_000 * 3_600_000
-    found = monitor.versions.compare("m", until, names).compared.comparison
-    other = recorded(events, shadow_config(), until, versions=names).comparison
-    assert found.by_pairs
-    assert other.by_pairs
-    assert found.pairs.positive.tolist() == other.pairs.positive.tolist()
-    assert found.pairs.negative.tolist() == other.pairs.negative.tolist()
-    assert found.pairs.p_values == other.pairs.p_values
-    assert found.counts[1].cells.tolist() == other.counts[1].cells.tolist()
-    assert found.decided_by.found == other.decided_by.found
-
-
 EARLY = """
 models: {m: {segments: [version], label_timeout: 3d, maturity: 1d, reference: {first: 7d}}}
 windows: [28d]
@@ -451,64 +327,3 @@ def test_beside_a_worse_version_it_is_the_reference_that_nothing_is_compared_wit
     assert found["worse"].startswith("Nothing is compared with the reference: the last 28d reach")
     assert "Version 7 is worse than 6 over the same time: recall" in found["worse"]
     assert found["as before"].startswith("Nothing is compared: the last 28d reach back")
-
-
-SHARES = (0.02, 0.1, 0.5, 0.9, 0.98, 0.98, 0.98)
-
-
-def growing(recall, a_day=480):
-    """A record that begins with a prediction of the canary, whose share grows by the day."""
-    grown = stream(recall=recall, a_day=a_day, share=lambda ts: SHARES[int((ts - BEGAN) // DAY)])
-    events = [e for e in grown if e["ts"] >= BEGAN]
-    assert [e["version"] for e in events if "version" in e][:2] == ["7", "6"]
-    return events
-
-
-@pytest.mark.parametrize(("recall", "verdict"), [((0.9, 0.4), "worse"), ((0.4, 0.9), "better")])
-def test_the_canary_is_judged_while_it_outgrows_the_version_beside_it(recall, verdict):
-    events, config, verdicts = growing(recall), config_of(), []
-    for step in range(1, len(SHARES) + 1):
-        some = [e for e in events if e["ts"] < BEGAN + step * DAY]
-        model = model_of(fed(some, config))
-        live, new = model.versions_now.compared, model.watched.new_version
-        assert new.name == "7"
-        if live is not None:
-            for found in (live, recorded(some, config, model.mature_until)):
-                assert [one.name for one in found.versions] == ["6", "7"]
-                verdicts.append(found.comparison.decided_by.found.verdict)
-    assert len(verdicts) >= 10
-    assert set(verdicts) == {"not_shown", verdict}
-    assert verdicts[-2:] == [verdict, verdict]
-    old, new = live.versions
-    assert new.predictions > 1.25 * old.predictions
-
-
-def test_a_rollout_within_the_first_hour_of_the_record_keeps_its_order():
-    """All steps lie within 42 minutes; then version 7 has nearly all of the traffic."""
-    minutes = [
-        e | {"ts": BEGAN + (e["ts"] - BEGAN) / 240}
-        for e in growing((0.9, 0.4))
-        if e["type"] == "prediction"
-    ]
-    times = model_of(fed(minutes)).watched.new_version
-    assert times.name == "7"
-    traffic = VersionEvents([*batches(minutes, config_of())], "m", config_of().models["m"])
-    assert [one.name for one in traffic.versions] == ["6", "7"]
-
-
-def test_where_times_are_days_the_version_with_most_on_the_first_day_comes_first():
-    days = [e | {"ts": e["ts"] // DAY * DAY} for e in growing((0.9, 0.4), a_day=2_400)]
-    monitor, config = fed(days), config_of()
-    assert model_of(monitor).watched.new_version.name == "7"
-    traffic = VersionEvents([*batches(days, config)], "m", config.models["m"])
-    assert [one.name for one in traffic.versions] == ["6", "7"]
-
-
-def test_the_order_of_versions_survives_a_restart():
-    events, config = growing((0.9, 0.4)), config_of()
-    cut = next(i for i, e in enumerate(events) if e["ts"] >= BEGAN + 600)
-    again = Monitor(config, fed(events[:cut], config).state())
-    for batch in batches(events[cut:], config):
-        again.apply(batch)
-    names = [one.name for one in model_of(again).versions_now.compared.versions]
-    assert names == ["6", "7"]
