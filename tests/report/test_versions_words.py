@@ -9,7 +9,13 @@ from daily import daily
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import VersionsCompared, VersionStretch, VersionTraffic
 from monitor.report.versions_text import versions_text
-from monitor.report.versions_words import to_settle, versions_headline, worse_by
+from monitor.report.versions_words import (
+    adjusted_for,
+    condition,
+    to_settle,
+    versions_headline,
+    worse_by,
+)
 
 DAY = 86_400_000
 IMPOSSIBLE = "no number of outcomes"
@@ -54,11 +60,24 @@ def test_of_a_few_outcomes_it_says_what_is_needed_at_least(a, b, words):
     assert words in versions_headline(found(a, b))
 
 
-def test_a_shadow_that_flags_nothing_is_said_to_tell_nothing_apart():
+def shadowed():
+    """A shadow that flags none of the cases that version 6 scored."""
     pairs = np.array([[[0.0, 40, 0, 10]], [[0.0, 20, 0, 430]]])
-    one = found((40, 20, 10, 430), (0, 0, 50, 450))
-    cells = np.array([(40, 20, 10, 430), (0, 0, 50, 450)])[:, None, None]
-    paired = replace(one, comparison=compare_two(daily(cells), *pairs))
+    cells = np.array([(40, 20, 10, 430), (0, 0, 50, 450)])
+    comparison = compare_two(daily(cells[:, None, None]), *pairs)
+    return replace(found(*cells.tolist()), comparison=comparison)
+
+
+def test_the_same_cases_need_no_equal_mix_and_no_condition():
+    alike = shadowed()
+    assert (adjusted_for(alike), condition(alike)) == ((), "")
+    apart = found((90, 50, 10, 850), (50, 50, 50, 850))
+    assert adjusted_for(apart) == ("day", "hour")
+    assert "if both versions get alike cases" in condition(apart)
+
+
+def test_a_shadow_that_flags_nothing_is_said_to_tell_nothing_apart():
+    paired = shadowed()
     assert "Version 7 is worse than 6" in versions_headline(paired)
     assert "Version 7 hardly tells the classes apart, which decides." in versions_text(paired)
 
