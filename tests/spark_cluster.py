@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from ports import free_port
 from recount import Recount
 
 HOME = Path(find_spec("pyspark").origin).parent if find_spec("pyspark") else None
@@ -30,12 +30,6 @@ models:
   spam: {label_timeout: 1h, horizon: 1d, maturity: 20m, segments: [region]}
 windows: [10m, 1h]
 """
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def until(what, condition, *needed, seconds=600):

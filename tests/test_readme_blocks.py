@@ -21,7 +21,6 @@ import doctest
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
+from ports import free_port
 from readme_tables import READMES, ROOT
 from web.certificates import write_certificates
 
@@ -183,8 +183,7 @@ class Server:
 
 
 def free_address() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"
 
 
 @pytest.fixture

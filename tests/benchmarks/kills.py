@@ -19,7 +19,6 @@ import json
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -37,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.mixed_events import YAML, counted_on_disk, mixed_batches, truth_of
 from conservation import Scraper
 from feeds.kafka.test_kafka_cluster import Cluster
+from ports import free_port
 from simulator.counts import EVENT, Counts
 
 CONFIG = """\
@@ -103,11 +103,6 @@ class Result(NamedTuple):
         return f"{', '.join(rest)}; counts, expected, found, restarted: {other}"
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 def until(condition):
     deadline = time.monotonic() + DEADLINE
     while not (found := condition()):
@@ -152,6 +147,10 @@ class Service:
         self.forks.stdin.write(f"{line}\n")
         self.forks.stdin.flush()
         return int(self.forks.stdout.readline())
+
+    def log_end(self) -> str:
+        """Return the end of its log, which a failure shows."""
+        return Path(self._log.name).read_text(errors="replace")[-4_000:]
 
     def until_ready(self) -> None:
         until(self.is_ready)

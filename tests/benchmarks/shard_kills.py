@@ -166,6 +166,10 @@ def killed(kills: int, seed: int, folder: Path, say: Callable[[str], None]) -> R
         shards.produce(events[(len(order) + 1) * size :] + ends())
         until(lambda: shards.reached() == [ENDS_AT] * SHARDS)
         fed = shards.snapshot()
+    except AssertionError as error:
+        for name, service in shards.all.items():
+            error.add_note(f"{name}: {service.log_end()}")
+        raise
     finally:
         shards.close()
     counted = Recount(events).counts()

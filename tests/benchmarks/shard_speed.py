@@ -22,7 +22,8 @@ from collections import Counter
 from pathlib import Path
 
 import httpx
-from spark_cluster import CONFIG, Started, free_port, recounted, stream
+from ports import free_port
+from spark_cluster import CONFIG, Started, recounted, stream
 
 from monitor.config import load_config
 from monitor.engine import Monitor

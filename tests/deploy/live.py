@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conservation import Scraper
-from exporter.test_exporter_system import free_port
+from ports import free_port
 
 from monitor.clock import SystemClock
 from monitor.config import Config

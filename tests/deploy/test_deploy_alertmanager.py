@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from deploy.expressions import DEPLOY
-from exporter.test_exporter_system import free_port, until
+from exporter.test_exporter_system import until
+from ports import free_port
 
 pytestmark = pytest.mark.system
 

@@ -8,6 +8,7 @@ import urllib.request
 from collections import Counter
 
 import pytest
+from ports import free_port
 from prometheus_client.parser import text_string_to_metric_families
 from shards import assert_same
 from spark_cluster import (
@@ -16,7 +17,6 @@ from spark_cluster import (
     SHORT_LIVED,
     Cluster,
     Started,
-    free_port,
     is_in_batch,
     kill,
     recounted,

@@ -1,6 +1,5 @@
 """The real programs: promtool checks an exposition, Prometheus scrapes one and answers."""
 
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from ports import free_port
 from prometheus.snapshots import nothing, snapshot
 
 from monitor.exporter.app import create_app
@@ -35,11 +35,6 @@ def test_promtool_finds_no_fault(system_program: Callable[[str], str], state: Sn
     command = [system_program("promtool"), "check", "metrics"]
     checked = subprocess.run(command, input=text, capture_output=True, check=False, timeout=30)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 @contextmanager

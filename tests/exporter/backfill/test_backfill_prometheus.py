@@ -9,7 +9,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from exporter.test_exporter_system import free_port, until
+from exporter.test_exporter_system import until
+from ports import free_port
 from streams import FLIGHTS
 
 from monitor import ConfusionCounts, metrics
