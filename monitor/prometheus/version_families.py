@@ -107,8 +107,8 @@ def _verdict() -> Family:
         name="classifier_version_verdict",
         kind="gauge",
         meaning="1 for the verdict on the version that began last, or on one that is worse, "
-        "compared with the one beside it over the same time, at equal class ratio and mix; it may "
-        "be looked at at any time.",
+        "compared with the one beside it over the same time, at equal class ratio and equal mix of "
+        "the configured segments; it may be looked at at any time.",
         labels=("model", "version", "against", "verdict"),
         lines=lambda shape: [
             line(**labels, verdict=verdict)

@@ -29,8 +29,9 @@ def versions_html(found: VersionsAnswer) -> str:
 
 
 def _sides(found: VersionsAnswer) -> h.Element:
-    pairs = found.decided_by == "pairs"
-    where = "on the cases that both scored" if pairs else "at equal class ratio and mix"
+    where = "at equal class ratio and mix" if found.condition is None else "at equal class ratio"
+    if found.decided_by == "pairs":
+        where = "on the cases that both scored"
     sides = (found.a, found.b)
     return h.div(".scroll", tabindex="0", role="region", aria_label="Both versions")[
         h.table(".sides")[

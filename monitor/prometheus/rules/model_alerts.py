@@ -157,9 +157,10 @@ def _version_worse(scope: Scope) -> Alert:
         severity="ticket",
         keep="30m",
         summary=f"{templates.MODEL}: version {templates.VERSION} is worse than {templates.AGAINST}",
-        description="Over the same time, at equal class ratio and mix, the version separates the "
-        "classes certainly worse than the one beside it. A rollout of a few per cent hardly shows "
-        "in the model as a whole. Roll it back, or compare both by segment.",
+        description="Over the same time, at equal class ratio and equal mix of the configured "
+        "segments, the version separates the classes certainly worse than the one beside it. A "
+        "rollout of a few per cent hardly shows in the model as a whole. Roll it back, or compare "
+        "both by segment. Without segment keys, check first that both get alike cases.",
         runbook=scope.link("deploy/README.md#versionworse"),
         page=links.page_of_model(scope),
         dashboard=links.on_call(scope),
