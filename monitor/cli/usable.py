@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejected_records import RejectedRecords
@@ -11,11 +9,10 @@ from monitor.cli.rejection_hints import hint, stand_for_no_class
 from monitor.config.mapping import NO_FIELD
 from monitor.config.quantities import count_of
 from monitor.feeds.mapping.written import Notation
-from monitor.snapshot import ModelState, Snapshot
+from monitor.report.repeated_ids import repeats_beside_versions
+from monitor.snapshot import Snapshot
 
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
-_FEW_REPEATS = 100
-"""Predictions for each repeat from which on a model of several versions has a warning."""
 
 
 def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
@@ -62,7 +59,7 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
         tell(f"warning: {one.text}")
     if not pairs:
         for model in snapshot.models:
-            if text := _repeats_beside_versions(model):
+            if text := repeats_beside_versions(model):
                 tell(f"warning: {text}")
     again = sum(model.duplicates for model in snapshot.models)
     every = again + sum(m.predictions_positive + m.predictions_negative for m in snapshot.models)
@@ -73,24 +70,6 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
             f"once: name a column that has another id in each, {notation.columns({'id': 'COLUMN'})}"
             f", or leave it out where each row has its label, {notation.constant('id', NO_FIELD)}"
         )
-
-
-def _repeats_beside_versions(model: ModelState) -> str:
-    """Return that ids repeat while several versions predict; "" where they do not."""
-    again = model.duplicates - (0 if model.shared_ids is None else model.shared_ids.predictions)
-    every = again + model.predictions_positive + model.predictions_negative
-    last = model.version_last_ms
-    together = any(  # of versions in order of beginning, neighbours overlap where any two do
-        first <= last[name] for (name, _), (_, first) in pairwise(model.versions) if name in last
-    )
-    if not together or not again or again * _FEW_REPEATS < every:
-        return ""
-    return (
-        f"{again:,} of {count_of(every, 'prediction')} of {model.name} repeat an id while several "
-        "versions predict: the earlier one counts, and at one time the one predicted negative "
-        "where the version is no segment. If versions score the same ids, configure the others in "
-        "shadow_versions, or compare them with compare FILE"
-    )
 
 
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:

@@ -104,8 +104,8 @@ class RecordedComparison:
         if self._model is not None:
             if self._model not in seen:
                 states = {one.name: one for one in self._monitor.snapshot().models}
-                if self._model in states and (shared := states[self._model].shared_ids):
-                    raise UsageError(f"--model: {shared.text}")
+                if self._model in states and states[self._model].shared_ids is not None:
+                    raise UsageError(f"--model: no prediction of {self._model} counts")
                 raise UsageError(_no_such_model(self._model, seen, "the feed"))
             return self._model
         if not seen:

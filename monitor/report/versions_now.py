@@ -33,6 +33,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
+from monitor.report.repeated_ids import repeats_beside_versions
 from monitor.report.replay_json import window_bounds
 from monitor.report.versions_answer import VersionsAnswer, versions_answer
 from monitor.report.versions_not_compared import not_compared_text
@@ -143,6 +144,8 @@ def versions_reading(
     compared = None if found is None else found.compared
     why = NOT_KEPT if found is None else found.not_compared
     of_counts: tuple[str, ...] = ()
+    if found is None and (repeated := repeats_beside_versions(model)):
+        of_counts = (f"{repeated}.",)
     if compared is not None:
         of_counts = (*_others(model, compared), *_of_the_counts(model, compared))
     of_stretch = () if compared is None else tuple(_of_the_stretch(compared))

@@ -100,6 +100,25 @@ def test_versions_that_are_not_counted_apart_are_listed_and_not_compared():
     assert asked.status_code == 400
 
 
+def test_versions_that_are_no_segments_and_score_the_same_ids_have_a_limit():
+    config = config_of("defaults: {label_timeout: 3d}")
+    alone = stream(days=6)
+    made = [event for event in alone if event["type"] == "prediction"]
+    both = sorted([*alone, *(e | {"version": "7", "ts": e["ts"] + 1} for e in made)], key=_time)
+    limits = []
+    for events in (alone, both):
+        with client_of(fed(events, config)) as client:
+            limits.append(got(client, "versions")["limits"])
+    text = f"{len(made):,} of {2 * len(made):,} predictions of m repeat an id while several"
+    assert limits[0] == []
+    assert [one[: len(text)] for one in limits[1]] == [text]
+    assert "configure the others in shadow_versions" in limits[1][0]
+
+
+def _time(event):
+    return event["ts"]
+
+
 def test_a_reader_is_told_of_ids_that_several_versions_scored():
     events = stream(days=6)
     shadow = [e | {"version": "7", "ts": e["ts"] + 1} for e in events if e["type"] == "prediction"]
