@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 
 from monitor.diagnosis.predicted_versions import PredictedVersions
-from monitor.diagnosis.result import Diagnosis
+from monitor.diagnosis.result import Diagnosis, Side
 from monitor.drift.rates_changed import rates_changed
+from monitor.drift.reference_news import ReferenceVersions
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.engine import Monitor
@@ -47,7 +48,8 @@ def with_news(
         monitor: has counted the events; only for the thread that feeds it.
         now: current event time of the model, epoch milliseconds; None before any.
         predicted: predictions of each version, where all events are recorded; else the new version
-            has a share of the traffic only where the version is a segment.
+            has a share of the traffic, and the versions of a stretch are those that predicted in
+            it, only where the version is a segment.
     """
     before, after = found.before, found.after
     if now is None or after.closes is None:
@@ -61,17 +63,35 @@ def with_news(
         changed=rates_changed(found.verdict, found.judgement),
     )
     if (new := news.new_version) is not None and predicted is not None and math.isnan(new.traffic):
-        share = predicted.share(found.model, new.name, new.first)
+        share = predicted.share(found.model, new.name, new.first, new.ended)
         news = news._replace(new_version=new._replace(traffic=share))
-    worse, since = _worse_version(found, monitor, number), None
-    if before.opens is None or before.closes is None:
-        return replace(found, news=news._replace(worse=worse))
+    since = None
     if before.source in _RESTARTED:
         since = monitor.news.restarts(number, after.closes)
-    versions = monitor.news.versions_in(number, (before.opens, before.closes), since)
-    if since is not None and versions is not None and not versions.restarted_with:
+    of_before = _versions_in(before, found.model, monitor, predicted, since)
+    of_after = _versions_in(after, found.model, monitor, predicted)
+    if since is not None and of_before is not None and not of_before.restarted_with:
         found = replace(found, notes=(*found.notes, _NOT_RESTARTED))
-    return replace(found, news=news._replace(worse=worse, before=versions))
+    worse = _worse_version(found, monitor, number)
+    return replace(found, news=news._replace(worse=worse, before=of_before, after=of_after))
+
+
+def _versions_in(
+    side: Side,
+    model: str,
+    monitor: Monitor,
+    predicted: PredictedVersions | None,
+    since: int | None = None,
+) -> ReferenceVersions | None:
+    """Return the versions that predicted in one of the two stretches; None without a time."""
+    if side.opens is None or side.closes is None:
+        return None
+    number, stretch = monitor.models.index(model), (side.opens, side.closes)
+    if predicted is not None:
+        there: frozenset[str] | None = predicted.names_in(model, *stretch)
+    else:
+        there = monitor.versions.names_in(number, *stretch)
+    return monitor.news.versions_in(number, stretch, since, there)
 
 
 def _worse_version(found: Diagnosis, monitor: Monitor, number: int) -> VersionsCompared | None:

@@ -44,8 +44,8 @@ class NewVersion(NamedTuple):
         first: its first prediction, epoch milliseconds.
         began_change: the change of the model began with it.
         age_ms: event time since its first prediction, milliseconds.
-        traffic: share of the model's predictions since then, in [0, 1]; NaN where versions are
-            not counted, and where it began longer ago than hours are stored.
+        traffic: share of the model's predictions since then, or until it ended, in [0, 1]; NaN
+            where versions are not counted, and where it began longer ago than hours are stored.
         ended: its last prediction, epoch milliseconds; None where it made one in the last day
             before that of the model.
     """
@@ -69,12 +69,14 @@ class ChangeNews(NamedTuple):
             is, and where versions are ignored or not counted apart.
         before: the versions that predicted in the earlier stretch; None before a second one, and
             likewise.
+        after: the versions that predicted in the later stretch; None likewise.
     """
 
     began: ChangeBegan | None = None
     new_version: NewVersion | None = None
     worse: VersionsCompared | None = None
     before: ReferenceVersions | None = None
+    after: ReferenceVersions | None = None
 
 
 NO_NEWS = ChangeNews()

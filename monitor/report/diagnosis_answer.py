@@ -286,6 +286,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
             is.
         versions_before: that predicted in `before`, in the order in which they began; left out
             where no time is known of it, before a second version, and under `on_version: keep`.
+        versions_after: that predicted in `after` likewise.
         reference_restarted_with: the version that the reference began anew with, under
             `on_version: restart`; left out where none did.
     """
@@ -326,4 +327,5 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     new_version: VersionNewsAnswer | UnsetType = UNSET
     worse_version: str | UnsetType = UNSET
     versions_before: tuple[VersionBeginning, ...] | UnsetType = UNSET
+    versions_after: tuple[VersionBeginning, ...] | UnsetType = UNSET
     reference_restarted_with: str | UnsetType = UNSET

@@ -99,6 +99,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         new_version=version_news(news.new_version) or UNSET,
         worse_version=UNSET if news.worse is None else news.worse.versions[1].name,
         versions_before=version_beginnings(news.before),
+        versions_after=version_beginnings(news.after),
         reference_restarted_with=(news.before and news.before.restarted_with) or UNSET,
     )
 

@@ -23,7 +23,7 @@ from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-from monitor.report.version_news_words import news_sentences, versions_before_text
+from monitor.report.version_news_words import compared_versions_text, news_sentences
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
@@ -67,7 +67,9 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     for sentence in news_sentences(news.began, news.new_version, diagnosis.after.opens):
         yield from wrap(sentence, COLUMNS)
     if news.before is not None and (versions := version_beginnings(news.before)):
-        yield from wrap(versions_before_text(versions, news.before.restarted_with), COLUMNS)
+        later = version_beginnings(news.after) or ()
+        text = compared_versions_text(versions, later, news.before.restarted_with)
+        yield from wrap(text, COLUMNS)
     yield ""
     slid = diagnosis.operating_point_moved and diagnosis.verdict is Verdict.PREVALENCE_SHIFT
     verdict = f"{diagnosis.verdict} (the operating point moved, too)" if slid else diagnosis.verdict

@@ -37,8 +37,8 @@ class VersionNewsAnswer(Struct, frozen=True, kw_only=True):
         version: its name.
         first_prediction: the time of its first prediction.
         age_seconds: event time since then.
-        traffic: share of the model's predictions since then; null where versions are not
-            counted, and where it began longer ago than hours are stored.
+        traffic: share of the model's predictions since then, or until it ended; null where
+            versions are not counted, and where it began longer ago than hours are stored.
         change_began_with_it: the change of the model began with it.
         ended: the time of its last prediction; null where it made one in the last day before
             that of the model.
@@ -148,17 +148,33 @@ def reference_versions_text(
     return f"restarted with version {anew[0]}{beside}"
 
 
-def versions_before_text(
-    began: Sequence[VersionBeginning], restarted_with: str | UnsetType = UNSET
+def compared_versions_text(
+    before: Sequence[VersionBeginning],
+    after: Sequence[VersionBeginning],
+    restarted_with: str | UnsetType = UNSET,
 ) -> str:
-    """Return whose time the earlier one of two is, as a sentence.
+    """Return which versions predicted in two stretches of time, as a sentence.
 
     Args:
-        began: the versions that predicted in it, in the order in which they began.
-        restarted_with: the version that it, the reference, began anew with.
+        before: those of the earlier stretch, in the order in which they began; not empty.
+        after: those of the later stretch likewise; empty where they are not known.
+        restarted_with: the version that the earlier one, the reference, began anew with.
+
+    >>> old = VersionBeginning(version="6", first_prediction="2026-03-01T00:00:00Z")
+    >>> new = VersionBeginning(version="7", first_prediction="2026-03-05T10:30:00Z")
+    >>> compared_versions_text([new], [old])
+    'Before is of version 7 (began 2026-03-05 10:30); after is of version 6 (began 2026-03-01 \
+00:00).'
+    >>> compared_versions_text([old, new], [new])
+    'Before is of versions 6 (began 2026-03-01 00:00) and 7 (began 2026-03-05 10:30); after is of \
+version 7.'
     """
     reference = "the reference that " if restarted_with else ""
-    return f"Before is {reference}{reference_versions_text(began, restarted_with)}."
+    text = f"Before is {reference}{reference_versions_text(before, restarted_with)}"
+    if not after:
+        return f"{text}."
+    later = [one_line(one.version) if one in before else _began(one) for one in after]
+    return f"{text}; after is of {_versions(later)}."
 
 
 def _versions(named: Sequence[str]) -> str:
@@ -176,12 +192,13 @@ def _began(one: VersionBeginning) -> str:
 
 
 def _named(new: NewVersion) -> str:
-    """Return a version with its age, its share of the traffic since it began, and its end."""
+    """Return a version with its age or the time of its use, and its share of the traffic then."""
     traffic, parts = defined(new.traffic), [duration_text(new.age_ms / 1000)]
+    if new.ended is not None:
+        length = duration_text((new.ended - new.first) / 1000)
+        parts = [f"{length} until {_minute(str(time_text(new.ended)))}"]
     if traffic is not None:
         parts.append(f"{100 * traffic:.0f} % of the traffic")
-    if new.ended is not None:
-        parts.append(f"ended {_minute(str(time_text(new.ended)))}")
     return f"version {one_line(new.name)} ({', '.join(parts)})"
 
 

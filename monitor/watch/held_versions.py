@@ -102,6 +102,17 @@ class HeldVersions:
         rows = rows[self._hours.hour[rows] >= moment // HOUR_MS]
         return int(self._hours.cells[rows, PREDICTED_POSITIVE:].sum())
 
+    def names_in(self, opens: int, closes: int) -> frozenset[str]:
+        """Return the versions with a prediction in the hours of a stretch of time.
+
+        Args:
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
+        """
+        hours, made = self._hours.hour, self._hours.cells[:, PREDICTED_POSITIVE:].sum(axis=1)
+        there = (made > 0) & (hours >= opens // HOUR_MS) & (hours * HOUR_MS < closes)
+        return frozenset(self._versions[group] for group in set(self._group[there].tolist()))
+
     def rarer_outcomes(self, name: str) -> int:
         """Return how many mature outcomes a version has of the class that it has fewer of.
 

@@ -135,14 +135,7 @@ class LiveVersions:
         number = self._catalogue.models.index(model)
         if not self._counts.keeps(number):
             raise UsageError(f"{model}: {NOT_KEPT}")
-        held = HeldVersions(
-            self._catalogue,
-            number,
-            self._counts.held(number),
-            self._pairs.held(number),
-            times=self._times(model),
-            until=None if mature_until is None else mature_until // HOUR_MS * HOUR_MS,
-        )
+        held = self._held(number, mature_until)
         setting = self._catalogue.settings[number]
         found = VersionsNow(
             shadow_cases=held.shadow_cases,
@@ -175,6 +168,31 @@ class LiveVersions:
         except UsageError as error:
             why = str(error).removeprefix(f"{_OPTION}: ") + self._repeated(number, held.there)
             return found._replace(not_compared=why)
+
+    def names_in(self, model: int, opens: int, closes: int) -> frozenset[str] | None:
+        """Return the versions with a held prediction in the hours of a stretch of time.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
+
+        Returns:
+            None where versions are not counted apart, or not as far back.
+        """
+        if not self._counts.keeps(model) or opens < (self._counts.held_since(model) or opens):
+            return None
+        return self._held(model, None).names_in(opens, closes)
+
+    def _held(self, model: int, mature_until: int | None) -> HeldVersions:
+        return HeldVersions(
+            self._catalogue,
+            model,
+            self._counts.held(model),
+            self._pairs.held(model),
+            times=self._times(self._catalogue.models[model]),
+            until=None if mature_until is None else mature_until // HOUR_MS * HOUR_MS,
+        )
 
     def _times(self, model: str) -> dict[str, VersionTimes]:
         """When each version predicted; of one that was a shadow, from its first time on.

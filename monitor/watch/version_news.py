@@ -118,7 +118,11 @@ class VersionNews:
         return replace(known, versions=self.versions_in(model, (known.opens, known.closes), since))
 
     def versions_in(
-        self, model: int, stretch: tuple[int, int], since: int | None
+        self,
+        model: int,
+        stretch: tuple[int, int],
+        since: int | None,
+        there: frozenset[str] | None = None,
     ) -> ReferenceVersions | None:
         """Return the versions that predicted in a stretch of time.
 
@@ -126,6 +130,8 @@ class VersionNews:
             model: its number.
             stretch: first moment and first after it, epoch milliseconds.
             since: moment from which on the reference began anew; None where it did not.
+            there: versions that predicted in the hours of the stretch; None where versions are
+                not counted apart, and one that paused then is among them.
 
         Returns:
             None under `on_version: keep`, before a second version, and where none is known that
@@ -135,12 +141,13 @@ class VersionNews:
         if self._on_version(model) is OnVersion.KEEP or len(times) < 2:  # noqa: PLR2004  # a second
             return None
         opens, closes = stretch
-        there = {
+        overlap = {
             name: one.first
             for name, one in times.items()
             if one.last >= opens and (one.first is None or one.first < closes)
+            if there is None or name in there
         }
-        began = tuple(sorted(there.items(), key=lambda found: (found[1] or 0, found[0])))
+        began = tuple(sorted(overlap.items(), key=lambda found: (found[1] or 0, found[0])))
         anew = "" if since is None or opens < _hour(since) else self.began_at(model, since)
         return ReferenceVersions(began, anew) if began else None
 
@@ -267,13 +274,14 @@ class VersionNews:
             found = min(inside, key=lambda one: (abs(one.first - at), one.first, one.name))
         times = self._versions_of(self._catalogue.models[model]).times
         latest = max(one.last for one in times.values())
+        ended = None if is_in_use(found.last, latest) else found.last
         return NewVersion(
             name=found.name,
             first=found.first,
             began_change=bool(inside),
             age_ms=max(now - found.first, 0),
-            traffic=self._traffic(model, made.get(found.name), found.first),
-            ended=None if is_in_use(found.last, latest) else found.last,
+            traffic=self._traffic(model, made.get(found.name), found.first, ended),
+            ended=ended,
         )
 
     def _in_order(self, model: int) -> tuple[VersionTraffic, ...]:
@@ -284,25 +292,26 @@ class VersionNews:
             for name, first in self._appeared(model)
         )
 
-    def _traffic(self, model: int, made: int | None, first: int) -> float:
+    def _traffic(self, model: int, made: int | None, first: int, ended: int | None) -> float:
         """Return the share of a version; NaN where versions are not counted apart."""
-        return float("nan") if made is None else self.share(model, first, made)
+        return float("nan") if made is None else self.share(model, first, made, ended)
 
-    def share(self, model: int, first: int, made: int) -> float:
-        """Return the share of the predictions since a version's first that the version made.
+    def share(self, model: int, first: int, made: int, ended: int | None) -> float:
+        """Return the share of the predictions while a version was in use that the version made.
 
-        The beginning is that of the pane, or of a version of more than two days that of the
-        hour.
+        Beginning and end are those of a pane, or of a version that began more than two days ago
+        those of an hour.
 
         Args:
             model: its number.
             first: the version's first prediction, epoch milliseconds.
             made: predictions that the version made.
+            ended: the version's last prediction, epoch milliseconds; None where it is in use.
 
         Returns:
             NaN where it began longer ago than hours are stored.
         """
-        since = self._windows.predictions_since(model, first)
+        since = self._windows.predictions_since(model, first, ended)
         return made / since if since else float("nan")
 
     def _appeared(self, model: int) -> tuple[tuple[str, int], ...]:

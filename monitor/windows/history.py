@@ -129,17 +129,18 @@ class PastCounts:
         table = self._hours.table(opens // HOUR_MS, closes // HOUR_MS, np.array([model]))
         return table[:, 0, PREDICTED_POSITIVE:]
 
-    def predictions_since(self, model: int, moment: int) -> int:
+    def predictions_since(self, model: int, moment: int, last: int | None) -> int:
         """Count a model's predictions from the hour of a moment on; 0 where it is not stored.
 
         Args:
             model: its number.
             moment: epoch milliseconds.
+            last: count up to the hour of this moment and with it; None for all.
         """
-        hour = moment // HOUR_MS
+        hour, end = moment // HOUR_MS, _END if last is None else last // HOUR_MS + 1
         if not self._hours.reaches_back(hour, model):
             return 0
-        return int(self._hours.sum(hour, _END, np.array([model]))[:, PREDICTED_POSITIVE:].sum())
+        return int(self._hours.sum(hour, end, np.array([model]))[:, PREDICTED_POSITIVE:].sum())
 
     def first_hour(self, model: int, since: int) -> int | None:
         """Return the first stored hour with predictions of a model, epoch milliseconds.

@@ -276,13 +276,14 @@ class Windows(WindowCounts):
         newest = ring.newest(model)
         return 0 if newest is None else (newest - ring.span + 1) * ring.width
 
-    def predictions_since(self, model: int, moment: int) -> int:
+    def predictions_since(self, model: int, moment: int, last: int | None) -> int:
         """Count a model's predictions from a moment on.
 
         Args:
             model: its number.
             moment: epoch milliseconds; rounded down to a fine pane, and to an hour where it is
                 longer ago than fine panes are stored.
+            last: count up to the pane, or the hour, of this moment and with it; None for all.
 
         Returns:
             0 where it is longer ago than hours are stored.
@@ -291,8 +292,9 @@ class Windows(WindowCounts):
         fine, row = self._rings[FINE], np.array([self._totals_row(model)])
         pane = moment // fine.width
         if not fine.reaches_back(pane, model):
-            return self.past.predictions_since(model, moment)
-        return int(fine.sum(pane, _END, row)[:, PREDICTED_POSITIVE:].sum())
+            return self.past.predictions_since(model, moment, last)
+        end = _END if last is None else last // fine.width + 1
+        return int(fine.sum(pane, end, row)[:, PREDICTED_POSITIVE:].sum())
 
     @property
     def pane_ms(self) -> int:

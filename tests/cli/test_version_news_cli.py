@@ -5,7 +5,7 @@ import json
 import pytest
 from cli.commands import ran
 from cli.test_diagnose import written
-from watch.versioned import BEGAN, batches, config_of, stream
+from watch.versioned import BEGAN, DAY, batches, config_of, stream
 
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import Queries
@@ -199,7 +199,8 @@ BEFORE = "of version 6 (began 1970-01-01 00:00)"
 @pytest.mark.parametrize("command", ["diagnose", "replay"])
 def test_text_and_json_say_whose_reference_it_is(capsys, worse, command):
     text = " ".join(said(capsys, worse[0], command).split())
-    assert (f"Before is {BEFORE}." in text, f", {BEFORE}, " in text) == (
+    after = "; after is of versions 6 and 7 (began 1970-01-04 05:00)."
+    assert (f"Before is {BEFORE}{after}" in text, f", {BEFORE}, " in text) == (
         command == "diagnose",
         command == "replay",
     )
@@ -210,6 +211,7 @@ def test_text_and_json_say_whose_reference_it_is(capsys, worse, command):
         assert "restarted_with" not in found["models"]["m"]["reference"]
     else:
         assert found["versions_before"] == began
+        assert [one["version"] for one in found["versions_after"]] == ["6", "7"]
         assert "reference_restarted_with" not in found
 
 
@@ -248,4 +250,32 @@ def test_a_running_monitor_says_that_its_reference_restarted():
     assert [one.version for one in found.answer.versions_before] == ["7"]
     text = str(why_section(found.answer))
     assert "Before is restarted with" not in text
-    assert "Before is the reference that restarted with version 7 (began 1970-01-04 05:00)." in text
+    restarted = "the reference that restarted with version 7 (began 1970-01-04 05:00)"
+    assert f"Before is {restarted}; after is of version 7." in text
+
+
+@pytest.mark.parametrize("segments", ["region, version", "region"])
+def test_a_diagnosis_of_a_rollback_says_which_versions_predicted_before_and_after(
+    capsys, tmp_path, segments
+):
+    """Version 7 decides for two days, then version 6 does again: it predicted all along."""
+    back = BEGAN + 2 * DAY
+    events = [
+        e | {"version": "6"} if e["ts"] >= back and "version" in e else e
+        for e in stream(a_day=2_400, until=BEGAN, days=10, recall=(0.9, 0.5))
+    ]
+    text = CONFIG.replace("region, version", segments)
+    (tmp_path / "monitor.yaml").write_text(text)
+    written(tmp_path / "events.ndjson", *events)
+    ranges = ("1970-01-04T05:00:00Z..1970-01-06T05:00:00Z", "1970-01-06T05:00:00Z..1970-01-08")
+    found = said(capsys, tmp_path, "diagnose", "--before", ranges[0], "--after", ranges[1])
+    old, new = "6 (began 1970-01-01 00:00)", "7 (began 1970-01-04 05:00)"
+    assert f"Before is of version {new}; after is of version {old}." in " ".join(found.split())
+    monitor = Monitor(config_of(text))
+    for batch in batches(events, monitor.config):
+        monitor.apply(batch)
+    live = Queries(monitor.snapshot, lambda read: read(monitor)).explanation("m", *ranges)
+    before = [one.version for one in live.answer.versions_before]
+    apart = "version" in segments  # else version 6 may have paused, or not
+    assert before == (["7"] if apart else ["6", "7"])
+    assert [one.version for one in live.answer.versions_after] == ["6"]

@@ -64,8 +64,8 @@ def test_a_version_that_was_rolled_back_is_said_to_have_ended():
     assert status.new_version.change_began_with_it
     last = max(e["ts"] for e in events if e.get("version") == "7")
     assert status.new_version.ended == time_text(int(last * 1000))
-    traffic = f"{100 * status.new_version.traffic:.0f} % of the traffic"
-    ended = "version 7 (4.8 days, " + traffic + ", ended 1970-01-06 04:59), "
+    assert status.new_version.traffic == 1  # while it was in use
+    ended = "version 7 (48 hours until 1970-01-06 04:59, 100 % of the traffic), "
     assert status.headline.startswith("Since " + ended)
     soon = [e for e in events if e["ts"] < rolled_back + DAY / 2]
     assert status_of(fed(soon, config(GIVEN))).new_version.ended is None

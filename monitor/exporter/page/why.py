@@ -23,7 +23,7 @@ from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
-from monitor.report.version_news_words import beginning_text, versions_before_text
+from monitor.report.version_news_words import beginning_text, compared_versions_text
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
@@ -38,7 +38,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.p[f"Rates changed: {beginning_text(diagnosis.change_began)}."]
         if diagnosis.change_began
         else None,
-        _versions_before(diagnosis),
+        _versions(diagnosis),
         h.p(".plainly")[coded(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
@@ -84,9 +84,11 @@ def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") 
     ]
 
 
-def _versions_before(diagnosis: DiagnosisAnswer) -> h.Node:
-    versions, anew = diagnosis.versions_before, diagnosis.reference_restarted_with
-    return h.p[versions_before_text(versions, anew)] if versions else None
+def _versions(diagnosis: DiagnosisAnswer) -> h.Node:
+    before, after = diagnosis.versions_before, diagnosis.versions_after or ()
+    if not before:
+        return None
+    return h.p[compared_versions_text(before, after, diagnosis.reference_restarted_with)]
 
 
 def side_name(side: ComparedSide) -> str:
