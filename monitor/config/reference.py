@@ -99,8 +99,8 @@ class Reference(Section):
     on_version: OnVersion = setting(
         "compare",
         "Effect of a new version of the model. compare: it is judged against the reference, and "
-        "reported as new. keep: versions are ignored. restart: a new reference begins with it; "
-        "needs first or trailing.",
+        "reported as new. keep: versions are ignored. restart: a new reference begins with it, "
+        "and where it is rolled back; needs first or trailing.",
     )
 
     @model_validator(mode="wrap")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.drift.rates_changed import rates_changed
-from monitor.drift.reference_news import ReferenceVersions
+from monitor.drift.reference_news import ReferenceRestart, ReferenceVersions
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.engine import Monitor
@@ -65,12 +65,12 @@ def with_news(
     if (new := news.new_version) is not None and predicted is not None and math.isnan(new.traffic):
         share = predicted.share(found.model, new.name, new.first, new.ended)
         news = news._replace(new_version=new._replace(traffic=share))
-    since = None
+    restart = None
     if before.source in _RESTARTED:
-        since = monitor.news.restarts(number, after.closes)
-    of_before = _versions_in(before, found.model, monitor, predicted, since)
+        restart = monitor.news.restarts(number, after.closes)
+    of_before = _versions_in(before, found.model, monitor, predicted, restart)
     of_after = _versions_in(after, found.model, monitor, predicted)
-    if since is not None and of_before is not None and not of_before.restarted_with:
+    if restart is not None and of_before is not None and not of_before.restarted_with:
         found = replace(found, notes=(*found.notes, _NOT_RESTARTED))
     worse = _worse_version(found, monitor, number)
     return replace(found, news=news._replace(worse=worse, before=of_before, after=of_after))
@@ -81,7 +81,7 @@ def _versions_in(
     model: str,
     monitor: Monitor,
     predicted: PredictedVersions | None,
-    since: int | None = None,
+    restart: ReferenceRestart | None = None,
 ) -> ReferenceVersions | None:
     """Return the versions that predicted in one of the two stretches; None without a time."""
     if side.opens is None or side.closes is None:
@@ -91,7 +91,7 @@ def _versions_in(
         there: frozenset[str] | None = predicted.names_in(model, *stretch)
     else:
         there = monitor.versions.names_in(number, *stretch)
-    return monitor.news.versions_in(number, stretch, since, there)
+    return monitor.news.versions_in(number, stretch, restart, there)
 
 
 def _worse_version(found: Diagnosis, monitor: Monitor, number: int) -> VersionsCompared | None:

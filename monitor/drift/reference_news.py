@@ -18,6 +18,19 @@ class ReferenceVersions(NamedTuple):
     restarted_with: str = ""
 
 
+class ReferenceRestart(NamedTuple):
+    """From when on a reference begins anew, and with which version.
+
+    Attributes:
+        at: first prediction of the version, or the end of one that was rolled back, epoch
+            milliseconds.
+        version: that decides from then on.
+    """
+
+    at: int
+    version: str
+
+
 class AwaitedReference(NamedTuple):
     """Evidence that a model's reference still lacks.
 

@@ -13,7 +13,7 @@ from monitor.drift.change_news import ChangeBegan, ChangeNews, NewVersion
 from monitor.drift.change_point import change_point
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.rates_changed import rates_changed
-from monitor.drift.reference_news import ReferenceVersions
+from monitor.drift.reference_news import ReferenceRestart, ReferenceVersions
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.drift.version_choice import by_beginning
 from monitor.drift.versions_compared import VersionTraffic
@@ -76,52 +76,58 @@ class VersionNews:
         self._versions_of = versions_of
         self._sought: dict[int, _Sought] = {}
 
-    def restarts(self, model: int, mature: int) -> int | None:
-        """Return the moment from which on the reference of a model begins anew.
+    def restarts(self, model: int, mature: int) -> ReferenceRestart | None:
+        """Return from when on the reference of a model begins anew, under `on_version: restart`.
 
-        That is the first prediction of the version that began last, once it is mature, under
-        `on_version: restart`. The first version of all restarts nothing.
+        That is the first prediction of the version that began last, once it is mature. Where that
+        version and perhaps others before it ended, it is the end of the last of them: another
+        version decides again. The first version of all restarts nothing by its beginning.
 
         Args:
             model: its number.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
 
         Returns:
-            Epoch milliseconds; None where the reference stays.
+            None where the reference stays.
         """
         if self._on_version(model) is not OnVersion.RESTART:
             return None
-        later = [first for _, first in self._appeared(model)[1:] if first <= mature]
-        return max(later, default=None)
-
-    def began_at(self, model: int, moment: int) -> str:
-        """Return the version whose first prediction came at a moment.
-
-        Args:
-            model: its number.
-            moment: that `restarts` returned, epoch milliseconds.
-        """
-        return next(name for name, first in self._appeared(model) if first == moment)
+        times = self._versions_of(self._catalogue.models[model]).times
+        latest = max((one.last for one in times.values()), default=0)
+        ends = []
+        for number, (name, first) in reversed([*enumerate(self._appeared(model))]):
+            if first > mature:
+                continue
+            last = times[name].last
+            if last < mature and not is_in_use(last, latest):
+                ends.append(last + 1)
+            elif ends:
+                return ReferenceRestart(max(ends), name)
+            else:
+                return ReferenceRestart(first, name) if number else None
+        return None
 
     def with_versions(
-        self, model: int, known: ReferenceOutcomes | None, since: int | None
+        self, model: int, known: ReferenceOutcomes | None, restart: ReferenceRestart | None
     ) -> ReferenceOutcomes | None:
         """Return a reference with the versions that predicted in it.
 
         Args:
             model: its number.
             known: its reference; None without one.
-            since: moment from which on it began anew, epoch milliseconds; None where it did not.
+            restart: with which it began anew; None where it did not.
         """
         if known is None or known.opens is None or known.closes is None:
             return known
-        return replace(known, versions=self.versions_in(model, (known.opens, known.closes), since))
+        return replace(
+            known, versions=self.versions_in(model, (known.opens, known.closes), restart)
+        )
 
     def versions_in(
         self,
         model: int,
         stretch: tuple[int, int],
-        since: int | None,
+        restart: ReferenceRestart | None,
         there: frozenset[str] | None = None,
     ) -> ReferenceVersions | None:
         """Return the versions that predicted in a stretch of time.
@@ -129,7 +135,7 @@ class VersionNews:
         Args:
             model: its number.
             stretch: first moment and first after it, epoch milliseconds.
-            since: moment from which on the reference began anew; None where it did not.
+            restart: with which the reference began anew; None where it did not.
             there: versions that predicted in the hours of the stretch; None where versions are
                 not counted apart, and one that paused then is among them.
 
@@ -148,7 +154,7 @@ class VersionNews:
             if there is None or name in there
         }
         began = tuple(sorted(overlap.items(), key=lambda found: (found[1] or 0, found[0])))
-        anew = "" if since is None or opens < _hour(since) else self.began_at(model, since)
+        anew = "" if restart is None or opens < _hour(restart.at) else restart.version
         return ReferenceVersions(began, anew) if began else None
 
     def began(

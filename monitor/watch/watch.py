@@ -120,7 +120,9 @@ class Watch:
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
             mature = now - age
-            since, unmoved = self._news.restarts(model, mature), partial(self._unmoved, mature, age)
+            restart = self._news.restarts(model, mature)
+            since = None if restart is None else restart.at
+            unmoved = partial(self._unmoved, mature, age)
             reference = self._references.of(model, mature, unmoved, since=since)
             if reference is not None and many[model]:
                 yield from self._classes.steps(model, reference, since, mature, age)
@@ -191,7 +193,8 @@ class Watch:
             self._builder.follows(watching, model, reference, self._cuts.of(model))
         elif reference is not None and reference.as_labelled is not None:
             watching = self._builder.started(model, reference, self._cuts.of(model))
-        since = None if age is None else self._news.restarts(model, now - age)
+        restart = None if age is None else self._news.restarts(model, now - age)
+        since = None if restart is None else restart.at
         awaited = None
         if age is not None:
             awaited = self._references.awaited(model, now - age, age, since=since)
@@ -199,15 +202,15 @@ class Watch:
         if by_class is not None:
             return replace(
                 by_class,
-                reference=self._news.with_versions(model, by_class.reference, since),
+                reference=self._news.with_versions(model, by_class.reference, restart),
                 awaited=awaited,
                 new_version=self._news.latest(model, now, None),
             )
         if watching is None or age is None or watching.judge.reference.is_before(since):
             regime = LabelRegime.of(self._catalogue.settings[model])
             shifted = None if regime.is_estimated else False
-            if awaited is not None and since is not None:
-                awaited = awaited._replace(restarted_with=self._news.began_at(model, since))
+            if awaited is not None and restart is not None:
+                awaited = awaited._replace(restarted_with=restart.version)
             return Watched(
                 prevalence_shift_detected=shifted,
                 judged_age_ms=age,
@@ -221,7 +224,7 @@ class Watch:
         began = self._news.began(model, watching, found, now - age)
         return replace(
             found,
-            reference=self._news.with_versions(model, found.reference, since),
+            reference=self._news.with_versions(model, found.reference, restart),
             missing_labels=self._missing_labels.of(model, cuts, now, age),
             awaited=awaited,
             predictions=predictions,

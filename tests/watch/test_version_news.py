@@ -228,6 +228,41 @@ def test_a_reference_that_restarts_beside_another_version_names_both():
     assert reference_versions_text(period.versions, period.restarted_with) == beside
 
 
+@pytest.mark.parametrize("ended", [5, 7], ids=["before its reference is complete", "after"])
+def test_a_restarted_reference_begins_anew_where_the_version_is_rolled_back(ended):
+    """Versions 7 and 8 decide, 8 ends, 7 ends with it; then version 6 does again."""
+    events = [
+        e | {"version": "6" if e["ts"] >= ended * DAY else "78"[e["ts"] % 9 > 5]}
+        if "version" in e and e["ts"] >= BEGAN
+        else e
+        for e in deployed(days=12)
+    ]
+    monitor = fed(events, config(f"{FIRST}, on_version: restart"))
+    reference = model_of(monitor).watched.reference
+    assert 0 <= reference.opens - ended * DAY * 1000 <= 3_600_000
+    period = status_of(monitor).reference
+    text = reference_versions_text(period.versions, period.restarted_with)
+    assert text == f"restarted with version {OLD}"
+    waits = fed(
+        [e for e in events if e["ts"] < (ended + 2) * DAY], config(f"{FIRST}, on_version: restart")
+    )
+    assert model_of(waits).watched.reference is None
+    assert model_of(waits).watched.awaited.restarted_with == "6"
+
+
+def test_a_version_that_replaces_another_bit_by_bit_restarts_the_reference_once():
+    """Version 7 takes over from version 6 within three days, and 6 ends."""
+    events = [
+        e | {"version": "67"[e["ts"] > BEGAN and (e["ts"] // 180) % 3 < (e["ts"] - BEGAN) / DAY]}
+        if "version" in e
+        else e
+        for e in deployed(days=9)
+    ]
+    monitor = fed(events, config(f"{FIRST}, on_version: restart"))
+    began = min(e["ts"] for e in events if e.get("version") == "7")
+    assert 0 <= model_of(monitor).watched.reference.opens - began * 1000 <= 3_600_000
+
+
 def test_until_the_new_reference_is_known_nothing_is_compared():
     before = fed(deployed(days=4), config(f"{FIRST}, on_version: restart"))
     assert model_of(before).watched.reference is not None
