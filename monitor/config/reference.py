@@ -91,7 +91,10 @@ class Reference(Section):
         "FILE` prints them.",
     )
     first: PositiveDuration | None = setting(
-        None, "This much event time from the first prediction of the model on."
+        None,
+        "This much event time from the first prediction of the model on. Up to 7d it grows by "
+        "days, to 28d at most, while it holds under 1,000 positives or 500 false positives; of a "
+        "longer one the first 7 days stand in until it is complete.",
     )
     trailing: PositiveDuration | None = setting(
         None, "This much event time immediately before the window that is judged."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from monitor.clock import HOUR_MS
 from monitor.config.asked_duration import asked_duration
 from monitor.errors import UsageError
 
@@ -59,6 +60,18 @@ def parse_last(option: str, text: str | None) -> int | None:
         text: what was written, such as 7d.
 
     Raises:
-        UsageError: no length of time, or none above 0.
+        UsageError: no length of time, or one below an hour.
+
+    >>> parse_last("--last", "90m")
+    5400000
+    >>> parse_last("--last", "1s")
+    Traceback (most recent call last):
+        ...
+    monitor.errors.UsageError: --last: must be at least 1h, got '1s'; write it like 7d
     """
-    return None if text is None else asked_duration(option, text, "7d")
+    if text is None:
+        return None
+    length = asked_duration(option, text, "7d")
+    if length < HOUR_MS:
+        raise UsageError(f"{option}: must be at least 1h, got {text!r}; write it like 7d")
+    return length

@@ -238,6 +238,8 @@ def _lacking(found: VersionsCompared) -> str:
     if 0 not in found.predictions:
         ended = "yet" if found.ended is None else f"and {ended_text(found.ended)}"
         return f"{_missing(found)} to compare {ended}"
+    if not any(found.predictions):
+        return "neither version made a prediction in the time that is compared"
     absent = found.predictions.index(0)
     name, other = (one_line(found.versions[place].name) for place in (absent, 1 - absent))
     return (

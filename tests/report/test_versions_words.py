@@ -106,6 +106,8 @@ def test_a_version_that_paused_while_the_other_predicted_is_not_waited_for():
     assert "yet" not in versions_text(paused)
     assert paused.because == "other_times"
     assert found((0, 0, 0, 0), (30, 10, 10, 50)).because == "missing_class"
+    neither = replace(found((0, 0, 0, 0), (0, 0, 0, 0)), predictions=(0, 0))
+    assert "neither version made a prediction in the time" in versions_headline(neither)
 
 
 def test_uncertain_rates_of_another_threshold_leave_the_number_open():
