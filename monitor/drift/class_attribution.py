@@ -25,6 +25,8 @@ from monitor.metrics.ratio import FloatArray, ratio
 _LEVEL, _SIGNIFICANCE = 0.95, 0.01
 _EQUAL = 1e-9  # numbers so close have their arithmetic mean
 _STEP = 1e-6
+_AT_ONCE = 100_000
+"""Cells of matrices that are worked on at once, so that fifty classes take a few megabytes."""
 _AXES = 3  # blocks of time, predicted class, actual class
 _CHANGE, _PREVALENCE, _RECALL, _LEAKED, _LEAKS = range(5)
 """Columns of the parts of each class; the leaks of the other classes are the last ones."""
@@ -123,22 +125,25 @@ def rates_of(matrix: Int64Array) -> FloatArray:
     """Return the share of the cases of each actual class that are predicted as each class.
 
     Args:
-        matrix: labelled predictions by predicted and actual class, (classes, classes).
+        matrix: labelled predictions by predicted and actual class, (..., classes, classes).
 
     Returns:
         Shares in [0, 1], the same shape; NaN for a class without cases.
     """
-    return ratio(matrix, np.broadcast_to(matrix.sum(axis=0), matrix.shape))
+    return ratio(matrix, np.broadcast_to(matrix.sum(axis=-2, keepdims=True), matrix.shape))
 
 
 def _sides(old: Int64Array, new: Int64Array) -> tuple[_Side, _Side]:
-    """Return both sides; a class without cases on one has the predictions of the other."""
+    """Return both sides; a class without cases on one has the predictions of the other.
+
+    Either may have axes before those of the classes; they broadcast.
+    """
     rates = rates_of(old), rates_of(new)
     predicted = (
         np.where(np.isnan(rates[0]), rates[1], rates[0]),
         np.where(np.isnan(rates[1]), rates[0], rates[1]),
     )
-    shares = (ratio(m.sum(axis=0), m.sum()) for m in (old, new))
+    shares = (ratio(m.sum(axis=-2), m.sum(axis=(-2, -1))[..., None]) for m in (old, new))
     first, second = (
         _Side(*pair) for pair in zip(shares, map(np.nan_to_num, predicted), strict=True)
     )
@@ -146,22 +151,30 @@ def _sides(old: Int64Array, new: Int64Array) -> tuple[_Side, _Side]:
 
 
 def _parts(old: _Side, new: _Side) -> FloatArray:
-    """Return the change of logit(precision) of each class and its parts, (classes, 4 + classes)."""
-    own = np.eye(len(old.share), dtype=np.bool_)
-    wrong = [np.where(own, 0.0, side.predicted * side.share) for side in (old, new)]
-    sums = [side.sum(axis=1) for side in wrong]
-    mean = _logarithmic_mean(*sums)[:, None]
-    by_mix = (old.predicted + new.predicted) / 2 * (new.share - old.share)
-    by_rate = (old.share + new.share) / 2 * (new.predicted - old.predicted)
+    """Return the change of logit(precision) of each class and its parts.
+
+    The shape is (..., classes, 4 + classes).
+    """
+    own = np.eye(old.share.shape[-1], dtype=np.bool_)
+    wrong = [np.where(own, 0.0, side.predicted * side.share[..., None, :]) for side in (old, new)]
+    sums = [side.sum(axis=-1) for side in wrong]
+    mean = _logarithmic_mean(*sums)[..., None]
+    by_mix = (old.predicted + new.predicted) / 2 * (new.share - old.share)[..., None, :]
+    by_rate = ((old.share + new.share) / 2)[..., None, :] * (new.predicted - old.predicted)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.log(new.share) - np.log(old.share)
-        recall = np.log(np.diagonal(new.predicted)) - np.log(np.diagonal(old.predicted))
+        recall = np.log(_diagonal(new.predicted)) - np.log(_diagonal(old.predicted))
         leaks = np.where(own, 0.0, -by_rate / mean)
-        prevalence = share - np.where(own, 0.0, by_mix / mean).sum(axis=1)
+        prevalence = share - np.where(own, 0.0, by_mix / mean).sum(axis=-1)
         change = share + recall - np.log(sums[1]) + np.log(sums[0])
-    parts = np.column_stack([change, prevalence, recall, leaks.sum(axis=1), leaks])
-    known = np.isfinite(parts).all(axis=1, keepdims=True)
+    first = np.stack([change, prevalence, recall, leaks.sum(axis=-1)], axis=-1)
+    parts = np.concatenate([first, leaks], axis=-1)
+    known = np.isfinite(parts).all(axis=-1, keepdims=True)
     return np.where(known, parts, np.nan)
+
+
+def _diagonal(matrix: FloatArray) -> FloatArray:
+    return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
 def _logarithmic_mean(old: FloatArray, new: FloatArray) -> FloatArray:
@@ -175,38 +188,41 @@ def _logarithmic_mean(old: FloatArray, new: FloatArray) -> FloatArray:
 def _in_points(old: _Side, new: _Side) -> FloatArray:
     """Return `_parts` as parts of the change of precision, a fraction."""
     parts = _parts(old, new)
-    change, (before, after) = parts[:, _CHANGE], (_precision(old), _precision(new))
+    change, before, after = parts[..., _CHANGE], _precision(old), _precision(new)
     equal = np.abs(change) <= _EQUAL
     per_logit = np.where(
         equal, before * (1 - before), (after - before) / np.where(equal, 1, change)
     )
-    return parts * per_logit[:, None]
+    return parts * per_logit[..., None]
 
 
 def _precision(side: _Side) -> FloatArray:
-    cases = side.predicted * side.share
-    return ratio(np.diagonal(cases), cases.sum(axis=1))
+    cases = side.predicted * side.share[..., None, :]
+    return ratio(_diagonal(cases), cases.sum(axis=-1))
 
 
 def _independent(sides: tuple[_Side, _Side], sums: tuple[Int64Array, Int64Array]) -> FloatArray:
     """Return the variance of the points if cases are independent, by the delta method."""
+    own = np.eye(len(sides[0].share))
     total = np.zeros_like(_in_points(*sides))
     for number, matrix in enumerate(sums):
         side, cases = sides[number], matrix.sum(axis=0)
-        mean = square = np.zeros_like(total)
-        for j, own in enumerate(np.eye(len(cases))):
-            slope = _slope(sides, number, side._replace(share=side.share + _STEP * own))
-            mean, square = mean + side.share[j] * slope, square + side.share[j] * slope**2
-            moved = side.predicted + _STEP * own
-            slope = _slope(sides, number, side._replace(predicted=moved))
-            rate = ((matrix[:, j] + 0.5) / (cases[j] + 1))[:, None]
-            total = total + slope**2 * rate * (1 - rate) / (cases[j] + 1)
-        total = total + (square - mean**2) / max(cases.sum(), 1)
+        moved = _Side(
+            side.share + _STEP * own, np.broadcast_to(side.predicted, (len(own), *own.shape))
+        )
+        slope = _slope(sides, number, moved)
+        of_share = side.share[:, None, None]
+        mean, square = (of_share * slope).sum(axis=0), (of_share * slope**2).sum(axis=0)
+        total += (square - mean**2) / max(cases.sum(), 1)
+        moved = _Side(np.broadcast_to(side.share, own.shape), side.predicted + _STEP * own[:, None])
+        slope = _slope(sides, number, moved)
+        rate = ((matrix + 0.5) / (cases + 1)).T[..., None]
+        total += (slope**2 * rate * (1 - rate) / (cases + 1)[:, None, None]).sum(axis=0)
     return np.maximum(total, 0.0)
 
 
 def _slope(sides: tuple[_Side, _Side], number: int, moved: _Side) -> FloatArray:
-    """Return the derivative of the points as one side moves by a step."""
+    """Return the derivative of the points as one side moves by a step, for each of some steps."""
     changed = (moved, sides[1]) if number == 0 else (sides[0], moved)
     return (_in_points(*changed) - _in_points(*sides)) / _STEP
 
@@ -221,8 +237,13 @@ def _between_blocks(old: Int64Array, new: Int64Array) -> FloatArray:
 
 
 def _jackknife(blocks: Int64Array, function: Callable[[Int64Array], FloatArray]) -> FloatArray:
-    """Return the variance of a function of sums over blocks, each block left out in turn."""
-    whole = blocks.sum(axis=0)
-    found = np.stack([function(whole - block) for block in blocks])
+    """Return the variance of a function of sums over blocks, each block left out in turn.
+
+    The function takes many sums at once, (sums, classes, classes).
+    """
+    left = blocks.sum(axis=0) - blocks
+    at_once = max(1, _AT_ONCE // left[0].size)
+    parts = [function(left[start : start + at_once]) for start in range(0, len(left), at_once)]
+    found = np.concatenate(parts)
     deviations = found - found.mean(axis=0)
     return np.asarray((len(blocks) - 1) / len(blocks) * (deviations**2).sum(axis=0))
