@@ -84,6 +84,22 @@ class AssignedPartitions:
         consumer.incremental_assign(self._starting(committed, self._start))
         self.begun = True
 
+    def settle(self, consumer: Consumer) -> None:
+        """Ask again for the committed offsets that were not known at an assignment, and read on.
+
+        Raises:
+            KafkaException: the cluster did not answer in time; the next call asks again.
+        """
+        waiting = [key for key, one in self.partitions.items() if one.unsettled]
+        if not waiting:
+            return
+        committed = consumer.committed(list(map(topic_partition, waiting)), timeout=OWN_SECONDS)
+        for start in self._starting(committed, self._start):
+            where = [topic_partition((start.topic, start.partition))]
+            consumer.incremental_unassign(where)  # without a position, seek fails
+            consumer.incremental_assign([start])
+            consumer.resume(where)
+
     def position(self) -> dict[str, Any]:
         """Return the offsets after the delivered messages, of all partitions ever assigned."""
         for partition in self.partitions.values():
@@ -106,7 +122,9 @@ class AssignedPartitions:
         """
         settled = Offsets()
         settled.resume(position)
-        offsets = {key: settled.at(key) for key in self.partitions}
+        offsets = {
+            key: settled.at(key) for key, one in self.partitions.items() if not one.unsettled
+        }
         known = {key: at for key, at in offsets.items() if at is not None}
         if advanced := self._uncommitted(known):
             self._committed |= {(one.topic, one.partition): one.offset for one in advanced}
@@ -126,12 +144,15 @@ class AssignedPartitions:
     def _on_assign(self, consumer: Consumer, added: list[TopicPartition]) -> None:
         self.begun = True
         self.rebalances += 1
-        unknown = self._start
         try:
             committed = consumer.committed(added, timeout=ASK_SECONDS) if added else []
         except KafkaException:
-            committed, unknown = added, OFFSET_STORED  # the client retries by itself
-        consumer.incremental_assign(self._starting(committed, unknown))
+            starting = self._starting(added, OFFSET_STORED)
+            for one in added:
+                self.partitions[one.topic, one.partition].unsettled = True
+        else:
+            starting = self._starting(committed, self._start)
+        consumer.incremental_assign(starting)
 
     def _on_revoke(self, consumer: Consumer, gone: list[TopicPartition]) -> None:
         """Commit the checkpointed offsets, at which the next reader begins.
@@ -139,7 +160,8 @@ class AssignedPartitions:
         Offsets that were committed before are included: an asynchronous commit may yet fail.
         """
         keys = [(one.topic, one.partition) for one in gone]
-        revoked = [self.partitions[key] for key in keys if key in self.partitions]
+        known = [self.partitions[key] for key in keys if key in self.partitions]
+        revoked = [one for one in known if not one.unsettled]
         if revoked and self.checkpoint is not None and self.checkpoint():
             offsets = {one.key: one.delivered for one in revoked if one.delivered != UNKNOWN}
             if offsets:

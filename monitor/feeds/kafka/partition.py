@@ -32,6 +32,8 @@ class Partition:
         skipped: number of offsets without a message.
         deleted: number of the skipped offsets whose messages were deleted before they
             were read.
+        unsettled: True while the offset that the group committed is not known: another reader may
+            have gone on, so that nothing is read and nothing committed.
         paused: True while fetching is paused.
         paused_seconds: total time that fetching was paused.
     """
@@ -47,6 +49,7 @@ class Partition:
     end: int = 0
     skipped: int = 0
     deleted: int = 0
+    unsettled: bool = False
     paused: bool = False
     paused_seconds: float = 0.0
 

@@ -192,8 +192,11 @@ class KafkaSource:
     def _take_decoded(self) -> None:
         """Hold messages whose values are decoded, and handle the events between them."""
         for arrived in self._values.ready():
-            if arrived.partition is not self._assigned.partitions.get(arrived.item.key):
+            partition = self._assigned.partitions.get(arrived.item.key)
+            if arrived.partition is not partition:
                 continue  # of an assignment that ended while it waited
+            if partition is not None and partition.unsettled:
+                continue  # it is read again from where it is settled
             if isinstance(arrived.item, ClientEvent):
                 self._handle_event(*arrived.item)
             elif arrived.partition is not None:
@@ -252,6 +255,7 @@ class KafkaSource:
         self._refreshed = now
         with self._logging_errors():
             self._assigned.assign_configured(self._consumer)
+            self._assigned.settle(self._consumer)
         for key in tuple(self._out_of_range):
             self._reposition(key)
         self.figures = tuple(map(self._figures_of, self._assigned.partitions.values()))
@@ -277,7 +281,7 @@ class KafkaSource:
         held_back = self.held_back or self._values.full
         for partition in partitions.values():
             partition.paused_seconds += passed * partition.paused
-            wanted = held_back or is_full(partition, len(partitions))
+            wanted = held_back or partition.unsettled or is_full(partition, len(partitions))
             if wanted is not partition.paused and (wanted or not partition.held):
                 where = [topic_partition(partition.key)]
                 (self._consumer.pause if wanted else self._consumer.resume)(where)

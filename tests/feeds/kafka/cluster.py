@@ -62,6 +62,9 @@ class FakeCluster:
         value = event if event is None or isinstance(event, bytes) else json.dumps(event).encode()
         self.logs[place].append((time_ms, value))
 
+    def high(self, place):
+        return len(self.logs[place])
+
     def consumer(self, feed, on_error, on_commit):
         return FakeConsumer(self, feed, on_error, on_commit)
 

@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 from feeds.kafka.cluster import FakeCluster, by_id, places
 from feeds.kafka.reader import CELLS, EXTRA, Reader, cells, counted, prediction, stream
 
@@ -63,6 +63,48 @@ def test_messages_that_another_monitor_has_read_since_are_not_read_again():
     back.source.resume(position)
     back.turns()
     assert [one.records, other.records, back.records] == [10, 10, 5]
+
+
+@pytest.mark.parametrize("unanswered", [1, 3])
+def test_where_another_reader_went_on_nothing_is_read_before_the_cluster_says_so(unanswered):
+    """The cluster does not say what is committed as the partition comes back."""
+    cluster, place = FakeCluster(("events", 0)), ("events", 0)
+    for n in range(10):
+        cluster.produce(place, prediction(n))
+    one = Reader(cluster).turns()
+    other = Reader(cluster)
+    cluster.wanted[place] = cluster.members[1]
+    one.turn()
+    for n in range(10, 20):
+        cluster.produce(place, prediction(n))
+    other.turns().source.close()
+    cluster.wanted[place] = member = cluster.members[0]
+    asked, member.committed = member.committed, refused
+    for _ in range(unanswered):
+        one.turn()
+        cluster.produce(place, prediction(cluster.high(place)))
+    assert one.records == 10
+    one.source.commit(one.source.position())
+    assert cluster.committed[place][0] == 20
+    member.committed = asked
+    one.turns()
+    assert (one.records, other.records) == (10 + unanswered, 10)
+    one.source.commit(one.source.position())
+    assert cluster.committed[place][0] == 20 + unanswered
+
+
+def test_a_partition_is_given_up_before_its_committed_offset_is_known_without_a_commit():
+    cluster, place = FakeCluster(("events", 0)), ("events", 0)
+    one = Reader(cluster)
+    cluster.members[0].committed = refused
+    cluster.produce(place, prediction(1))
+    one.turns(3).source.close()
+    assert (one.records, cluster.commits) == (0, [])
+    assert Reader(cluster).turns().records == 1
+
+
+def refused(*_, **__):
+    raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
 
 
 def test_only_what_was_given_is_committed_and_only_forward():
