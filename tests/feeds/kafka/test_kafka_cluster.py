@@ -5,7 +5,7 @@ import time
 from contextlib import ExitStack, closing, contextmanager
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from feeds.kafka.reader import cells, counted, stream
 
 from monitor.clock import SystemClock
@@ -127,6 +127,35 @@ def given_of(sources):
 def given_by(sources):
     """Messages before these offsets: all of them, where each is the end."""
     return sum(given_of(sources).values())
+
+
+class Forgetful(Consumer):
+    """A client whose cluster does not say twice what was committed."""
+
+    unanswered = 2
+
+    def committed(self, *asked, **named):
+        if self.unanswered:
+            self.unanswered -= 1
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return super().committed(*asked, **named)
+
+
+def test_partitions_wait_until_the_cluster_says_what_is_committed(cluster, monkeypatch):
+    feed = cluster.feed(group="forgetful", topics=["waiting"])
+    events = [{**event, "type": "prediction", "prediction": 1} for event in stream(300)]
+    cluster.produce("waiting", events)
+    monkeypatch.setattr("monitor.feeds.kafka.client.Consumer", Forgetful)
+    monitor, waited = Monitor(), []
+    with reading(feed) as source:
+
+        def is_read():
+            waited.extend(one.unsettled for one in source._assigned.partitions.values())
+            return records(monitor) == len(events)
+
+        turn([source], monitor, is_read)
+    assert waited[:PARTITIONS] == [True] * PARTITIONS
+    assert not any(waited[-PARTITIONS:])
 
 
 def test_configured_partitions_are_read_and_resumed_without_a_group(cluster):
