@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from monitor.feeds.mapping.written import Notation
 from monitor.snapshot import Snapshot
 
 
-def without_outcomes(snapshot: Snapshot) -> str:
+def without_outcomes(snapshot: Snapshot, notation: Notation) -> str:
     """Return what is missing, and what to do about it, in one line.
 
     Args:
         snapshot: after events of which none is an outcome.
+        notation: how to complete the mapping of the events.
     """
     came = {kind for kind, number in snapshot.events.items() if number}
     if not came:
@@ -23,7 +25,7 @@ def without_outcomes(snapshot: Snapshot) -> str:
         return (
             "no label came; give the labels, too, in the same file or in another, such as "
             '{"id": "ID OF A PREDICTION", "ts": TIME, "label": 1}, or name the column that holds '
-            "the outcome: --field label=COLUMN"
+            f"the outcome: {notation.columns({'label': 'COLUMN'})}"
         )
     if came == {"label"}:
         return "labels came without predictions; give these, too, in the same file or in another"
