@@ -84,6 +84,8 @@ class RejectedRecords:
         return TimeUnit.SECONDS if mapping is None else mapping.time.unit
 
     def _mapping_of(self, reason: RejectReason) -> MappedRecords | None:
+        if len(self._mappings) == 1:
+            return next(iter(self._mappings.values()))
         found = (ones[0] for (why, _), ones in self._examples.items() if why is reason)
         position = next((one.position for one in found), "")
         mappings = self._mappings.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.config.quantities import count_of
 from monitor.feeds.mapping.written import Notation
 from monitor.snapshot import Snapshot
 
@@ -16,6 +17,13 @@ def without_outcomes(snapshot: Snapshot, notation: Notation) -> str:
     came = {kind for kind, number in snapshot.events.items() if number}
     if not came:
         return "the feed has no predictions; check the file"
+    lacking = "prediction" if came == {"label"} else "label"
+    if (rejected := sum(snapshot.rejected.values())) and lacking not in came:
+        return (
+            f"no {lacking} could be used, and {rejected:,} of "
+            f"{count_of(snapshot.records, 'record')} were rejected: correct these, or give the "
+            f"{lacking}s as well"
+        )
     if came == {"counts"}:
         return (
             "tp, fp, fn and tn of all counts add up to 0, or one of them to less; send the counts "
