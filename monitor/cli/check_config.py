@@ -1,13 +1,16 @@
 """`precision-monitor check-config`."""
 
 from argparse import Namespace
+from collections import Counter
 
 from monitor.cli.config_warnings import warn
 from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
+from monitor.cli.rejected_records import RejectedRecords
+from monitor.cli.rejection_hints import hint
 from monitor.config import describe, load_config
 from monitor.exporter.otlp.availability import unavailable_push
-from monitor.service.feed_check import check_feeds
+from monitor.service.feed_check import Finding, check_feeds
 from monitor.service.listeners import refused_listeners
 from monitor.service.sources import missing_files, unavailable_feeds
 
@@ -29,7 +32,7 @@ def run(args: Namespace) -> int:
     found = check_feeds(config)
     for finding in found:
         if finding.is_fault:
-            tell(f"`run` would miss events of {finding.text}")
+            tell(f"`run` would miss events of {finding.text}{_advice(finding)}")
     show(describe(config))
     is_ok = not (faults or any(finding.is_fault for finding in found))
     if is_ok:
@@ -41,3 +44,13 @@ def run(args: Namespace) -> int:
     if not config.feeds:
         tell(f"`run` needs a feed: {unavailable_feeds(config)[0]}")
     return 0 if is_ok else USAGE
+
+
+def _advice(finding: Finding) -> str:
+    """Return what to write so that the rejected records can be used; "" where none are."""
+    if not finding.rejected:
+        return ""
+    rejected = RejectedRecords({finding.text: finding.feed})
+    rejected.add(finding.rejected)
+    ((most, _),) = Counter(one.reason for one in finding.rejected).most_common(1)
+    return f"; {hint(most, rejected)}"

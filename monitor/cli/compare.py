@@ -63,7 +63,9 @@ def run(args: Namespace) -> int:
     config = _without_version(given)
     feed = RecordedFeed(paths, config, mapping)
     monitor = Monitor(config)
-    recorded = RecordedComparison(monitor, args.model, before=None, after=None)
+    recorded = RecordedComparison(
+        monitor, args.model, before=None, after=None, notation=feed.faults.notation
+    )
     batches: list[EventBatch] = []
     for batch in feed.batches():
         monitor.apply(batch)

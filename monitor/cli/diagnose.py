@@ -53,7 +53,13 @@ def run(args: Namespace) -> int:
     if (model := model_of_many_classes(config, args.model)) is not None:
         return run_classes(args, Monitor(config), feed, model, failing=failing)
     monitor = Monitor(config)
-    compared = RecordedComparison(monitor, args.model, before=args.before, after=args.after)
+    compared = RecordedComparison(
+        monitor,
+        args.model,
+        before=args.before,
+        after=args.after,
+        notation=feed.faults.notation,
+    )
     data = None if args.html is None else _report_data(monitor, args.after)
     predicted = PredictedVersions(monitor)
     for batch in feed.batches():

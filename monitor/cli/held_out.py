@@ -21,8 +21,10 @@ from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.feeds.mapping.written import Notation, notation_for
 from monitor.snapshot import ModelState, Snapshot
 
+_COLUMN = "COLUMN"
 _SHOWN = 12
 """Columns that an error names at most."""
 
@@ -49,7 +51,12 @@ class HeldOut(NamedTuple):
 
 
 def read_held_out(
-    path: str, config: Config, given: MappedRecords | None, *, threshold: float | None = None
+    path: str,
+    config: Config,
+    given: MappedRecords | None,
+    *,
+    threshold: float | None = None,
+    command: str = "",
 ) -> tuple[HeldOut, ...]:
     """Count a test set; print what is guessed about its columns, and what is left out.
 
@@ -59,6 +66,8 @@ def read_held_out(
         given: mapping of the options; None without one.
         threshold: scores at or above it are positive predictions, where records hold no
             prediction; None for those of the models.
+        command: takes the options of a mapping, where that which reads the file does not; "" for
+            this one.
 
     Returns:
         The models of the file, at least one; none of more than two classes, which are named.
@@ -73,9 +82,11 @@ def read_held_out(
     _check_configured(config)
     counting = _counting(config, threshold)
     ((_, configured),) = mappings_of([path], config, given)
-    mapping = _mapping(path, counting, configured)
+    notation = notation_for(configured, command)
+    mapping = _mapping(path, counting, configured, notation)
     monitor = Monitor(counting)
     feed = RecordedFeed([path], counting, mapping)
+    feed.faults.completed_as(notation)
     for batch in feed.batches():
         monitor.apply(batch)
     if feed.torn is not None:
@@ -88,7 +99,7 @@ def read_held_out(
     many = [model for model in snapshot.models if model.classes and _made(model)]
     for model in many:
         tell(f"{model.name}: left out: {_of_many(len(model.classes['all'].names))}")
-    found = tuple(_models(path, snapshot))
+    found = tuple(_models(path, snapshot, notation))
     if many and not found:
         raise FeedError(f"{path}: has predictions of models of more than two classes only")
     if not found:
@@ -154,15 +165,17 @@ def _of_many(classes: int) -> str:
     )
 
 
-def _mapping(path: str, config: Config, mapping: MappedRecords | None) -> MappedRecords | None:
+def _mapping(
+    path: str, config: Config, mapping: MappedRecords | None, notation: Notation
+) -> MappedRecords | None:
     head = files.first_rows(path)
     columns = files.columns_of(head)
     typed = "type" in fields_of(columns, mapping)
     wanted = mapping if typed else _at_no_time(mapping)
     if not columns:
         return wanted
-    found = mapping_for_table(path, columns, wanted, tell)
-    _check(path, columns, fields_of(columns, found), config)
+    found = mapping_for_table(path, columns, wanted, tell, notation.columns)
+    _check(path, columns, fields_of(columns, found), config, notation)
     return found
 
 
@@ -173,7 +186,13 @@ def _at_no_time(mapping: MappedRecords | None) -> MappedRecords:
     return MappedRecords(fields=fields, values=given.values, time=given.time)
 
 
-def _check(path: str, columns: Sequence[str], fields: Collection[str], config: Config) -> None:
+def _check(
+    path: str,
+    columns: Sequence[str],
+    fields: Collection[str],
+    config: Config,
+    notation: Notation,
+) -> None:
     """Refuse records that hold whole outcomes, and lack a field of them.
 
     Raises:
@@ -184,12 +203,14 @@ def _check(path: str, columns: Sequence[str], fields: Collection[str], config: C
     shown = f"got {', '.join(columns[:_SHOWN])}"
     if "label" not in fields:
         raise FeedError(
-            f"{path}: has no column for the label, {shown}; say which it is: --field label=COLUMN"
+            f"{path}: has no column for the label, {shown}; say which it is: "
+            f"{notation.columns({'label': _COLUMN})}"
         )
     if not {"prediction", "score"} & set(fields):
         raise FeedError(
-            f"{path}: has no column for the prediction, {shown}; say which it is: --field "
-            "prediction=COLUMN, or --field score=COLUMN with a threshold"
+            f"{path}: has no column for the prediction, {shown}; say which it is: "
+            f"{notation.columns({'prediction': _COLUMN})}, or "
+            f"{notation.columns({'score': _COLUMN})} with a threshold"
         )
     models = list(config.models.values()) or [config.defaults]
     if "prediction" not in fields and all(model.threshold is None for model in models):
@@ -200,11 +221,11 @@ def _check(path: str, columns: Sequence[str], fields: Collection[str], config: C
         )
 
 
-def _models(path: str, snapshot: Snapshot) -> Iterator[HeldOut]:
+def _models(path: str, snapshot: Snapshot, notation: Notation) -> Iterator[HeldOut]:
     for model in snapshot.models:
         made, counts = _made(model), snapshot.lifetime.counts[model.row]
         if not model.classes and (made or int(counts.total)):
-            _check_classes(path, model, counts)
+            _check_classes(path, model, counts, notation)
             yield HeldOut(model.name, counts, max(made, int(counts.total)))
 
 
@@ -212,7 +233,9 @@ def _made(model: ModelState) -> int:
     return model.predictions_positive + model.predictions_negative
 
 
-def _check_classes(path: str, model: ModelState, counts: ConfusionCounts) -> None:
+def _check_classes(
+    path: str, model: ModelState, counts: ConfusionCounts, notation: Notation
+) -> None:
     where = f"{path}: {model.name}"
     if not int(counts.total):
         raise FeedError(
@@ -226,5 +249,6 @@ def _check_classes(path: str, model: ModelState, counts: ConfusionCounts) -> Non
             raise FeedError(
                 f"{where}: has no actual {name} among "
                 f"{count_of(int(counts.total), 'outcome')}, and a reference needs both "
-                "classes; say how the positive class is written: --positive label=VALUE"
+                "classes; say how the positive class is written: "
+                f"{notation.classes('label', {'positive': ['VALUE']})}"
             )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
-from monitor.cli.recorded_tables import is_table, tables
+from monitor.cli.recorded_tables import feed_of, is_table, tables
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
@@ -104,7 +104,7 @@ class RecordedFeed:
         self.contradictions = tuple(self._decoder.class_tally.contradictions())
 
     def _merged(self, progress: Progress) -> Iterator[EventBatch]:
-        streams = tables(self._paths, self._config, self._decoder)
+        streams = tables(self._paths, self._config, self._decoder, self._mappings)
         paths = [path for path in self._paths if not is_table(path)]
         if paths:
             read = files.read(
@@ -151,12 +151,14 @@ def mappings_of(
 
     Args:
         paths: the files.
-        config: the mapping of the feed that has the path, or whose pattern it matches.
+        config: the mapping of the feed that has the path, or whose pattern it matches; of the
+            database that the path stands for.
         given: the mapping of the options, which completes that of a feed and takes precedence;
             None without one.
     """
-    feeds = [f for f in config.feeds if isinstance(f, FileFeed)]
-    return [(path, _completed(_mapping_of_feed(path, feeds), given)) for path in paths]
+    files_read = [f for f in config.feeds if isinstance(f, FileFeed)]
+    configured = {path: feed_of(path, config) or _feed_of(path, files_read) for path in paths}
+    return [(path, _completed(configured[path], given)) for path in paths]
 
 
 def _completed(
@@ -174,8 +176,8 @@ def _completed(
     return given.model_copy(update={"fields": fields, "values": values, "time": time})
 
 
-def _mapping_of_feed(path: str, feeds: Sequence[FileFeed]) -> MappedRecords | None:
-    """The mapping of the feed of this path, else of the first one whose pattern it matches."""
+def _feed_of(path: str, feeds: Sequence[FileFeed]) -> FileFeed | None:
+    """The feed of this path, else of the first one whose pattern it matches."""
     place = _place(path)
     same = (feed for feed in feeds if _place(fspath(feed.path)) == place)
     alike = (feed for feed in feeds if Path(place).match(_place(fspath(feed.path))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from monitor.cli.recorded_tables import is_of
 from monitor.config.mapping import MappedRecords, TimeUnit
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.mapping.written import Notation, YamlNotation, notation_for
@@ -29,6 +30,7 @@ class RejectedRecords:
         named = [pair for one in mappings.values() if one for pair in one.fields.items()]
         self.columns = {field: source for field, source in named if isinstance(source, str)}
         self.asked = ""
+        self._completed_as: Notation | None = None
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
 
@@ -45,9 +47,19 @@ class RejectedRecords:
             if len(examples) < _EXAMPLES:
                 examples.append(one)
 
+    def completed_as(self, notation: Notation) -> None:
+        """Set how to complete the mapping of every file, where what they are read by is derived.
+
+        Args:
+            notation: of the mapping that a person wrote.
+        """
+        self._completed_as = notation
+
     @property
     def notation(self) -> Notation:
         """How to complete the mapping of the files, as far as they share one."""
+        if self._completed_as is not None:
+            return self._completed_as
         mappings = list(self._mappings.values())
         if any(one is None or not one.is_of_feed for one in mappings):
             return notation_for(None)
@@ -60,7 +72,7 @@ class RejectedRecords:
         Args:
             reason: why it was rejected.
         """
-        return notation_for(self._mapping_of(reason))
+        return self._completed_as or notation_for(self._mapping_of(reason))
 
     def unit(self, reason: RejectReason) -> TimeUnit:
         """Return the unit of times that are numbers in that file.
@@ -72,9 +84,12 @@ class RejectedRecords:
         return TimeUnit.SECONDS if mapping is None else mapping.time.unit
 
     def _mapping_of(self, reason: RejectReason) -> MappedRecords | None:
+        if len(self._mappings) == 1:
+            return next(iter(self._mappings.values()))
         found = (ones[0] for (why, _), ones in self._examples.items() if why is reason)
-        path = next((one.position.rpartition(":")[0] for one in found), "")
-        return self._mappings.get(path)
+        position = next((one.position for one in found), "")
+        mappings = self._mappings.items()
+        return next((one for path, one in mappings if is_of(position, path)), None)
 
     def fields(self, reason: RejectReason) -> list[str]:
         """Return the fields at fault for a reason, the most frequent first.

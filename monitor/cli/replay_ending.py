@@ -66,7 +66,7 @@ def ending(
     lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     if found or any(snapshot.events.values()):
-        step = _next(snapshot, found, paging, args)
+        step = _next(snapshot, found, paging, args, notation)
         piped = STDIN in args.files and f" {_PIPED}" in step
         lines.append(f"Next: {f'save standard input as {_PIPED}; ' if piped else ''}{step}")
     return "\n".join(lines)
@@ -132,11 +132,15 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
 
 
 def _next(
-    snapshot: Snapshot, found: Mapping[str, Compared], paging: Collection[str], args: Namespace
+    snapshot: Snapshot,
+    found: Mapping[str, Compared],
+    paging: Collection[str],
+    args: Namespace,
+    notation: Notation,
 ) -> str:
     """Return the next step: by the evidence that is missing, or by the verdict."""
     if not int(snapshot.lifetime.counts.total.sum()):
-        return f"{without_outcomes(snapshot)}."
+        return f"{without_outcomes(snapshot, notation)}."
     if moved := _moved(found, paging):
         several = ["--model", moved[0]] if len(found) > 1 else []
         return f"{_command('diagnose', args, several)} says why."

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from shlex import quote
 from types import FrameType
 
 from monitor.cli.config_warnings import warn
@@ -117,7 +118,8 @@ def _checked(args: Namespace) -> Config:
     path = getattr(args, "reference", None)
     if path is None:
         return config
-    return with_references(config, path, read_held_out(path, config, None))
+    command = f"{PROGRAM} reference {quote(path)}"
+    return with_references(config, path, read_held_out(path, config, None, command=command))
 
 
 def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> None:

@@ -27,7 +27,7 @@ from monitor.config.fields import (
 )
 from monitor.config.inference import InferenceConfig
 from monitor.config.kafka_values import KafkaValue, PropertyValue
-from monitor.config.mapping import MappedRecords
+from monitor.config.mapping import MappedFeed
 from monitor.config.sql_feed import SqlFeed
 
 _TABLES = {".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"}
@@ -37,7 +37,7 @@ def _without_gz(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
-class FileFeed(MappedRecords):
+class FileFeed(MappedFeed):
     """Events from a file."""
 
     type: Literal["file"] = Field(description="A file of events.")
@@ -50,11 +50,6 @@ class FileFeed(MappedRecords):
         False,
         "Wait for appended lines, as tail -F does, across rotations; NDJSON only.",
     )
-
-    @property
-    def is_of_feed(self) -> bool:
-        """Advice on its columns is YAML, as it is."""
-        return True
 
     @property
     def summary(self) -> str:
@@ -74,7 +69,7 @@ class FileFeed(MappedRecords):
         return value
 
 
-class HttpFeed(MappedRecords):
+class HttpFeed(MappedFeed):
     """Events posted to an HTTP listener of the monitor."""
 
     type: Literal["http"] = Field(description="A listener that clients post events to.")
@@ -166,7 +161,7 @@ class KafkaStart(StrEnum):
     LATEST = "latest"
 
 
-class KafkaFeed(MappedRecords):
+class KafkaFeed(MappedFeed):
     """Events from Kafka topics."""
 
     type: Literal["kafka"] = Field(description="Topics of a Kafka cluster.")

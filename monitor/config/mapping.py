@@ -238,13 +238,22 @@ class MappedRecords(Section):
 
     @property
     def is_of_feed(self) -> bool:
-        """True for the mapping of a configured feed."""
+        """True for a configured feed, whose mapping is YAML; False for one of options."""
         return False
 
     @property
     def is_mapped(self) -> bool:
         """True where anything differs from the fields of events."""
         return bool(self.fields or self.values) or self.time != TimeForm()
+
+
+class MappedFeed(MappedRecords):
+    """A configured feed of records."""
+
+    @property
+    def is_of_feed(self) -> bool:
+        """Advice on its records is YAML, as it is."""
+        return True
 
 
 def mapped_records(

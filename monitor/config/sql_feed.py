@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, WithJson
 
 from monitor.config import quantities as q
 from monitor.config.fields import Name, PositiveDuration, setting
-from monitor.config.mapping import MappedRecords
+from monitor.config.mapping import MappedFeed
 
 _PARAMETER = re.compile(r"(?<![:\w\\]):(\w+)(?!:)")
 """A parameter as SQLAlchemy finds it, also within texts and comments."""
@@ -93,7 +93,7 @@ CursorStart = Annotated[
 """The first value of `:cursor`; digits are an integer."""
 
 
-class SqlFeed(MappedRecords):
+class SqlFeed(MappedFeed):
     """Events from the rows of a database, read again and again behind a cursor."""
 
     type: Literal["sql"] = Field(description="Rows of a database.")

@@ -34,6 +34,7 @@ from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
+from monitor.feeds.mapping.written import Notation
 from monitor.join.deltas import known, unlabelled_as_negative
 from monitor.labels.regime import LabelRegime
 from monitor.snapshot import ModelState
@@ -63,6 +64,7 @@ class RecordedComparison:
         model: the model's name; None for the only one there is.
         before: the range given to `--before`; None for the model's reference.
         after: the range given to `--after`; None for the last mature days.
+        notation: how to complete the mapping of the events.
 
     Raises:
         UsageError: a range is invalid, or they overlap, or the model is not configured or has
@@ -70,9 +72,16 @@ class RecordedComparison:
     """
 
     def __init__(
-        self, monitor: Monitor, model: str | None, *, before: str | None, after: str | None
+        self,
+        monitor: Monitor,
+        model: str | None,
+        *,
+        before: str | None,
+        after: str | None,
+        notation: Notation,
     ) -> None:
         self._monitor = monitor
+        self._notation = notation
         self._config = monitor.config
         self._model = _configured(self._config, model)
         settings = settings_of(self._config, self._model or "")
@@ -109,7 +118,7 @@ class RecordedComparison:
                 raise UsageError(_no_such_model(self._model, seen, "the feed"))
             return self._model
         if not seen:
-            why = without_outcomes(self._monitor.snapshot())
+            why = without_outcomes(self._monitor.snapshot(), self._notation)
             raise UsageError(f"nothing can be compared: {why}")
         if len(seen) > 1:
             raise UsageError(f"--model: the feed has several models: {', '.join(seen)}; name one")
@@ -142,7 +151,11 @@ class RecordedComparison:
         if until is None:
             snapshot = self._monitor.snapshot()
             labelled = int(snapshot.lifetime.counts.total.sum())
-            why = "too few events; record more" if labelled else without_outcomes(snapshot)
+            why = (
+                "too few events; record more"
+                if labelled
+                else without_outcomes(snapshot, self._notation)
+            )
             raise UsageError(f"nothing can be compared: {why}")
         option = f"the last {JUDGED_MS // DAY_MS} mature days"
         latest, before = latest_hours(until, JUDGED_MS), self._before

@@ -29,6 +29,7 @@ from monitor.feeds.decode.scanning import RowLayout
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
+from monitor.feeds.mapping.written import notation_for
 from monitor.feeds.rows_over_lines import RowsOverLines, SplitBlock
 
 UNREADABLE_QUOTES = "has a quoted cell that does not end, or a stray quote"
@@ -175,6 +176,7 @@ class _Rows:
             say(f"{name}: reads cells separated by {names}, as its first line has them")
         self.over_lines = RowsOverLines(len(self._columns), self._separator)
         header_found = Header(self._columns, self._separator)
+        self._notation = notation_for(mapping)
         mapping = mapping_for_file(
             name, self._columns, mapping, say, lambda: _first_rows(header_found, first, _LOOKED_AT)
         )
@@ -234,13 +236,14 @@ class _Rows:
 
     def _days_in_digits(self, cells: Mapping[int, str]) -> Iterator[str]:
         """Yield the columns of times whose cells write a day in digits, which are a number."""
+        zone = self._notation.time("zone", "Europe/Berlin")
         for field, index, _ in self._readers:
             cell = cells.get(index, "").strip()
             if field in table_fields.TIMES and _DAY_IN_DIGITS.fullmatch(cell):
                 day = f"{cell[:4]}-{cell[4:6]}-{cell[6:]}"
                 yield (
                     f"cells of {self._columns[index]} are like {cell}, which is read as a number "
-                    f"since 1970: if it is a day, write {day}T00:00:00Z, or {day} with --zone"
+                    f"since 1970: if it is a day, write {day}T00:00:00Z, or {day} with {zone}"
                 )
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:

@@ -253,7 +253,7 @@ class _Reader:
         threads: DecoderThreads,
     ) -> None:
         self._decoder = decoder
-        self._mapping = mapping if mapping is not None and mapping.is_mapped else None
+        self._mapping = mapping
         self._chunk_bytes = chunk_bytes
         self._tracker = tracker
         self._say = say

@@ -32,12 +32,13 @@ def type_of_rows(columns: Collection[str]) -> str:
     return "outcome" if "prediction" in columns or "score" in columns else "label"
 
 
-def require_time(name: str, columns: Sequence[str]) -> None:
+def require_time(name: str, columns: Sequence[str], instead: str = "") -> None:
     """Refuse a table none of whose columns is known to hold the time.
 
     Args:
         name: name of the table in messages.
         columns: names of the columns.
+        instead: what to write for columns of other names; "" where they must have these.
 
     Raises:
         FeedError: there is no column `ts`.
@@ -46,7 +47,7 @@ def require_time(name: str, columns: Sequence[str]) -> None:
         shown = ", ".join(columns[:8]) or "none"
         raise FeedError(
             f"{name}: has no column 'ts', got {shown}; name the columns like the fields of "
-            "events, or say which column is which, as in --field ts=COLUMN"
+            f"events{instead}"
         )
 
 

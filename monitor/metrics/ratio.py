@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,3 +76,25 @@ def at_least_zero(where: str, value: ArrayLike) -> FloatArray:
     if (numbers < 0).any() or np.isinf(numbers).any():
         raise ValueError(f"{where}: must be finite and at least 0, got {value!r}; r = P/N, β ≥ 0")
     return numbers[()]
+
+
+def one_class_ratio(where: str, value: object) -> float:
+    """Return a class ratio that a person gives: one number, which is never undefined.
+
+    Args:
+        where: name of the parameter, for the message.
+        value: actual positives per actual negative.
+
+    Raises:
+        ValueError: it is no number, negative, infinite or NaN.
+
+    >>> one_class_ratio("PrecisionAt: class_ratio", 1)
+    1.0
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]  # what is no number has the same fault
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{where}: must be one number, finite and at least 0, got {value!r}")
+    return number

@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import Any
 
 _LIBRARIES = ("pandas", "polars")
+_OWN_LINKS = '<base href="about:srcdoc">'
+"""Has links within a framed page stay in it; else they load the notebook into the frame."""
 
 
 def frame(columns: Mapping[str, Sequence[Any]], libraries: Sequence[str] = _LIBRARIES) -> Any:
@@ -40,6 +42,7 @@ def notebook_frame(title: str, page: str, height: int) -> str:
         page: a whole page, as HTML.
         height: of the frame, pixels; the page scrolls inside.
     """
+    page = page.replace("<head>", f"<head>{_OWN_LINKS}", 1)
     return (
         f'<iframe sandbox="" style="width:100%;height:{height}px;border:0" '
         f'title="{escape(title)}" srcdoc="{escape(page)}"></iframe>'

@@ -14,6 +14,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import ShiryaevRoberts, suffices
 from monitor.feeds.scalars import plain_class
 from monitor.metrics.precision import balanced_precision, precision_at
+from monitor.metrics.ratio import one_class_ratio
 
 
 class _OfCounts(metrics.base.BinaryMetric):
@@ -68,9 +69,12 @@ class PrecisionAt(_OfCounts):
     """Precision at a given class ratio; see `monitor.metrics.precision_at`.
 
     Args:
-        class_ratio: actual positives per actual negative, above 0.
+        class_ratio: actual positives per actual negative, at least 0.
         cm: confusion matrix to share with other metrics of river; its own by default.
         pos_val: value of the positive class.
+
+    Raises:
+        ValueError: the class ratio is out of range.
 
     >>> metric = PrecisionAt(class_ratio=1 / 9)
     >>> for actual, predicted in [(True, True), (True, False), (False, True), (False, False)]:
@@ -81,6 +85,7 @@ class PrecisionAt(_OfCounts):
 
     def __init__(self, class_ratio: float, cm: Any = None, pos_val: Any = True) -> None:  # noqa: FBT002  # river's own argument
         super().__init__(cm, pos_val)  # type: ignore[no-untyped-call]  # river's own
+        one_class_ratio("PrecisionAt: class_ratio", class_ratio)
         self.class_ratio = class_ratio
 
     def get(self) -> float:

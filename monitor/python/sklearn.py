@@ -13,9 +13,9 @@ from sklearn.metrics import make_scorer  # type: ignore[import-untyped]  # has n
 
 from monitor import metrics
 from monitor.counts import ConfusionCounts
+from monitor.metrics.ratio import one_class_ratio
 
 _CLASSES = 2
-_NO_CASES = ConfusionCounts(tp=0, fp=0, fn=0, tn=0)
 
 
 def balanced_precision_score(
@@ -87,7 +87,7 @@ def precision_at(class_ratio: float, *, pos_label: Any = 1) -> Any:
     Raises:
         ValueError: the class ratio is out of range.
     """
-    metrics.precision_at(_NO_CASES, class_ratio=class_ratio)  # a fault while scoring is NaN there
+    one_class_ratio("precision_at: class_ratio", class_ratio)  # a fault while scoring is NaN there
     return make_scorer(precision_at_score, class_ratio=class_ratio, pos_label=pos_label)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -15,6 +15,7 @@ from monitor.config.fields import is_url
 from monitor.config.quantities import count_of
 from monitor.errors import FeedError
 from monitor.events.columns import EventBatch
+from monitor.events.reject_reasons import Rejection
 from monitor.feeds import files
 from monitor.feeds.blocks import TornError, blocks, pieces
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -38,10 +39,14 @@ class Finding(NamedTuple):
         is_fault: True where nothing, or not what the mapping names, would be read; False for
             what is worth knowing, or could not be looked at.
         text: one line.
+        feed: that it was seen of; None until that is known.
+        rejected: the records looked at, where none of them can be used; else empty.
     """
 
     is_fault: bool
     text: str
+    feed: Feed | None = None
+    rejected: Sequence[Rejection] = ()
 
 
 def check_feeds(config: Config) -> list[Finding]:
@@ -52,7 +57,7 @@ def check_feeds(config: Config) -> list[Finding]:
     """
     settings = DecodeSettings.from_config(config)
     return [
-        Finding(found.is_fault, f"feeds[{number}]: {found.text}")
+        found._replace(text=f"feeds[{number}]: {found.text}", feed=feed)
         for number, feed in enumerate(config.feeds)
         for found in _found(feed, settings)
     ]
@@ -98,7 +103,7 @@ def _file(name: str, feed: FileFeed, settings: DecodeSettings) -> Iterator[Findi
     if first is None or not first.records:
         yield _unchecked(f"{name}, which is empty")
     elif fault := _rejected(first):
-        yield _fault(f"{name}: {fault}")
+        yield fault
     elif not head.tabular:
         whole = len(head.rows) < files.FIRST_ROWS and not feed.follow
         for absent in _absent(feed, files.columns_of(head), len(head.rows)):
@@ -151,29 +156,30 @@ def _asked(feed: SqlFeed, settings: DecodeSettings) -> Finding | None:
     from monitor.feeds.sql.row_query import FailedQuery, QueryError, RowQuery  # noqa: PLC0415  # as above
 
     if absent := absent_file(feed.url.get_secret_value()):
-        return _fault(f"no such file: {absent!r}; check the url. {FailedQuery.CONNECT.advice}")
+        return _fault(FailedQuery.CONNECT.advised(f"no such file: {absent!r}; check the url"))
     try:
         found = find_rows(RowQuery(feed).read, feed.cursor, Cursor(feed.start, {}), _MOST_ROWS)
         rows = RowDecoder(f"sql {feed.name}", feed, Decoder(settings))
-        fault = _rejected(rows.decode(found.columns, found.fresh.rows))
+        batch = rows.decode(found.columns, found.fresh.rows)
     except QueryError as error:
         if error.reason is FailedQuery.CONNECT:
             why = f"the database, which cannot be reached from here: {error}"
-            return _unchecked(f"{why}. {error.reason.advice}")
-        return _fault(f"the query fails: {error}. {error.reason.advice}")
+            return _unchecked(error.reason.advised(why))
+        return _fault(error.reason.advised(f"the query fails: {error}"))
     except (CursorError, FeedError) as error:
-        return _fault(f"{error}. {FailedQuery.COLUMNS.advice}")
+        return _fault(FailedQuery.COLUMNS.advised(str(error)))
     if not found.fresh.rows:
         return _unchecked("the rows of the database, of which there are none yet")
-    return _fault(fault) if fault else None
+    return _rejected(batch)
 
 
-def _rejected(batch: EventBatch) -> str:
-    """Return why all records of a batch are rejected; "" where some are not."""
+def _rejected(batch: EventBatch) -> Finding | None:
+    """Return why all records of a batch are rejected; None where some are not."""
     if not batch.records or len(batch.rejected) < batch.records:
-        return ""
+        return None
     first, looked = batch.rejected[0], count_of(batch.records, "record")
-    return f"the first {looked} cannot be used, {first.position}: {first.reason}: {first.detail}"
+    why = f"{first.position}: {first.reason}: {first.detail}"
+    return _fault(f"the first {looked} cannot be used, {why}")._replace(rejected=batch.rejected)
 
 
 def _fault(text: str) -> Finding:

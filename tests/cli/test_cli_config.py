@@ -133,12 +133,12 @@ LOOKED_AT = {
     "records without a field": (
         "a.json",
         "fields: {label: fraud, id: claim}",
-        MISSED + "{path}: the first 1 record cannot be used, {path}:1: missing_field: id: is",
+        MISSED + "the first 1 record cannot be used, {path}:1: missing_field: id: is",
     ),
     "a file that grows": (
         "a.ndjson",
         "fields: {ts: at, prediction: deny}, follow: true",
-        MISSED + "{path}: the first 1 record cannot be used, {path}:1: missing_field: ts: is",
+        MISSED + "the first 1 record cannot be used, {path}:1: missing_field: ts: is",
     ),
 }
 
@@ -223,11 +223,18 @@ def test_a_label_that_a_growing_file_has_not_yet_is_no_fault(capsys, tmp_path):
         (
             *("here.db", "labels", "label: frauds"),
             (
-                "label: there is no column 'frauds'; did you mean 'fraud'?. Next: correct the "
+                "label: there is no column 'frauds'; did you mean 'fraud'? Next: correct the "
                 "feed's fields or cursor, and try them with precision-monitor check-config\n"
             ),
         ),
         ("here.db", "labels", "label: fraud, id: ts", "cannot be used, sql labels@1: bad_value"),
+        (
+            *("here.db", "labels", "label: state"),
+            (
+                "values are of the positive class: values: {label: {positive: [VALUE]}}; "
+                "records have 'bad', 'good'\n"
+            ),
+        ),
         ("here.db", "labels", "label: fraud", ""),
     ],
 )
@@ -236,8 +243,8 @@ def test_a_database_is_asked_for_its_first_rows(  # noqa: PLR0917  # of pytest
 ):
     config, database = tmp_path / "monitor.yaml", connect(tmp_path / "here.db")
     with database:
-        database.execute("CREATE TABLE labels (n, ts, id, fraud)")
-        database.execute("INSERT INTO labels VALUES (1, 5.5, 7, 1)")
+        database.execute("CREATE TABLE labels (n, ts, id, fraud, state)")
+        database.execute("INSERT INTO labels VALUES (1, 5.5, 7, 1, 'bad'), (2, 6, 8, 0, 'good')")
     database.close()
     query = f"SELECT * FROM {table} WHERE n >= :cursor"  # noqa: S608  # of this test
     place = f"name: labels, url: 'sqlite:///{tmp_path}/{url}', cursor: n"

@@ -1,5 +1,9 @@
 """Hints on rejected records of a configured feed are the YAML to write, whole and usable."""
 
+import json
+import sqlite3
+from contextlib import closing
+
 import pytest
 import yaml
 from cli.commands import ran
@@ -97,3 +101,122 @@ def test_repeated_ids_of_a_configured_feed_are_answered_in_yaml(capsys, tmp_path
     shown = ran(capsys, "replay", path, "-c", config).err
     assert "fields: {id: COLUMN}, or leave it out" in shown
     assert 'has its label, fields: {id: {value: ""}}\n' in shown
+
+
+ASKED_OF_COLUMNS = {
+    "names nothing like a field": (
+        "replay",
+        f"nr,timestamp,decision\n1,{SECOND},1",
+        {},
+        {"ts": "timestamp", "prediction": "COLUMN", "label": "COLUMN"},
+    ),
+    "guessed": (
+        "replay",
+        f"time,y_pred,y_true\n{SECOND},1,1",
+        {},
+        {"ts": "time", "prediction": "y_pred", "label": "y_true"},
+    ),
+    "a model that is no column": (
+        "replay",
+        f"ts,prediction,label\n{SECOND},1,1",
+        {"model": "claims"},
+        {"model": {"value": "claims"}},
+    ),
+    "no label to replay": (
+        "replay",
+        f"id,at,prediction\n1,{SECOND},1",
+        {"ts": "at"},
+        {"ts": "at", "label": "COLUMN"},
+    ),
+    "no label to diagnose": (
+        "diagnose",
+        f"id,at,prediction\n1,{SECOND},1",
+        {"ts": "at"},
+        {"ts": "at", "label": "COLUMN"},
+    ),
+    "no label in a test set": (
+        "reference",
+        "id,prediction\n1,1",
+        {"id": "id"},
+        {"id": "id", "label": "COLUMN"},
+    ),
+    "no class in a test set": (
+        "reference",
+        "flag,fraud\n1,no\n0,yes",
+        {"prediction": "flag", "label": "fraud"},
+        {"label": {"positive": ["VALUE"]}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ASKED_OF_COLUMNS)
+def test_what_is_asked_of_the_columns_of_a_configured_feed_is_yaml(capsys, tmp_path, case):
+    command, rows, fields, expected = ASKED_OF_COLUMNS[case]
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text(f"{rows}\n")
+    feed = {"type": "file", "path": str(path), "fields": fields}
+    config.write_text(yaml.safe_dump({"feeds": [feed]}, sort_keys=False))
+    done = ran(capsys, command, path, "-c", config)
+    key = "values" if expected.keys() == {"label"} and "flag" in rows else "fields"
+    text = next(line for line in (done.err + done.out).splitlines() if f"{key}: {{" in line)
+    begin = text.index(f"{key}: {{")
+    assert yaml.safe_load(text[begin : text.rindex("}") + 1]) == {key: expected}
+    assert "--" not in text
+    assert ran(capsys, "check-config", config).err.count("--") == 0
+
+
+def test_days_in_digits_of_a_configured_feed_are_answered_in_yaml(capsys, tmp_path):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text("id,ts,prediction\n7,20260713,1\n")
+    config.write_text(f"feeds: [{{type: file, path: {path}}}]\n")
+    done = ran(capsys, "replay", path, "-c", config)
+    assert "or 2026-07-13 with time: {zone: Europe/Berlin}\n" in done.err
+
+
+def test_a_test_set_without_a_feed_is_answered_with_options(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,prediction\n1,1\n")
+    assert ran(capsys, "reference", path).err.endswith("which it is: --field label=COLUMN\n")
+
+
+def test_run_which_takes_no_mapping_names_the_command_that_does(capsys, tmp_path):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text("id,prediction\n1,1\n")
+    config.write_text("feeds: [{type: http, listen: '127.0.0.1:0'}]\n")
+    done = ran(capsys, "run", "-c", config, "--reference", path)
+    asked = f"precision-monitor reference {path} --field label=COLUMN\n"
+    assert done.code == 3
+    assert done.err.endswith(f"which it is: {asked}")
+
+
+def database(tmp_path, rows, feed):
+    """A configuration whose feed reads a table with the columns seq, at, flag and fraud."""
+    with closing(sqlite3.connect(tmp_path / "labels.db")) as connection, connection:
+        connection.execute("CREATE TABLE labels (seq, at, flag, fraud)")
+        connection.executemany("INSERT INTO labels VALUES (?, ?, ?, ?)", rows)
+    keys = {"type": "sql", "name": "labels", "url": f"sqlite:///{tmp_path}/labels.db", **feed}
+    keys |= {"query": "SELECT * FROM labels WHERE seq >= :cursor", "cursor": "seq"}
+    config = tmp_path / "monitor.yaml"
+    config.write_text(yaml.safe_dump({"feeds": [keys]}, sort_keys=False))
+    return config
+
+
+def test_hints_on_a_database_are_yaml_of_its_feed(capsys, tmp_path):
+    feed = {"fields": {"id": "seq", "ts": "at", "prediction": "flag", "label": "fraud"}}
+    config = database(tmp_path, [(1, "2026-07-01 12:00", 1, 1)], feed)
+    done = ran(capsys, "replay", "sql:labels", "-c", config)
+    assert done.code == 3
+    assert done.err.endswith("zone of times that name none: time: {zone: Europe/Berlin}\n")
+    config.write_text(config.read_text().replace("ts: at", "label_ts: at"))
+    done = ran(capsys, "replay", "sql:labels", "-c", config)
+    assert "fields: {id: seq, label_ts: at, prediction: flag, label: fraud, ts: COLUMN}" in done.err
+
+
+def test_options_complete_the_mapping_of_a_database(capsys, tmp_path):
+    feed = {"fields": {"id": "seq", "ts": "at", "prediction": "flag"}}
+    config = database(tmp_path, [(1, "2026-07-01 12:00", 1, "bad")], feed)
+    options = "--field", "label=fraud", "--positive", "label=bad", "--zone", "Europe/Berlin"
+    done = ran(capsys, "replay", "sql:labels", "-c", config, *options, "--json")
+    assert done.code == 0, done.err
+    (model,) = json.loads(done.out)["models"].values()
+    assert model["outcomes"] == {"tp": 1, "fp": 0, "fn": 0, "tn": 0}

@@ -219,3 +219,18 @@ def test_labels_that_write_nothing_are_advised_at_any_share(capsys, tmp_path):
         "warning: 1 of 50 records was rejected: 1 bad_value; 'NaN' seems to stand for no class: "
         "--missing label=NaN"
     )
+
+
+def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path):
+    """Half of the records are too few for the warning that most are rejected."""
+    lines = [{"id": n, "ts": 60 * n, "prediction": n % 2} for n in range(20)]
+    lines += [{"id": n, "ts": 60 * n + 9, "label": ["no", "yes"][n % 2]} for n in range(20)]
+    path = tmp_path / "events.ndjson"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    done = ran(capsys, "replay", path)
+    unused = "no label could be used, and 20 of 40 records were rejected: correct these"
+    assert f"Next: {unused}" in done.out
+    assert "positive class: --positive label=VALUE; records have 'no', 'yes'\n" in done.err
+    assert unused in ran(capsys, "diagnose", path).err
+    path.write_text("\n".join(map(json.dumps, [{**one, "prediction": 7} for one in lines[:20]])))
+    assert "no label came" not in ran(capsys, "replay", path).err

@@ -55,3 +55,18 @@ def test_the_frame_runs_no_script_and_asks_nothing_of_the_network(notebook):
     assert "<script" not in html
     assert "&lt;script" not in html
     assert [url for url in asked if not url.startswith(("about:", "data:"))] == []
+
+
+def test_a_link_within_the_frame_stays_in_the_frame(notebook):
+    """Relative to the address of the notebook, it would load the notebook into the frame."""
+    page, _ = notebook
+    html = NOTEBOOK.format(compare(JULY, SEPTEMBER)._repr_html_())
+    loaded = []
+    page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto("http://notebook.test/lab")
+    shown = page.frame_locator("iframe")
+    link = shown.get_by_role("navigation").get_by_role("link", name="Plane")
+    link.click()
+    shown.locator("#plane:target").wait_for()
+    assert loaded == ["http://notebook.test/lab"]

@@ -149,6 +149,12 @@ def test_it_is_one_of_rivers_detectors():
     assert isinstance(SkillDrift(), type(drift.ADWIN()).__mro__[1])
 
 
+@pytest.mark.parametrize("class_ratio", [-1, float("nan"), None, "many"])
+def test_a_class_ratio_out_of_range_is_refused_before_anything_is_counted(class_ratio):
+    with pytest.raises(ValueError, match="PrecisionAt: class_ratio: must be one number, finite"):
+        PrecisionAt(class_ratio)
+
+
 @pytest.mark.parametrize("wrong", [{"pane": 0}, {"run_length": 10, "pane": 50}])
 def test_arguments_out_of_range_are_refused(wrong):
     with pytest.raises(ValueError, match="run_length must be at least pane"):

@@ -90,7 +90,7 @@ class OtlpPusher:
         self._failure = _Failure()
         self._exporter = _exporter(otlp, self._failure) if exporter is None else exporter
         self._outcomes: Counter[str] = Counter(sent=0, failed=0)
-        self._failing = False
+        self._failing = ""
         self._stopping = threading.Event()
 
     @property
@@ -112,11 +112,12 @@ class OtlpPusher:
             return
         sent = self._sent()
         self._outcomes["sent" if sent else "failed"] += 1
-        if not sent and not self._failing:
+        failing = "" if sent else self._failure.kind
+        if failing and failing != self._failing:
             self._say(f"otlp {self._endpoint}: a push failed: {self._failure.text}; retrying")
         elif sent and self._failing:
             self._say(f"otlp {self._endpoint}: pushes are taken again")
-        self._failing = not sent
+        self._failing = failing
 
     def _sent(self) -> bool:
         """Push; return whether the receiver took it."""
@@ -174,6 +175,11 @@ class _Failure(logging.Handler):
         logger = logging.getLogger(_LOGGER)
         logger.propagate = False
         logger.addHandler(self)
+
+    @property
+    def kind(self) -> str:
+        """The status, or the type of the error, whose text may differ each time."""
+        return self.text.partition(":")[0]
 
     def forget(self) -> None:
         """Forget the push before."""

@@ -10,6 +10,7 @@ from typing import Any
 from monitor.config.mapping import FIELDS, NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import FeedError
 from monitor.feeds import table_fields
+from monitor.feeds.mapping.written import notation_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +82,14 @@ def sources_of_table(
             near = get_close_matches(column, columns, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(columns)}"
             if wanted in ("model", "version"):
-                hint += f"; one {wanted} for all records is {{'value': {column!r}}}, "
-                hint += f"on the command line --constant {wanted}={column}"
+                hint += f"; one {wanted} for all records is {_constant(mapping, wanted, column)}"
             raise FeedError(f"{name}: {wanted}: there is no column {column!r}; {hint}")
     there = {f: column for f, column in found.columns.items() if _is_there(column, columns)}
     places = {key: _segment(found, key, columns) for key in found.segments}
     segments = {key: place for key, place in places.items() if place is not None}
     if "ts" not in there and "ts" not in found.constants:
-        table_fields.require_time(name, columns)
+        asked = notation_for(mapping).columns({"ts": "COLUMN"})
+        table_fields.require_time(name, columns, f", or say which column is which: {asked}")
     return Sources(columns=there, segments=segments, constants=found.constants)
 
 
@@ -119,6 +120,13 @@ def _named(mapping: MappedRecords | None) -> dict[str, str]:
 def _fixed(mapping: MappedRecords | None) -> dict[str, Any]:
     sources = {} if mapping is None else mapping.fields
     return {f: s.value for f, s in sources.items() if isinstance(s, FixedValue)}
+
+
+def _constant(mapping: MappedRecords | None, field: str, value: str) -> str:
+    written = notation_for(mapping).constant(field, value)
+    if mapping is not None and mapping.is_of_feed:
+        return written
+    return f"{{'value': {value!r}}}, on the command line {written}"
 
 
 def _is_there(column: str, columns: Collection[str]) -> bool:

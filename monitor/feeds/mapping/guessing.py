@@ -104,7 +104,9 @@ def mapping_for_file(
     say: Say,
     look: Look = tuple,
 ) -> MappedRecords | None:
-    """Return what `mapping_for_table` does; say what to write where no row makes an event.
+    """Return the mapping to read a file by; say what to write where no row makes an event.
+
+    None where its columns are named like the fields, and their values written like these.
 
     Args:
         name: of the file, for messages.
@@ -127,7 +129,7 @@ def mapping_for_file(
             by_id = shown_as({"id": proposals.get("id", _UNKNOWN)})
             asked = f"{by_id}, or {asked} where it has both, and needs no id"
         say(_advice(name, "its columns make no events", columns, asked))
-    return found
+    return found if found is not None and found.is_mapped else None
 
 
 def mapping_for_lines(

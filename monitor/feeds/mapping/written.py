@@ -55,16 +55,24 @@ class Notation(Protocol):
 class OptionNotation:
     """A mapping as options of a command, each of which completes the given ones.
 
+    Args:
+        command: the command that takes them, where another one reads the records; "" for this.
+
     >>> options = OptionNotation()
     >>> options.classes("label", {"positive": ["card fraud"], "missing": ["NA"]})
     "--positive 'label=card fraud' --missing label=NA"
     >>> options.constant("type", "")
     '--constant type='
+    >>> OptionNotation("reference a.csv").time("zone", "UTC")
+    'reference a.csv --zone UTC'
     """
+
+    def __init__(self, command: str = "") -> None:
+        self._command = f"{command} " if command else ""
 
     def columns(self, columns: Mapping[str, str]) -> str:
         """Return an option for each field."""
-        return " ".join(_option("field", *pair) for pair in columns.items())
+        return self._command + " ".join(_option("field", *pair) for pair in columns.items())
 
     def constant(self, field: str, value: str) -> str:
         """Return the option for a constant.
@@ -73,7 +81,7 @@ class OptionNotation:
             field: its name.
             value: the value; "" leaves the field out.
         """
-        return _option("constant", field, value)
+        return self._command + _option("constant", field, value)
 
     def classes(self, field: str, lists: Mapping[str, Sequence[str]]) -> str:
         """Return an option for each value.
@@ -83,7 +91,7 @@ class OptionNotation:
             lists: values by `positive`, `negative` and `missing`.
         """
         options = (_option(name, field, v) for name, values in lists.items() for v in values)
-        return " ".join(options)
+        return self._command + " ".join(options)
 
     def time(self, name: str, value: str) -> str:
         """Return the option for zone or unit.
@@ -92,7 +100,7 @@ class OptionNotation:
             name: `zone` or `unit`.
             value: its value.
         """
-        return f"--{name} {value}"
+        return f"{self._command}--{name} {value}"
 
 
 class YamlNotation:
@@ -158,15 +166,17 @@ class YamlNotation:
         return f"{_FIELDS}{flow({**given, **more})}"
 
 
-def notation_for(mapping: MappedRecords | None) -> Notation:
+def notation_for(mapping: MappedRecords | None, command: str = "") -> Notation:
     """Return how to write what completes a mapping.
 
     Args:
         mapping: of a configured feed, which YAML completes; or of options, to which options are
             added. None without one.
+        command: the command that takes the options, where another one reads the records; "" for
+            this one.
     """
     if mapping is None or not mapping.is_of_feed:
-        return OptionNotation()
+        return OptionNotation(command)
     return YamlNotation(mapping)
 
 

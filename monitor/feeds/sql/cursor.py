@@ -24,10 +24,12 @@ _OF_TEXT: dict[str, Any] = {
     "bytes": bytes.fromhex,
 }
 """Reads a cursor from its text in a checkpoint, by its type."""
+_KINDS = {int: "numbers", float: "numbers", Decimal: "numbers", str: "texts", bytes: "bytes"}
+"""What cursors of a type are; all others are times. Those of two kinds have no order."""
 
 
 class CursorError(Exception):
-    """Rows have no cursor, or one that is neither a number nor a time nor a text."""
+    """Rows have no cursor, one that is neither a number nor a time nor a text, or both."""
 
 
 class Cursor(NamedTuple):
@@ -84,7 +86,7 @@ def new_rows(rows: Sequence[Row], column: str, at: Cursor, *, full: bool) -> New
         full: True if the page has as many rows as it may have.
 
     Raises:
-        CursorError: a row has no usable cursor.
+        CursorError: a row has no usable cursor, or one that cannot be compared with the others.
 
     >>> at = Cursor(0, {})
     >>> page = [{"n": 1}, {"n": 2}, {"n": 2}]
@@ -95,6 +97,7 @@ def new_rows(rows: Sequence[Row], column: str, at: Cursor, *, full: bool) -> New
     True
     """
     values = [_value_of(row, column) for row in rows]
+    _check_kind([at.value, *values] if at.counted else values, column)
     if full:
         end = values.index(values[-1])
         rows, values = rows[:end], values[:end]
@@ -117,6 +120,20 @@ def fingerprint(row: Row) -> str:
     """Return a hash of the content of a row."""
     content = msgspec.json.encode(list(row.values()), enc_hook=str)
     return xxhash.xxh3_64_hexdigest(content)
+
+
+def _check_kind(values: Sequence[Any], column: str) -> None:
+    first = next(iter(values), None)
+    for value in values:
+        if (kind := _kind(value)) != (kinds := _kind(first)):
+            raise CursorError(
+                f"cursor: {column!r} must hold numbers, times or texts alone, got {kinds} "
+                f"({first!r}) and {kind} ({value!r}); cast it, or leave these rows out"
+            )
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "times")
 
 
 def _value_of(row: Row, column: str) -> Any:

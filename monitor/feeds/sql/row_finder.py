@@ -72,7 +72,7 @@ def recorded_rows(feed: SqlFeed, decoder: Decoder) -> Iterator[EventBatch]:
         except (QueryError, CursorError, FeedError) as error:
             reason = error.reason if isinstance(error, QueryError) else FailedQuery.COLUMNS
             text = str(error).removeprefix(f"{name}: ")
-            raise FeedError(f"{name}: {text}. {reason.advice}") from error
+            raise FeedError(reason.advised(f"{name}: {text}")) from error
         at, more = found.fresh.following, found.more
         if batch.records:
             yield batch

@@ -31,10 +31,13 @@ class FailedQuery(StrEnum):
     QUERY = "query"
     COLUMNS = "columns"
 
-    @property
-    def advice(self) -> str:
-        """What to do about it, as the end of a line for a person."""
-        return f"Next: {_ADVICE[self]}"
+    def advised(self, text: str) -> str:
+        """Return what happened, and what to do about it.
+
+        Args:
+            text: what happened, without a full stop.
+        """
+        return f"{text}{'' if text.endswith('?') else '.'} Next: {_ADVICE[self]}"
 
 
 _ADVICE = {

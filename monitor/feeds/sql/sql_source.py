@@ -138,4 +138,4 @@ class SqlSource:
         text = str(error).removeprefix(f"{self.name}: ")
         if self._logged != text:
             self._logged = text
-            self._log(f"{self.name}: {reason}: {text}; retrying. {reason.advice}")
+            self._log(reason.advised(f"{self.name}: {reason}: {text}; retrying"))

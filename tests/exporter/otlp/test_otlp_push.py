@@ -184,6 +184,19 @@ def test_a_busy_receiver_is_asked_again_within_the_timeout_and_logged_once(recei
     assert capsys.readouterr().err == ""
 
 
+def test_a_push_that_fails_for_another_reason_is_logged_again(receiver):
+    pushing = Pushing(receiver.url, snapshot(), timeout="100ms")
+    for receiver.status in (400, 400, 401, 401, 200):
+        pushing.pusher.push()
+    failed = f"otlp {receiver.url}/v1/metrics: a push failed: HTTP "
+    assert [line.removeprefix(failed).partition(";")[0] for line in pushing.said[:2]] == [
+        "400 Bad Request",
+        "401 Unauthorized",
+    ]
+    assert pushing.said[2].endswith(": pushes are taken again")
+    assert pushing.outcomes() == {"sent": 1, "failed": 4}
+
+
 def test_a_receiver_that_is_away_is_told_with_the_cause():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"

@@ -64,6 +64,26 @@ def test_a_cursor_of_any_type_survives_a_checkpoint(value):
     assert type(Cursor.from_position(stored).value) is type(value)
 
 
+MIXED = {
+    "a text among numbers": (Cursor(0, {}), [3, "later"], "numbers (3) and texts ('later')"),
+    "a time after texts": (Cursor("a", {"x": 1}), [date(2026, 7, 1)], "texts ('a') and times ("),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_cursors_that_have_no_order_are_refused(case):
+    """SQLite has values of any type in a column, and sorts every number before any text."""
+    at, values, got = MIXED[case]
+    with pytest.raises(CursorError, match="'n' must hold numbers, times or texts alone") as fault:
+        new_rows([{"n": value} for value in values], "n", at, full=False)
+    assert f"got {got}" in str(fault.value)
+
+
+def test_numbers_of_any_type_and_a_start_of_another_one_have_an_order():
+    rows = [{"n": value} for value in (1, 1.5, Decimal(2))]
+    assert new_rows(rows, "n", Cursor("1", {}), full=False).rows == rows
+
+
 @pytest.mark.parametrize("value", [None, [1], True])
 def test_other_cursors_are_refused(value):
     with pytest.raises(CursorError, match="'n' must hold numbers, times or texts"):

@@ -140,7 +140,7 @@ def test_a_failing_query_is_counted_logged_once_and_repeated(warehouse, tmp_path
     assert readings[SQL_LAST_SUCCESS]() == {("sql",): running.clock.now()}
     told = [line for line in running.reported if line.startswith("sql")]
     assert told == [
-        f"sql sql: query: no such table: events; retrying. {FailedQuery.QUERY.advice}",
+        FailedQuery.QUERY.advised("sql sql: query: no such table: events; retrying"),
         "sql sql: answers again",
     ]
 
@@ -170,7 +170,7 @@ def test_a_file_of_sqlite_that_does_not_exist_is_an_error_and_is_not_created(tmp
     running = Running(tmp_path, f"sqlite:///{path}").turns(1)
     assert running.source.failed == {"connect": 1}
     fault = f"connect: no such file: '{path}'; check the url; retrying"
-    assert f"sql sql: {fault}. {FailedQuery.CONNECT.advice}" in running.reported
+    assert FailedQuery.CONNECT.advised(f"sql sql: {fault}") in running.reported
     assert not path.exists()
 
 
