@@ -19,12 +19,12 @@ from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
-from monitor.python.frames import frame
+from monitor.python.frames import frame, plain_table
 from monitor.python.rejected_rows import RejectedRows
 from monitor.python.table_columns import as_table
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.version_tables import VersionsReport, two_versions
-from monitor.python.views import ModelView, columns_of_models, plain_table
+from monitor.python.views import ModelView, columns_of_models
 from monitor.snapshot import Snapshot
 
 _SHOWN = 7
