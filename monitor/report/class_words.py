@@ -11,7 +11,7 @@ POOLED_CELLS = {"right": Outcome.TP, "wrong": Outcome.FP}
 """Cells of the outcomes of all classes together, and what they count; the others are empty."""
 
 
-class WholeWords(NamedTuple):
+class AllClassesWords(NamedTuple):
     """A metric of all classes together.
 
     Attributes:
@@ -39,27 +39,29 @@ class WholeWords(NamedTuple):
         return classes.averages[self.average, self.metric]
 
 
-ACCURACY = WholeWords(
+ACCURACY = AllClassesWords(
     "Accuracy", "accuracy", "Share of cases whose predicted class is the actual one.", "accuracy"
 )
 WHOLE_WORDS = (
     ACCURACY,
-    WholeWords(
+    AllClassesWords(
         "Macro precision",
         "macro prec.",
         "Mean over the classes of each one's precision.",
         "precision",
         "macro",
     ),
-    WholeWords(
+    AllClassesWords(
         "Macro recall",
         "macro recall",
         "Mean over the classes of each one's recall: prevalence cancels out.",
         "recall",
         "macro",
     ),
-    WholeWords("Macro F1", "macro F1", "Mean over the classes of each one's F1.", "f1", "macro"),
-    WholeWords(
+    AllClassesWords(
+        "Macro F1", "macro F1", "Mean over the classes of each one's F1.", "f1", "macro"
+    ),
+    AllClassesWords(
         "Cohen's kappa",
         "kappa",
         "Agreement beyond chance, over the largest possible.",

@@ -13,7 +13,7 @@ from monitor.exporter.page.formats import interval, percent, ratio
 from monitor.exporter.page.sparkline import sparkline
 from monitor.report.answer_parts import LabelStatus, MetricInterval
 from monitor.report.class_answer import ClassesAnswer
-from monitor.report.class_words import ACCURACY, WHOLE_WORDS, WholeWords
+from monitor.report.class_words import ACCURACY, WHOLE_WORDS, AllClassesWords
 
 
 def has_many_classes(windows: Sequence[WindowStatus]) -> bool:
@@ -56,7 +56,10 @@ def coverage(window: WindowStatus) -> list[h.Node]:
 
 
 def _row(
-    words: WholeWords, windows: Sequence[WindowStatus], names: Sequence[str], line: h.Element | None
+    words: AllClassesWords,
+    windows: Sequence[WindowStatus],
+    names: Sequence[str],
+    line: h.Element | None,
 ) -> h.Element:
     return h.tr[
         h.th(scope="row")[words.title, h.small[words.meaning]],
@@ -68,14 +71,14 @@ def _row(
     ]
 
 
-def _number(words: WholeWords, window: WindowStatus) -> list[h.Node]:
+def _number(words: AllClassesWords, window: WindowStatus) -> list[h.Node]:
     if window.classes is UNSET:
         return [h.strong[ratio(None)]]
     found = _of(words, window.classes)
     return [h.strong[ratio(found.estimate)], h.small[interval(found)]]
 
 
-def _of(words: WholeWords, classes: ClassesAnswer) -> MetricInterval:
+def _of(words: AllClassesWords, classes: ClassesAnswer) -> MetricInterval:
     of = classes if words.average is None else getattr(classes.averages, words.average)
     found: MetricInterval = getattr(of, words.metric)
     return found
