@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitor import Monitor
+from monitor import Monitor, compare
 from monitor.config import Config
 
 
@@ -103,6 +103,18 @@ def test_values_that_are_no_class_are_answered_by_the_classes_of_the_model(
     said, _, _ = str(failed.value).partition("\n")
     assert said.endswith(hint)
     assert ("positive class" in said) is not bool(classes)
+
+
+def test_rows_of_more_than_two_classes_are_sent_to_diagnose() -> None:
+    rows = [{"prediction": name, "label": name} for name in "abc"]
+    with pytest.raises(ValueError, match="none of 3 rows") as failed:
+        compare(rows, rows, prediction="prediction", label="label")
+    assert "or, of more than two, compare them with `precision-monitor diagnose" in str(
+        failed.value
+    )
+    with pytest.raises(ValueError, match="none of 2 rows") as failed:
+        compare(rows[:2], rows, prediction="prediction", label="label")
+    assert "more than two" not in str(failed.value)
 
 
 def test_two_values_are_asked_for_the_positive_one_alone() -> None:

@@ -132,6 +132,17 @@ def test_a_trailing_reference_moves_on_with_the_classes() -> None:
     assert versions == {model.watched.reference.version}
 
 
+def test_that_the_accuracy_held_says_nothing_of_classes_that_are_open() -> None:
+    model = only_model(ClassStream(classes=12, a_day=900, days=40).applied())
+    own = [one.verdicts["7d"].verdict for one in classes_of(model).by_class.values()]
+    left = own.count(Verdict.INSUFFICIENT_EVIDENCE)
+    answer = class_findings(model, "7d")
+    assert answer is not None
+    assert model.watched.verdicts["7d"].verdict is Verdict.NO_CHANGE
+    assert left
+    assert f"as before; not settled for {left} of 12 classes alone" in answer.why
+
+
 def test_before_its_reference_a_model_has_no_class_to_compare() -> None:
     model = only_model(ClassStream(days=5, a_day=100).applied())
     assert model.watched.classes is None

@@ -11,8 +11,7 @@ from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.formats import interval, percent, ratio
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import LabelStatus, MetricInterval
-from monitor.report.class_answer import ClassesAnswer
+from monitor.report.answer_parts import LabelStatus
 from monitor.report.class_words import ACCURACY, WHOLE_WORDS, AllClassesWords
 
 
@@ -74,11 +73,5 @@ def _row(
 def _number(words: AllClassesWords, window: WindowStatus) -> list[h.Node]:
     if window.classes is UNSET:
         return [h.strong[ratio(None)]]
-    found = _of(words, window.classes)
+    found = window.classes.together(words)
     return [h.strong[ratio(found.estimate)], h.small[interval(found)]]
-
-
-def _of(words: AllClassesWords, classes: ClassesAnswer) -> MetricInterval:
-    of = classes if words.average is None else getattr(classes.averages, words.average)
-    found: MetricInterval = getattr(of, words.metric)
-    return found
