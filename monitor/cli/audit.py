@@ -109,7 +109,7 @@ def _cases(monitor: Monitor, args: Namespace) -> tuple[str, LabelledCases]:
     if model not in names:
         known = ", ".join(names)
         raise UsageError(f"audit: --model: no such model, got {model!r}; the feed has {known}")
-    check_two_classes(model, monitor.config.model(model).classes)
+    check_two_classes("audit", model, monitor.config.model(model).classes)
     cases = monitor.label_errors.not_audited(names.index(model))
     if args.range is not None:
         opens, closes = parse_time_range("--range", args.range)

@@ -11,9 +11,11 @@ from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, because, wrong_labels
+from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, wrong_labels
 from monitor.metrics.label_errors import too_few_positive
+from monitor.metrics.score_intervals import Interval
 from monitor.report.class_text import classes_text
+from monitor.report.class_words import POOLED_CELLS, WHOLE_WORDS
 from monitor.report.deciding_window import deciding_window, window_opens
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
@@ -39,6 +41,7 @@ from monitor.verdicts import WindowVerdict
 _COLUMNS_WIDE = 100
 _NAMED = 5
 _MATURE = "mature"
+_BALANCED = "balanced: precision if half were positive"
 UNDEFINED = "—"
 
 
@@ -51,9 +54,9 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield _books(model)
     windows = [snapshot.lifetime, *snapshot.windows_of(model)]
     yield ""
-    yield from _outcomes(windows, model.row, known=snapshot.now_ms is not None)
+    yield from _outcomes(windows, model, known=snapshot.now_ms is not None)
     yield ""
-    yield from _metrics(windows, model.row)
+    yield from _metrics(windows, model)
     yield ""
     yield from _wrong_labels(windows, model)
     yield from _refused(windows, model)
@@ -67,10 +70,14 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
 
 
 def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
-    """Yield what cannot be known, and why, each reason once."""
+    """Yield what cannot be known, and why, each reason once.
+
+    The tables of a model of many classes have what is defined for them, and nothing else.
+    """
     faults = (window.fault_of(model.row) for window in windows)
     for reason in dict.fromkeys([*model.refused.values(), *filter(None, faults)]):
-        yield from _told(_reason(reason, Labelling(model.labelling)))
+        if reason != MANY_CLASSES:
+            yield from _told(_reason(reason, Labelling(model.labelling)))
 
 
 def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
@@ -88,8 +95,6 @@ def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]
 def _reason(reason: str, labelling: Labelling) -> str:
     if reason == labelling:
         return f"labelling {labelling}: {LABELLINGS[labelling].withheld}"
-    if reason == MANY_CLASSES:
-        return because(reason)
     row = LABEL_FAULTS[LabelFault(reason)]
     return f"{row.words}: {row.withheld}"
 
@@ -116,11 +121,14 @@ def _of_shadows(model: ModelState) -> int:
     return 0 if now is None or now.shadows is None else sum(now.shadows.predictions.values())
 
 
-def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[str]:
-    cells = "".join(f"{cell.name.lower():>10}" for cell in Outcome)
-    yield f"  {'window':<8}{cells}  from, to (UTC)"
+def _outcomes(windows: Sequence[Window], model: ModelState, *, known: bool) -> Iterator[str]:
+    row, cells = model.row, {cell.name.lower(): cell for cell in Outcome}
+    if model.classes:
+        cells = POOLED_CELLS
+    yield f"  {'window':<8}{''.join(f'{name:>10}' for name in cells)}  from, to (UTC)"
     for number, window in enumerate(windows):
-        counts = "".join(f"{n:>10,}" for n in window.counts[row].cells.tolist())
+        counted = window.counts[row].cells
+        counts = "".join(f"{counted[cell]:>10,}" for cell in cells.values())
         bounds = f"{_time(window.open[row])}, {_time(window.close[row])}"
         status = str(window.status[row]) if number and len(window.status) else _MATURE
         yield f"  {window.name:<8}{counts}  {bounds if number and known else 'everything'}"
@@ -128,15 +136,29 @@ def _outcomes(windows: Sequence[Window], row: int, *, known: bool) -> Iterator[s
             yield f"  {'':<8}{WINDOW_STATUSES[status]}"
 
 
-def _metrics(windows: Sequence[Window], row: int) -> Iterator[str]:
-    yield f"  {'':<8}" + "".join(f"{metric.short:>13}" for metric in TEXT_METRICS)
+def _metrics(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
+    words = WHOLE_WORDS if model.classes else TEXT_METRICS
+    yield f"  {'':<8}" + "".join(f"{metric.short:>13}" for metric in words)
     for window in windows:
-        estimates = [window.metrics[metric.name] for metric in TEXT_METRICS]
-        yield f"  {window.name:<8}" + "".join(f"{_ratio(e.estimate[row]):>13}" for e in estimates)
-        ends = [_interval(e.lower[row], e.upper[row]) for e in estimates]
+        found = list(_of_window(window, model))
+        yield f"  {window.name:<8}" + "".join(f"{_ratio(one.estimate):>13}" for one in found)
+        ends = [_interval(one.lower, one.upper) for one in found]
         if any(ends):
             yield f"  {'':<8}" + "".join(f"{end:>13}" for end in ends)
-    yield "  below each ratio its 95 % interval; balanced: precision if half were positive"
+    note = "macro: mean over the classes" if model.classes else _BALANCED
+    yield f"  below each ratio its 95 % interval; {note}"
+
+
+def _of_window(window: Window, model: ModelState) -> Iterator[Interval]:
+    """Yield the metrics of a window that are defined for as many classes as the model has."""
+    if model.classes:
+        classes = model.classes[window.name]
+        yield from (Interval(*map(float, words.of(classes))) for words in WHOLE_WORDS)
+        return
+    for metric in TEXT_METRICS:
+        found = window.metrics[metric.name]
+        ends = (found.estimate, found.lower, found.upper)
+        yield Interval(*(float(one[model.row]) for one in ends))
 
 
 def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:

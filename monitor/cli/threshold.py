@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     model = _model(snapshot, args.model)
-    check_two_classes(model.name, config.model(model.name).classes)
+    check_two_classes("threshold", model.name, config.model(model.name).classes)
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = ((model.now_ms or 0) // DAY_MS + 1) * DAY_MS
     histogram = monitor.scores(model.name, closes - args.days * DAY_MS, closes)

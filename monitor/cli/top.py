@@ -19,6 +19,7 @@ from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
+from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.metric_words import MetricValues
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import words_of
@@ -33,6 +34,7 @@ _MOST_CLASSES = 8
 _FEWEST_LINES = 4
 """Minimum number of lines for each model."""
 _RATIO_WIDE = 4
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _AGES = {"labelled": 9, "made": 5, "label": 6}
 """Heads and widths: share that is labelled; ages of the last prediction and the last label."""
 NARROWEST = 80
@@ -113,6 +115,8 @@ def _head(status: StatusAnswer, width: int) -> Iterator[str]:
 
 def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
     yield _row(model, model.windows[name], _name_width(width))
+    if (whole := model.windows[name].classes) is not UNSET:
+        yield from _whole(whole, name, width)
     classes = model.windows[model.verdict_window].classes
     if classes is not UNSET:
         yield from _classes(classes, model.verdict_window, width)
@@ -160,6 +164,17 @@ def _numbers(metrics: MetricValues[MetricInterval]) -> str:
 def _cut(text: str, width: int) -> str:
     """Return what fits into a column, with a space behind it."""
     return text if len(text) < width else f"{text[: width - 2]}…"
+
+
+def _whole(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:
+    """Yield what is defined for all classes together, beside precision, which is accuracy."""
+    shown = (
+        f"{words.short} {_ratio(classes.together(words).estimate)}".replace(" ", _NO_BREAK)
+        for words in WHOLE_WORDS
+    )
+    text = f"all classes, last {window}: {', '.join(shown)}"
+    for line in wrap(text, width, initial_indent="  ", subsequent_indent="    "):
+        yield line.replace(_NO_BREAK, " ")
 
 
 def _classes(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:

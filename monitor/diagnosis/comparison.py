@@ -129,7 +129,7 @@ def compared_live(
         UsageError: a range is invalid, is not whole hours, or they overlap; or one is
             left out and no default is known yet; or the model has more than two classes.
     """
-    check_two_classes(model.name, next((r.names for r in model.classes.values()), ()))
+    check_two_classes("comparison", model.name, next((r.names for r in model.classes.values()), ()))
     later = _latest_live(snapshot, model, window) if after is None else _whole_hours("after", after)
     reference = model.watched.reference
     earlier: TimeRange | None
@@ -148,10 +148,11 @@ def compared_live(
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
 
-def check_two_classes(model: str, classes: Sequence[str]) -> None:
+def check_two_classes(asked: str, model: str, classes: Sequence[str]) -> None:
     """Refuse a model of more than two classes.
 
     Args:
+        asked: what is asked for, for the message.
         model: its name, for the message.
         classes: names of its classes; none where they are 0 and 1.
 
@@ -160,7 +161,7 @@ def check_two_classes(model: str, classes: Sequence[str]) -> None:
     """
     if len(classes) >= MANY:
         raise UsageError(
-            f"model {model!r} has {len(classes)} classes, and this is known of models of two only; "
+            f"{asked}: takes models of two classes only, and model {model!r} has {len(classes)}; "
             "`diagnose` and /api/v1/diagnosis compare its classes between two periods"
         )
 

@@ -85,7 +85,7 @@ class RecordedComparison:
         self._config = monitor.config
         self._model = _configured(self._config, model)
         settings = settings_of(self._config, self._model or "")
-        check_two_classes(self._model or "", settings.classes)
+        check_two_classes("compare", self._model or "", settings.classes)
         self._reference = settings.reference
         self._after = None if after is None else parse_time_range("--after", after)
         if before is None:

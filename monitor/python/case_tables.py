@@ -24,6 +24,10 @@ from monitor.python.table_columns import own_names
 from monitor.python.tables import TableReader, keywords, mapping_of
 
 _THRESHOLD = "write threshold=0.5"
+_MANY = (
+    "or, of more than two, compare them with `precision-monitor diagnose FILE -c CONFIG`, of which "
+    "the configuration names all `classes` of the model"
+)
 _CALLER = 4
 """Calls from a warning to the program that compares."""
 
@@ -93,7 +97,7 @@ class CaseReader:
         self._check_cases(name, table, mapping)
         reader = TableReader(table, mapping, self._decoder)
         found = list(reader.batches())
-        rejected = RejectedRows(mapping.time.unit, reader.columns, _THRESHOLD, many="")
+        rejected = RejectedRows(mapping.time.unit, reader.columns, _THRESHOLD, _MANY)
         for batch in found:
             rejected.add(batch.rejected)
         rows = sum(batch.records for batch in found)

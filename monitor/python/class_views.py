@@ -9,6 +9,11 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Estimated
 from monitor.events.columns import Int64Array
 from monitor.metrics.class_report import ClassReport, Limits
+from monitor.report.class_words import WHOLE_WORDS
+from monitor.report.printable import one_line
+
+_LINES = 8
+"""Classes that the `repr` of a window shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,7 @@ class OneClassView:
     metrics: Mapping[str, Estimated]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClassesView:
     """The classes of one window.
 
@@ -47,6 +52,29 @@ class ClassesView:
     averages: Mapping[str, Mapping[str, Estimated]]
     accuracy: Estimated
     cohen_kappa: Estimated
+
+    @property
+    def whole(self) -> Mapping[str, Estimated]:
+        """The metrics of all classes together that a `repr` shows, by their titles."""
+        of_whole = {"accuracy": self.accuracy, "cohen_kappa": self.cohen_kappa}
+        return {
+            words.title: of_whole[words.metric]
+            if words.average is None
+            else self.averages[words.average][words.metric]
+            for words in WHOLE_WORDS
+        }
+
+    def __repr__(self) -> str:
+        actual, predicted = self.matrix.sum(axis=0).tolist(), self.matrix.sum(axis=1).tolist()
+        shown = [one_line(name) for name in self.names[:_LINES]]
+        wide = max(16, *(len(name) + 1 for name in shown))
+        lines = [f"{'class':<{wide}}{'actual':>10}{'predicted':>12}   precision / recall"]
+        for number, name in enumerate(shown):
+            found = self.by_class[self.names[number]].metrics
+            cases = f"{actual[number]:>10,}{predicted[number]:>12,}"
+            lines.append(f"{name:<{wide}}{cases}   {found['precision']} / {found['recall']}")
+        left = len(self.names) - len(shown)
+        return "\n".join([*lines, f"… and {left} more"] if left > 0 else lines)
 
 
 def classes_view(found: ClassReport | None) -> ClassesView | None:

@@ -19,12 +19,12 @@ from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
-from monitor.python.frames import frame
+from monitor.python.frames import frame, plain_table
 from monitor.python.rejected_rows import RejectedRows
 from monitor.python.table_columns import as_table
 from monitor.python.tables import TableRead, TableReader, mapping_of
 from monitor.python.version_tables import VersionsReport, two_versions
-from monitor.python.views import ModelView, columns_of_models, plain_table
+from monitor.python.views import ModelView, columns_of_models
 from monitor.snapshot import Snapshot
 
 _SHOWN = 7
@@ -173,10 +173,12 @@ class EmbeddedMonitor(Monitor):
             model: name of the model; the only one if left out.
 
         Raises:
-            ValueError: there is no such model, or the two cannot be compared.
+            ValueError: there is no such model, or the two cannot be compared, or it has more
+                than two classes: `status` of the model says what changed in each of them.
         """
         with self._lock:
             snapshot = self.snapshot()
+            _check_two_classes(snapshot, model)
             queries = Queries(lambda: snapshot, lambda read: read(self))
             try:
                 found = queries.explanation(model, before, after)
@@ -295,6 +297,18 @@ class EmbeddedMonitor(Monitor):
         left = len(snapshot.models) - _SHOWN
         more = [f"… and {count_of(left, 'more model')}"] if left > 0 else []
         return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
+
+
+def _check_two_classes(snapshot: Snapshot, model: str | None) -> None:
+    """Raise ValueError for a model of more than two classes; for one that is not there, nothing."""
+    for one in snapshot.models:
+        number = next((len(found.names) for found in one.classes.values()), 0)
+        if number and model in (one.name, None):
+            raise ValueError(
+                f"compare: takes models of two classes only, and model {one.name!r} has {number}; "
+                f"monitor[{one.name!r}].status has what changed in each of them since the "
+                "reference, by window, and `precision-monitor diagnose` compares any two periods"
+            )
 
 
 EmbeddedMonitor.__name__ = EmbeddedMonitor.__qualname__ = "Monitor"  # as users import and read it

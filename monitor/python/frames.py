@@ -1,11 +1,15 @@
-"""Tables as frames of pandas or polars, and pages as frames in a notebook."""
+"""Tables as frames of pandas or polars, or as plain values; pages as frames in a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from html import escape
 from importlib import import_module
 from typing import Any
+
+from monitor.config.quantities import format_time
 
 _LIBRARIES = ("pandas", "polars")
 _OWN_LINKS = '<base href="about:srcdoc">'
@@ -32,6 +36,22 @@ def frame(columns: Mapping[str, Sequence[Any]], libraries: Sequence[str] = _LIBR
         f"to_frame: needs {' or '.join(libraries)}, and none is installed; install one, or use "
         "to_dict"
     )
+
+
+def plain_table(columns: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+    """Return a table with values as JSON has them.
+
+    Args:
+        columns: values by the name of the column.
+    """
+    return {name: [plain_value(value) for value in column] for name, column in columns.items()}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON has it: a time as RFC 3339, and None for what is not finite."""
+    if isinstance(value, datetime):
+        return format_time(round(value.timestamp() * 1000))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def notebook_frame(title: str, page: str, height: int) -> str:

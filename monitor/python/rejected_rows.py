@@ -40,7 +40,7 @@ class RejectedRows:
         unit: of times that are numbers, as they are read.
         columns: the column of each field that the table has.
         threshold: how to give the score from which a case is positive.
-        many: how to name more than two classes; "" where there cannot be more.
+        many: what to do with more than two classes.
 
     Attributes:
         first: the first rejected rows.
@@ -176,4 +176,4 @@ def _class_hint(field: str, values: Values, allowed: str, many: str) -> str:
         return f"give one of the configured classes, {allowed}, or add the others to `classes`"
     positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
     asked = f"say which values are of the positive class, {positive}"
-    return f"{asked}, {many}" if many and len(texts) > _TWO else asked
+    return f"{asked}, {many}" if len(texts) > _TWO else asked

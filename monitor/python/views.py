@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
-from monitor.config.quantities import count_of, format_time
+from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Estimated
 from monitor.drift import Verdict
@@ -20,8 +20,9 @@ from monitor.exporter.api.status_answer import ModelStatus
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.python.class_views import ClassesView, classes_view
-from monitor.python.frames import frame
+from monitor.python.frames import frame, plain_table, plain_value
 from monitor.python.source_tables import LabelSourcesView
+from monitor.report.class_words import POOLED_CELLS
 from monitor.report.deciding_window import verdict_on
 from monitor.report.label_answer import (
     IfLabelsWrong,
@@ -97,7 +98,7 @@ class WindowView(MetricValues[Estimated], frozen=True):
 
         As in JSON, times are RFC 3339, and None stands for what is undefined.
         """
-        return {name: _plain(value) for name, value in self.row().items()}
+        return {name: plain_value(value) for name, value in self.row().items()}
 
     def row(self) -> dict[str, Any]:
         """Return the row with its times as `datetime`, and NaN for what is undefined."""
@@ -124,9 +125,17 @@ class WindowView(MetricValues[Estimated], frozen=True):
 
     def __repr__(self) -> str:
         ends = f" [{_time(self.opens)}, {_time(self.closes)})" if self.opens else ""
-        cells = ", ".join(f"{c.name.lower()} {self.counts.cells[c].item():,}" for c in Outcome)
-        rows = [f"  {METRIC_WORDS[name].words:<22} {found}" for name, found in self.metrics.items()]
-        return "\n".join([f"{self.name}{ends}: {cells}", *rows])
+        names = {cell.name.lower(): cell for cell in Outcome}
+        shown: Mapping[str, Estimated] = {
+            METRIC_WORDS[name].words: found for name, found in self.metrics.items()
+        }
+        more = []
+        if self.classes is not None:
+            names, shown = POOLED_CELLS, self.classes.whole
+            more = [f"  classes: the matrix and each of {len(self.classes.names)} classes"]
+        cells = ", ".join(f"{name} {self.counts.cells[c].item():,}" for name, c in names.items())
+        rows = [f"  {words:<22} {found}" for words, found in shown.items()]
+        return "\n".join([f"{self.name}{ends}: {cells}", *rows, *more])
 
 
 class WindowViews(Mapping[str, WindowView]):
@@ -170,10 +179,15 @@ class WindowViews(Mapping[str, WindowView]):
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
     def __repr__(self) -> str:
-        lines = [f"{self._column:<16}{'outcomes':>12}   precision / balanced precision"]
+        many = any(row.classes is not None for row in self._rows.values())
+        heads = "accuracy / Cohen's kappa" if many else "precision / balanced precision"
+        lines = [f"{self._column:<16}{'outcomes':>12}   {heads}"]
         for name, row in list(self._rows.items())[:_LINES]:
             total = f"{row.counts.total.item():,}"
-            lines.append(f"{name:<16}{total:>12}   {row.precision} / {row.balanced_precision}")
+            found = row.precision, row.balanced_precision
+            if row.classes is not None:
+                found = row.classes.accuracy, row.classes.cohen_kappa
+            lines.append(f"{name:<16}{total:>12}   {found[0]} / {found[1]}")
         left = len(self._rows) - _LINES
         return "\n".join([*lines, f"… and {left} more"] if left > 0 else lines)
 
@@ -272,15 +286,6 @@ def columns_of_models(models: Iterable[ModelView]) -> dict[str, list[Any]]:
     return found
 
 
-def plain_table(columns: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
-    """Return a table with values as JSON has them.
-
-    Args:
-        columns: values by the name of the column.
-    """
-    return {name: [_plain(value) for value in column] for name, column in columns.items()}
-
-
 def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowView:
     by_key: dict[str, dict[str, WindowView]] = {key: {} for key in model.segments}
     for row, series in enumerate(snapshot.series):
@@ -337,13 +342,6 @@ def _scored(words: ScoreWords, scores: ScoreSkill | None) -> Estimated:
 
 def _moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, datetime):
-        return format_time(round(value.timestamp() * 1000))
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _time(moment: datetime | None) -> str:

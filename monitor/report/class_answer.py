@@ -20,6 +20,7 @@ from monitor.report.answer_parts import (
     time_text,
 )
 from monitor.report.class_parts import ClassParts, class_parts
+from monitor.report.class_words import AllClassesWords
 from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.verdict_words import VERDICTS
 from monitor.snapshot import ModelState
@@ -159,6 +160,16 @@ class ClassesAnswer(Struct, frozen=True, kw_only=True):
     cohen_kappa: MetricInterval
     reference_matrix: tuple[tuple[Count, ...], ...] | UnsetType = UNSET
     confusions: tuple[ConfusionChange, ...] | UnsetType = UNSET
+
+    def together(self, words: AllClassesWords) -> MetricInterval:
+        """Return a metric of all classes together.
+
+        Args:
+            words: of the metric.
+        """
+        of = self if words.average is None else getattr(self.averages, words.average)
+        found: MetricInterval = getattr(of, words.metric)
+        return found
 
 
 def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetType:

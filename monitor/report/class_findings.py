@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from monitor.drift import Status
+from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.columns import Int64Array
@@ -91,7 +91,13 @@ def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[
     if found.verdict not in NOT_OF_THE_MODEL:
         text = "Nothing points to it: within the actual classes nothing certainly changed"
         return "not_shown", f"{text}{shares}"
-    return "no", f"No: accuracy within the actual classes is as before{shares}"
+    return "no", f"No: accuracy within the actual classes is as before{_open(own)}{shares}"
+
+
+def _open(own: Mapping[str, WindowVerdict]) -> str:
+    """Return how many classes may have changed while the accuracy of all of them held."""
+    left = sum(one.verdict is Verdict.INSUFFICIENT_EVIDENCE for one in own.values())
+    return f"; not settled for {left} of {len(own)} classes alone" if left else ""
 
 
 def _is_moved(found: WindowVerdict) -> bool:

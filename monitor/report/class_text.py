@@ -17,7 +17,7 @@ _UNDEFINED = "—"
 
 
 def classes_text(window: str, found: ClassReport) -> Iterator[str]:
-    """Yield lines on the classes of a window.
+    """Yield lines on the classes of a window, the last one empty.
 
     Args:
         window: its name.
@@ -25,7 +25,6 @@ def classes_text(window: str, found: ClassReport) -> Iterator[str]:
     """
     names = [_short(name) for name in found.names]
     wide = max(len("weighted"), *map(len, names))
-    yield ""
     heads = "".join(f"{head:>24}" for head in _METRICS)
     yield f"  {window:<8}{'class':<{wide}}{'actual':>9}{'predicted':>11}{heads}"
     predicted, actual = found.matrix.sum(axis=1).tolist(), found.matrix.sum(axis=0).tolist()
@@ -36,9 +35,8 @@ def classes_text(window: str, found: ClassReport) -> Iterator[str]:
     for kind in ("macro", "weighted"):
         cells = [found.averages[kind, metric] for metric in _METRICS]
         yield f"  {'':<8}{kind:<{wide}}{'':>20}{_row(cells)}"
-    whole = found.whole
-    yield f"  {'':<8}accuracy {_limits(whole['accuracy'])}, kappa {_limits(whole['cohen_kappa'])}"
     yield from (f"  {'':<8}{line}" for line in confusions(found))
+    yield ""
 
 
 def confusions(found: ClassReport) -> Iterator[str]:

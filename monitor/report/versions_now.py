@@ -42,7 +42,7 @@ from monitor.report.versions_words import over_time, too_new
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow
-from monitor.watch.live_versions import NOT_KEPT
+from monitor.watch.live_versions import NOT_KEPT, OF_MANY_CLASSES
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
 _LONGEST_NAME = 18
@@ -142,7 +142,8 @@ def versions_reading(
     window = next(one for one in snapshot.windows if one.name == name)
     opens, closes = window_bounds(snapshot, window, model.row)
     compared = None if found is None else found.compared
-    why = NOT_KEPT if found is None else found.not_compared
+    not_kept = OF_MANY_CLASSES if model.classes else NOT_KEPT
+    why = not_kept if found is None else found.not_compared
     of_counts: tuple[str, ...] = ()
     if found is None and (repeated := repeats_beside_versions(model)):
         of_counts = (f"{repeated}.",)

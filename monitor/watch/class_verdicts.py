@@ -10,9 +10,9 @@ import numpy as np
 from monitor.drift import Status, Verdict
 from monitor.drift.class_confusions import Confusion, confusion_changes
 from monitor.drift.recall_evidence import Because
-from monitor.drift.verdict import DEGRADED, IMPROVED, MOVED_RATES
+from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.events.columns import Int64Array
-from monitor.verdicts import Watched, WindowVerdict
+from monitor.verdicts import WindowVerdict
 
 _MOVED = (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
 
@@ -23,8 +23,9 @@ def verdict_on_whole(
     """Return the verdict on a window of all classes.
 
     A class that certainly degraded makes it degraded, else one that improved makes it improved,
-    else one whose operating point moved. Else, where the accuracy within the actual classes held,
-    the shares of the classes shifted if that of one certainly changed, or nothing changed.
+    else one whose operating point moved. Else, where the accuracy within the actual classes held
+    and none of them moved, the shares of the classes shifted if that of one certainly changed, or
+    nothing changed.
 
     Args:
         found: verdicts of the classes on the window; the errors behind them allow for their
@@ -32,7 +33,7 @@ def verdict_on_whole(
         cases: labelled cases in it.
         held: the accuracy within the actual classes certainly stayed, see `accuracy_held`.
         moved: a class pages, or a confusion certainly changed, so that nothing is steady, and
-            the outcomes are not too few.
+            the outcomes are not too few. One class of many hardly moves the accuracy.
 
     Returns:
         A verdict without a judgement of its own.
@@ -52,7 +53,7 @@ def verdict_on_whole(
             return WindowVerdict(verdict=both if shifted else alone, rests_on=cases)
     if rates := [verdict for verdict in _MOVED if verdict in verdicts]:
         return WindowVerdict(verdict=rates[0], rests_on=cases)
-    if held and any(one.judgement is not None for one in found):
+    if held and not moved and any(one.judgement is not None for one in found):
         verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
         return WindowVerdict(verdict=verdict, rests_on=cases)
     because = _because(found)
@@ -61,14 +62,29 @@ def verdict_on_whole(
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
 
 
-def has_moved(watched: Watched, window: str) -> bool:
-    """Return whether the rates of a class certainly moved, or it pages.
+def as_confused(found: WindowVerdict) -> WindowVerdict:
+    """Return the verdict on a class that is certainly predicted worse, and in nothing better.
+
+    Against all others together, one confusion that rose may look like a threshold that slid, or
+    like too little. See `ClassMoves.worse`, by which classes page as well.
 
     Args:
-        watched: the class against the others.
-        window: name of a window.
+        found: verdict on the class against the others.
+
+    Returns:
+        A degradation where the verdict is open and the odds ratio fell; the verdict as it is
+        elsewhere, and where wrong labels explain the change as well.
     """
-    return watched.degradation_detected or watched.verdicts[window].verdict in MOVED_RATES
+    judgement = found.judgement
+    if judgement is None or found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+        return found
+    if judgement.labels_may_explain or judgement.change["odds_ratio"] >= 0:
+        return found
+    verdict = Verdict.MODEL_DEGRADED
+    if judgement.status["class_ratio"] is Status.CHANGED:
+        verdict = Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
+    judged = replace(judgement, verdict=verdict)
+    return replace(found, verdict=verdict, judgement=judged, because=None)
 
 
 def changed_confusions(

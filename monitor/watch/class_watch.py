@@ -120,6 +120,9 @@ class ClassWatch:
             name: self._together.window(model, known, name, at, by_class)
             for name in next(iter(by_class.values())).verdicts
         }
+        for number, (name, one) in enumerate(by_class.items()):
+            verdicts = {window: seen.verdicts[number] for window, seen in windows.items()}
+            by_class[name] = replace(one, verdicts=verdicts)
         of_classes = by_class.values()
         pages = any(one.degradation_detected for one in of_classes)
         shifted = [one.prevalence_shift_detected for one in of_classes]

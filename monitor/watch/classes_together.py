@@ -5,26 +5,28 @@ Computed again only where the counts, or the verdicts on the classes, changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
-from monitor.drift import block_seconds
 from monitor.drift.change_point import change_point
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
 from monitor.drift.class_confusions import Confusion, ConfusionBegan
-from monitor.drift.class_moves import taken_for
+from monitor.drift.class_moves import class_moves, taken_for
 from monitor.drift.odds_ratio_within import in_days
+from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import accuracy_held
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.class_days import class_days
-from monitor.watch.class_verdicts import changed_confusions, has_moved, occupied
+from monitor.watch.class_verdicts import as_confused, changed_confusions, occupied
 from monitor.watch.class_watch_builder import WatchedModel
+from monitor.watch.judged_counts import block_length
+from monitor.watch.moved_classes import CERTAINLY_WORSE
 from monitor.watch.reference import MatureReference
 from monitor.watch.watched_now import Moment
 from monitor.windows import Windows
@@ -36,7 +38,8 @@ class SeenWindow(NamedTuple):
     Attributes:
         before: matrices of the reference by blocks of time, (blocks, classes, classes).
         after: those of the window.
-        verdicts: on the window, of each class.
+        against_rest: verdicts on the window, of each class against all others together.
+        verdicts: the same, where the classes that are certainly predicted worse are degraded.
         causes: what moved the precision of each class.
         confusions: those that certainly changed.
         held: the accuracy within the actual classes certainly stayed.
@@ -44,23 +47,24 @@ class SeenWindow(NamedTuple):
 
     before: Int64Array
     after: Int64Array
+    against_rest: tuple[WindowVerdict, ...]
     verdicts: tuple[WindowVerdict, ...]
     causes: ClassAttribution
     confusions: tuple[Confusion, ...]
     held: bool
 
     def holds(
-        self, before: Int64Array, after: Int64Array, verdicts: tuple[WindowVerdict, ...]
+        self, before: Int64Array, after: Int64Array, against_rest: tuple[WindowVerdict, ...]
     ) -> bool:
         """Return whether it was made from these.
 
         Args:
             before: as above.
             after: as above.
-            verdicts: as above.
+            against_rest: as above.
         """
-        same = len(verdicts) == len(self.verdicts) and all(
-            one is other for one, other in zip(verdicts, self.verdicts, strict=True)
+        same = len(against_rest) == len(self.against_rest) and all(
+            one is other for one, other in zip(against_rest, self.against_rest, strict=True)
         )
         return same and self.before is before and np.array_equal(self.after, after)
 
@@ -110,21 +114,30 @@ class ClassesTogether:
         """
         own = tuple(watched.verdicts[name] for watched in by_class.values())
         panes, length = self._windows.pane_range(name, at.now, at.age), self._windows.length(name)
-        block_ms = int(block_seconds(length / 1000)) * 1000
-        each = max(1, block_ms // self._windows.width(panes))
+        block_ms = block_length(self._windows, name, at.now, at.age)
+        each = block_ms // self._windows.width(panes)
         after = self._windows.classes.blocks(model, panes, each)
         before, seen = self.reference(model, known), self._seen.get((model, name))
         if seen is None or not seen.holds(before, after, own):
-            moved = {one: has_moved(watched, name) for one, watched in by_class.items()}
+            blocks_a_day = max(1, DAY_MS // block_ms)
+            worse = _worse(known, after, blocks_a_day) if length >= DAY_MS else ()
+            verdicts = tuple(
+                as_confused(one) if number in worse else one for number, one in enumerate(own)
+            )
+            moved = {
+                one: watched.degradation_detected or found.verdict in MOVED_RATES
+                for (one, watched), found in zip(by_class.items(), verdicts, strict=True)
+            }
             changed = changed_confusions(before, occupied(after), moved)
             closes = panes.end * self._windows.width(panes)
             seen = self._seen[model, name] = SeenWindow(
                 before,
                 after,
                 own,
+                verdicts,
                 attribute_classes(before, occupied(after)),
                 self._dated(model, known, changed, closes),
-                _accuracy_held(known.whole, before, after, max(1, DAY_MS // block_ms)),
+                _accuracy_held(known.whole, before, after, blocks_a_day),
             )
         return seen
 
@@ -156,6 +169,17 @@ class ClassesTogether:
                 began = ConfusionBegan(at, earliest if found_at.step else None, latest + DAY_MS)
             dated.append(one._replace(began=began))
         return tuple(dated)
+
+
+def _worse(known: WatchedModel, after: Int64Array, blocks_a_day: int) -> Container[int]:
+    """Return the classes that are certainly predicted worse, and in nothing better."""
+    missing = -len(after) % blocks_a_day
+    days = np.pad(after, ((missing, 0), (0, 0), (0, 0)))
+    days = days.reshape(-1, blocks_a_day, *after.shape[1:]).sum(axis=1)
+    if not days.any():
+        return ()
+    moves = class_moves(known.days(), occupied(days), certain=CERTAINLY_WORSE)
+    return frozenset(np.flatnonzero(moves.worse).tolist())
 
 
 def _accuracy_held(

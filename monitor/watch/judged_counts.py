@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from monitor.counts import ConfusionCounts
-from monitor.drift import Judgement
+from monitor.drift import Judgement, block_seconds
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import no_scores
@@ -14,6 +14,7 @@ from monitor.events.columns import Int64Array
 from monitor.labels.error_ranges import Corner
 from monitor.labels.faults import LabelFault
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.windows.outcome_reader import OutcomeReader
 
 
 class Counts(NamedTuple):
@@ -52,3 +53,21 @@ class Tested(NamedTuple):
     dispersion: Dispersion
     between: BetweenDays
     corners: tuple[Corner, ...]
+
+
+def block_length(windows: OutcomeReader, name: str, now: int, age: int) -> int:
+    """Return the length of the blocks of time into which a window is divided for its errors.
+
+    Args:
+        windows: counts.
+        name: of the window.
+        now: epoch milliseconds.
+        age: maturity, milliseconds.
+
+    Returns:
+        Milliseconds: an hour, or a day in windows of 20 days and more, rounded down to whole
+        panes; a pane where it is longer.
+    """
+    width = windows.width(windows.pane_range(name, now, age))
+    wanted = int(block_seconds(windows.length(name) / 1000)) * 1000
+    return max(1, wanted // width) * width

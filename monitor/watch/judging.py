@@ -10,11 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.drift import (
-    Judgement,
-    Verdict,
-    block_seconds,
-)
+from monitor.drift import Judgement, Verdict
 from monitor.drift.judgement_on_curve import no_scores
 from monitor.drift.recall_evidence import (
     Because,
@@ -25,7 +21,7 @@ from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judged_counts import Counts
+from monitor.watch.judged_counts import Counts, block_length
 from monitor.watch.judging_counts import CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
@@ -256,7 +252,7 @@ class Judge:
         )
 
     def _counts(self, name: str, now: int, age: int, cuts: Cuts) -> Counts:
-        block_ms = int(block_seconds(self._windows.length(name) / 1000)) * 1000
+        block_ms = block_length(self._windows, name, now, age)
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)

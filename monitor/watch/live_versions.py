@@ -50,6 +50,8 @@ NOT_KEPT = (
     "with --feed FILE"
 )
 """Why nothing is compared where the version is no segment."""
+OF_MANY_CLASSES = "versions are compared of models of two classes only"
+"""Why nothing is compared where a model has more."""
 _NAMED = 3
 _OPTION = "versions"
 
@@ -134,7 +136,8 @@ class LiveVersions:
         """
         number = self._catalogue.models.index(model)
         if not self._counts.keeps(number):
-            raise UsageError(f"{model}: {NOT_KEPT}")
+            many = self._catalogue.settings[number].has_many_classes
+            raise UsageError(f"{model}: {OF_MANY_CLASSES if many else NOT_KEPT}")
         held = self._held(number, mature_until)
         setting = self._catalogue.settings[number]
         found = VersionsNow(

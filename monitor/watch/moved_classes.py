@@ -16,7 +16,7 @@ from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 
 _LOOKS_MOVED = 0.01
-_PAGES = 0.001
+CERTAINLY_WORSE = 0.001
 """P-value of a confusion that pages: two looks a week page by chance once in ten years."""
 
 
@@ -43,7 +43,7 @@ class MovedClasses:
         _, days = self._days(model, known, first, end)
         if not len(days):
             return []
-        found = class_moves(known.days(), days, certain=_PAGES)
+        found = class_moves(known.days(), days, certain=CERTAINLY_WORSE)
         return [int(number) for number in np.flatnonzero(found.worse)]
 
     def earliest(self, model: int, known: WatchedModel, mature: int) -> int | None:

@@ -71,6 +71,10 @@ class ClassView:
         """As `Windows.edition`, of the counts of the whole model."""
         return self._windows.edition(name, model, now, age)
 
+    def pane_range(self, name: str, now: int, age: int) -> PaneRange:
+        """As `Windows.pane_range`."""
+        return self._windows.pane_range(name, now, age)
+
     def width(self, panes: PaneRange) -> int:
         """Return the width of these panes, milliseconds."""
         return self._windows.width(panes)

@@ -52,6 +52,10 @@ class OutcomeReader(Protocol):
         """As `Windows.edition`: the version of a model's counts in a window."""
         ...
 
+    def pane_range(self, name: str, now: int, age: int) -> PaneRange:
+        """As `Windows.pane_range`: the panes of a window."""
+        ...
+
     def width(self, panes: PaneRange) -> int:
         """Return the width of these panes, milliseconds."""
         ...

@@ -7,6 +7,13 @@ from dataclasses import replace
 
 import pytest
 from cli.commands import ran
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    recall_score,
+)
 from streams import FLIGHTS
 
 from monitor import metrics
@@ -344,3 +351,33 @@ def test_a_window_without_predictions_has_no_table_of_classes(capsys, tmp_path):
     assert code == 0
     assert "  7d      class" in out
     assert "  1h      class" not in out
+
+
+def test_a_model_of_many_classes_shows_what_is_defined_for_all_of_them(capsys, tmp_path):
+    """Recall, balanced precision and the like are of two classes, and were dashes and zeros."""
+    events, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    config.write_text("models: {mail: {classes: [a, b, c]}}\nwindows: [1d]\n")
+    actual, predicted = "aaaabbbccc" * 9, "aaabbbbcca" * 9
+    lines = [
+        {"ts": 60 * at, "prediction": p, "label": a, "model": "mail"}
+        for at, (a, p) in enumerate(zip(actual, predicted, strict=True))
+    ]
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, out, _ = ran(capsys, "replay", events, "-c", config)
+    assert code == 0
+    for absent in ("balanced", "FPR", "prevalence  ", "  fn", "more than two classes"):
+        assert absent not in out
+    lines = [line.split() for line in out.splitlines()]
+    assert ["window", "right", "wrong", "from,", "to", "(UTC)"] in lines
+    assert ["all", "72", "18", "everything"] in lines
+    heads = ["accuracy", "macro", "prec.", "macro", "recall", "macro", "F1", "kappa"]
+    found = lines[lines.index(heads) + 1]
+    averaged = (precision_score, recall_score, f1_score)
+    assert found == [
+        "all",
+        f"{accuracy_score([*actual], [*predicted]):.3f}",
+        *(f"{score([*actual], [*predicted], average='macro'):.3f}" for score in averaged),
+        f"{cohen_kappa_score([*actual], [*predicted]):.3f}",
+    ]
+    lower, upper = map(float, lines[lines.index(heads) + 2][0].split("-"))
+    assert lower < float(found[1]) < upper

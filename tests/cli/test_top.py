@@ -1,9 +1,17 @@
 """`top` fits into the terminal: 80 columns, whole models, both answers of each."""
 
+import numpy as np
 import pytest
 from class_streams import ClassStream
 from exporter.page.pages import HOUR, counts, fed
 from msgspec.structs import replace
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    recall_score,
+)
 
 from monitor.cli.top import table
 from monitor.config import Config
@@ -83,6 +91,23 @@ def test_classes_have_rows_by_the_rule_of_the_page(classes, columns):
     (model,) = classes.models
     found = model.windows[model.verdict_window].classes
     assert lines[start].endswith(f"last {model.verdict_window}")
+    macro = (f1_score, precision_score, recall_score)
+    whole = model.windows[classes.verdict_window].classes
+    matrix = np.array(whole.matrix)
+    predicted, actual = (np.repeat(one.ravel(), matrix.ravel()) for one in np.indices(matrix.shape))
+    assert lines[4].startswith(f"  all classes, last {classes.verdict_window}: accuracy .")
+    of_all = " ".join(map(str.strip, lines[4:start])).partition(": ")[2].split(", ")
+    f1, precision, recall = (score(actual, predicted, average="macro") for score in macro)
+    assert of_all == [
+        f"{words} {value:.3f}".replace(" 0.", " .")
+        for words, value in (
+            ("accuracy", accuracy_score(actual, predicted)),
+            ("macro prec.", precision),
+            ("macro recall", recall),
+            ("macro F1", f1),
+            ("kappa", cohen_kappa_score(actual, predicted)),
+        )
+    ]
     rows = lines[start + 1 : start + 9]
     assert [row.split()[0] for row in rows] == ranked_classes(found)[:8]
     assert rows[0].endswith(" pages")

@@ -120,8 +120,21 @@ def of_settings(*_: object) -> str:
 def of_threshold_and_audit(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     asked = ("--objective", "precision>=0.9", "-c", "CONFIG")
     said = failed(path, capsys, "threshold", "EVENTS", *asked)
-    assert failed(path, capsys, "audit", "EVENTS", "-c", "CONFIG") == said
+    of_audit = failed(path, capsys, "audit", "EVENTS", "-c", "CONFIG")
+    assert of_audit == said.replace("threshold", "audit")
     return said
+
+
+def of_compare(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    said = failed(path, capsys, "compare", "EVENTS", "-c", "CONFIG")
+    monitor = Monitor(CONFIG)
+    monitor.predict("a", ts=1, prediction="card", model="m")
+    with pytest.raises(ValueError, match="takes models of two classes only") as caught:
+        monitor.compare()
+    assert "monitor['m'].status has what changed in each of them" in str(caught.value)
+    with pytest.raises(ValueError, match="versions") as caught:
+        monitor.compare_versions(("1", "2"))
+    return f"{said} {caught.value}"
 
 
 def of_a_file_as_reference(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -144,9 +157,7 @@ REFUSED: dict[str, See] = {
     "other paths of the API": of_the_curve,
     "versions": lambda *_: config_fault(f"models: {{m: {{segments: [version], {MODEL}}}}}\n"),
     "`scores`": of_threshold_and_audit,
-    "`compare` of two versions": lambda path, capsys: failed(
-        path, capsys, "compare", "EVENTS", "-c", "CONFIG"
-    ),
+    "`compare` of two versions, `compare` in Python": of_compare,
     "events of type `counts`": lambda *_: rejected(
         {"type": "counts", "ts": 1, "model": "m", "tp": 1, "fp": 0, "fn": 0, "tn": 0}
     ),

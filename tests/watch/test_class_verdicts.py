@@ -20,7 +20,7 @@ from monitor.drift.within_segments import accuracy_held
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
-from monitor.watch.class_verdicts import changed_confusions, verdict_on_whole
+from monitor.watch.class_verdicts import as_confused, changed_confusions, verdict_on_whole
 from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import Counts
 from monitor.watch.judging_counts import CountsJudge
@@ -86,6 +86,49 @@ def test_the_whole_is_as_bad_as_its_worst_class(
     assert found.verdict is whole
     assert found.rests_on == 100
     assert (found.because is not None) is (whole is Verdict.INSUFFICIENT_EVIDENCE)
+
+
+def test_beside_a_page_or_a_certain_confusion_the_accuracy_does_not_say_that_nothing_changed() -> (
+    None
+):
+    """A class of a thousandth of the cases does not move it."""
+    classes = [found_at(Verdict.NO_CHANGE), found_at(Verdict.INSUFFICIENT_EVIDENCE)]
+    found = verdict_on_whole(classes, 100, held=True, moved=True)
+    assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "odds_ratio", "by_labels", "shifted", "expected"),
+    [
+        (OPEN.verdict, -1.0, False, Status.UNKNOWN, Verdict.MODEL_DEGRADED),
+        (
+            OPEN.verdict,
+            -1.0,
+            False,
+            Status.CHANGED,
+            Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
+        ),
+        (OPEN.verdict, 0.1, False, Status.UNKNOWN, OPEN.verdict),
+        (OPEN.verdict, -1.0, True, Status.UNKNOWN, OPEN.verdict),
+        (Verdict.NO_CHANGE, -1.0, False, Status.CLEAN, Verdict.NO_CHANGE),
+        (Verdict.MODEL_IMPROVED, -1.0, False, Status.CLEAN, Verdict.MODEL_IMPROVED),
+    ],
+)
+def test_only_an_open_verdict_on_a_class_becomes_a_degradation_by_its_confusions(
+    verdict: Verdict, odds_ratio: float, by_labels: object, shifted: Status, expected: Verdict
+) -> None:
+    found = found_at(verdict, shifted)
+    assert found.judgement is not None
+    judgement = replace(
+        found.judgement,
+        change={**found.judgement.change, "odds_ratio": odds_ratio},
+        labels_may_explain=bool(by_labels),
+    )
+    judged = as_confused(replace(found, judgement=judgement))
+    assert judged.verdict is expected
+    assert judged.judgement is not None
+    assert judged.judgement.verdict is expected
+    assert as_confused(OPEN) is OPEN
 
 
 def test_the_share_of_one_class_that_changed_is_a_shift_of_the_whole() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from class_streams import CHANGED, DAY, Change, ClassStream
 
-from monitor.drift import judge
+from monitor.drift import Verdict, judge
 from monitor.drift.class_confusions import Confusion
 from monitor.drift.trend import CERTAIN
 from monitor.drift.verdict import DEGRADED
@@ -17,7 +17,7 @@ from monitor.report.deciding_window import deciding_window
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched, WindowVerdict
-from monitor.watch import class_watch
+from monitor.watch import class_watch, classes_together
 from monitor.watch.class_verdicts import verdict_on_whole
 from monitor.watch.classes_together import ClassesTogether
 from monitor.watch.moved_classes import MovedClasses
@@ -132,6 +132,17 @@ def test_a_trailing_reference_moves_on_with_the_classes() -> None:
     assert versions == {model.watched.reference.version}
 
 
+def test_that_the_accuracy_held_says_nothing_of_classes_that_are_open() -> None:
+    model = only_model(ClassStream(classes=12, a_day=900, days=40).applied())
+    own = [one.verdicts["7d"].verdict for one in classes_of(model).by_class.values()]
+    left = own.count(Verdict.INSUFFICIENT_EVIDENCE)
+    answer = class_findings(model, "7d")
+    assert answer is not None
+    assert model.watched.verdicts["7d"].verdict is Verdict.NO_CHANGE
+    assert left
+    assert f"as before; not settled for {left} of 12 classes alone" in answer.why
+
+
 def test_before_its_reference_a_model_has_no_class_to_compare() -> None:
     model = only_model(ClassStream(days=5, a_day=100).applied())
     assert model.watched.classes is None
@@ -235,6 +246,25 @@ def test_a_confusion_that_certainly_rose_pages_before_the_detectors_alarm(
     assert only_model(stream.applied()).watched.degradation_detected
     monkeypatch.setattr(MovedClasses, "worse", lambda *_: [])
     assert not only_model(stream.applied()).watched.degradation_detected
+
+
+def test_a_class_that_pages_by_its_confusions_is_degraded_by_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One against the rest, its recall leans upward by chance, as where a threshold slides."""
+
+    def week() -> tuple[Verdict, Verdict]:
+        model = only_model(stream.applied())
+        own = classes_of(model).by_class["class-2"].verdicts["7d"]
+        assert own.judgement is not None
+        assert own.judgement.verdict is own.verdict
+        assert (own.because is None) is (own.verdict in DEGRADED)
+        return model.watched.verdicts["7d"].verdict, own.verdict
+
+    stream = RareStream(a_day=900, days=31, seed=3)
+    assert week() == (Verdict.MODEL_DEGRADED, Verdict.MODEL_DEGRADED)
+    monkeypatch.setattr(classes_together, "as_confused", lambda found: found)
+    assert week() == (Verdict.INSUFFICIENT_EVIDENCE, Verdict.INSUFFICIENT_EVIDENCE)
 
 
 @pytest.mark.parametrize(("pages", "confused"), [(True, False), (False, True)])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import htpy as h
 from msgspec import UNSET
@@ -12,43 +11,8 @@ from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.formats import interval, percent, ratio
 from monitor.exporter.page.sparkline import sparkline
-from monitor.report.answer_parts import LabelStatus, MetricInterval
-from monitor.report.class_answer import ClassesAnswer
-
-
-class _Row(NamedTuple):
-    title: str
-    meaning: str
-    of: Callable[[ClassesAnswer], MetricInterval]
-
-
-_ACCURACY = _Row(
-    "Accuracy",
-    "Share of cases whose predicted class is the actual one.",
-    lambda classes: classes.accuracy,
-)
-_OTHERS = (
-    _Row(
-        "Macro precision",
-        "Mean over the classes of each one's precision.",
-        lambda classes: classes.averages.macro.precision,
-    ),
-    _Row(
-        "Macro recall",
-        "Mean over the classes of each one's recall: prevalence cancels out.",
-        lambda classes: classes.averages.macro.recall,
-    ),
-    _Row(
-        "Macro F1",
-        "Mean over the classes of each one's F1.",
-        lambda classes: classes.averages.macro.f1,
-    ),
-    _Row(
-        "Cohen's kappa",
-        "Agreement beyond chance, over the largest possible.",
-        lambda classes: classes.cohen_kappa,
-    ),
-)
+from monitor.report.answer_parts import LabelStatus
+from monitor.report.class_words import ACCURACY, WHOLE_WORDS, AllClassesWords
 
 
 def has_many_classes(windows: Sequence[WindowStatus]) -> bool:
@@ -68,9 +32,9 @@ def class_rows(
     """
     # Over all classes together, each wrong prediction is a false positive of one of them.
     days = () if trend is None else trend.metrics.metric("precision").estimate
-    yield _row(_ACCURACY, windows, names, sparkline(days, "precision"))
-    for row in _OTHERS:
-        yield _row(row, windows, names, None)
+    for words in WHOLE_WORDS:
+        line = sparkline(days, "precision") if words is ACCURACY else None
+        yield _row(words, windows, names, line)
 
 
 def coverage(window: WindowStatus) -> list[h.Node]:
@@ -91,20 +55,23 @@ def coverage(window: WindowStatus) -> list[h.Node]:
 
 
 def _row(
-    row: _Row, windows: Sequence[WindowStatus], names: Sequence[str], line: h.Element | None
+    words: AllClassesWords,
+    windows: Sequence[WindowStatus],
+    names: Sequence[str],
+    line: h.Element | None,
 ) -> h.Element:
     return h.tr[
-        h.th(scope="row")[row.title, h.small[row.meaning]],
+        h.th(scope="row")[words.title, h.small[words.meaning]],
         h.td(".trend")[line],
         (
-            h.td(".number", {"data-title": f"last {name}"})[_number(row, window)]
+            h.td(".number", {"data-title": f"last {name}"})[_number(words, window)]
             for name, window in zip(names, windows, strict=True)
         ),
     ]
 
 
-def _number(row: _Row, window: WindowStatus) -> list[h.Node]:
+def _number(words: AllClassesWords, window: WindowStatus) -> list[h.Node]:
     if window.classes is UNSET:
         return [h.strong[ratio(None)]]
-    found = row.of(window.classes)
+    found = window.classes.together(words)
     return [h.strong[ratio(found.estimate)], h.small[interval(found)]]
