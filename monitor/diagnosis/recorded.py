@@ -114,7 +114,7 @@ class RecordedComparison:
             if self._model not in seen:
                 states = {one.name: one for one in self._monitor.snapshot().models}
                 if self._model in states and states[self._model].shared_ids is not None:
-                    raise UsageError(f"--model: no prediction of {self._model} counts")
+                    raise UsageError(f"--model: each prediction of {self._model} is a duplicate")
                 raise UsageError(_no_such_model(self._model, seen, "the feed"))
             return self._model
         if not seen:

@@ -45,7 +45,7 @@ def test_compare_of_that_model_says_why_it_has_no_predictions(capsys, tmp_path):
     done = ran(capsys, "compare", path, "--model", "chall", "--versions", "6,7")
     assert done.code == 2
     assert done.err.count(TEXT) == 1
-    assert done.err.endswith("--model: no prediction of chall counts\n")
+    assert done.err.endswith("--model: each prediction of chall is a duplicate\n")
 
 
 def test_it_is_the_same_in_any_order_and_batch_and_after_a_restart():
