@@ -105,6 +105,22 @@ def write_file(path: Path, parts: Iterable[Data], *, sync: Sync = synced) -> int
     return size
 
 
+def delete_file(path: Path) -> None:
+    """Delete a file; one that is gone, even if the call failed, is deleted.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: the file is still there.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        if path.exists():
+            raise
+
+
 class AppendFile:
     r"""A file that grows at its end; each append writes all of its data or nothing.
 

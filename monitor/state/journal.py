@@ -9,21 +9,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from monitor.state.disk import AppendFile, Sync, make_directory, sync_directory, synced
+from monitor.state.disk import (
+    AppendFile,
+    Sync,
+    delete_file,
+    make_directory,
+    sync_directory,
+    synced,
+)
 from monitor.state.journal_position import START, JournalPosition
 from monitor.state.locked_directory import LockedDirectory, check_place
 from monitor.state.segment import (
     Body,
     SegmentHeader,
-    TornSegmentError,
-    bodies_of,
-    damage,
     encode_frame,
-    read_frames,
-    read_header,
     salt_of,
     whole_end,
 )
+from monitor.state.segment_bodies import bodies_between
 from monitor.state.segment_files import (
     cut_off,
     missing,
@@ -85,6 +88,7 @@ class Journal:
         self._sync = sync
         self._file: AppendFile | None = None
         self._salt = 0
+        self._deletes = False  # and the directory is not synced yet
         self._lock = threading.Lock()
         try:
             make_directory(directory, sync=sync)
@@ -193,12 +197,16 @@ class Journal:
         """
         try:
             with self._lock:
-                for number in [n for n in self._numbers[:-1] if n < before.segment]:
-                    self._path(number).unlink()
-                    self._numbers.remove(number)
-                    del self._sizes[number]
+                old = [number for number in self._numbers[:-1] if number < before.segment]
+                while old or self._deletes:
+                    if not self._deletes:
+                        self._deletes = True
+                        delete_file(self._path(old[0]))
+                        self._numbers.remove(old[0])
+                        del self._sizes[old.pop(0)]
                     # One by one: a crash that undoes the first alone would leave a gap.
                     sync_directory(self._directory, sync=self._sync)
+                    self._deletes = False
         except OSError as error:
             raise StateFullError(
                 f"{self._directory}: cannot be written: {error.strerror}"
@@ -324,27 +332,5 @@ class Journal:
         self, start: JournalPosition, end: int | None
     ) -> Iterator[tuple[Body, JournalPosition]]:
         """Yield the bodies of a segment from a frame up to an offset; None for all."""
-        number, path = start.segment, self._path(start.segment)
-        with path.open("rb") as file:
-            try:
-                header = read_header(file, path)
-                self._check_header(header, number)
-                file.seek(max(start.offset, file.tell()))
-                for frame in read_frames(file, path, header.salt):
-                    if end is not None and frame.offset >= end:
-                        return
-                    for position, body in enumerate(bodies_of(frame), start=1):
-                        yield body, JournalPosition(number, frame.offset, position, header.salt)
-            except TornSegmentError as torn:
-                if end is None or torn.offset < end:
-                    raise damage(path, torn.offset) from torn
-
-    def _check_header(self, header: SegmentHeader, number: int) -> None:
-        """Refuse a segment with a wrong number, or whose predecessor has another size."""
-        if header.number != number:
-            raise damage(self._path(number), 0)
-        if number == self._numbers[0]:
-            return  # the segments before it were deleted, or never existed
-        before = self._path(number - 1).stat().st_size
-        if header.previous_size != before:
-            raise damage(self._path(number - 1), min(before, header.previous_size))
+        is_first = start.segment == self._numbers[0]
+        return bodies_between(self._directory, start, end, is_first=is_first)

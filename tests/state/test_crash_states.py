@@ -1,16 +1,19 @@
 """States that a crash can leave on disk; thousands by `benchmarks/crash_states.py`."""
 
+import errno
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 from benchmarks.crash_states import check_states
 from simulator.crash_content import read_tree
-from simulator.disk import SimulatedDisk
+from simulator.disk import DONE, Outcome, SimulatedDisk
 
 from monitor.state import Body, Checkpoints, Journal, StateFullError
 from monitor.state.disk import make_directory, write_file
 from monitor.state.salvage import salvage
+from monitor.state.segment_files import segments_in
 
 
 @pytest.fixture
@@ -78,6 +81,29 @@ def test_segments_are_deleted_so_that_no_gap_can_be_left(disk):
             lambda: found.update(tuple(disk.left(chance)["journal"]) for _ in range(20))
         ):
             journal.delete_before(places[-1])
+    names = [f"{n:08}.journal" for n in range(1, 7)]
+    assert found <= {tuple(names[n:]) for n in range(6)}
+
+
+@pytest.mark.parametrize(("call", "done"), [("unlink", 1.0), ("unlink", 0.0), ("fsync", 0.0)])
+def test_a_deletion_that_fails_is_repeated_and_leaves_no_gap(disk, call, done):
+    """The second of such calls fails, done or not; the deletion is asked for again."""
+    calls, chance, found = [], Random(3), set()
+    with Journal(disk.root / "journal", segment_bytes=1) as journal:
+        places = [journal.append([Body(n, b"x\n")])[0] for n in range(6)]
+
+        def before(name, _):
+            calls.append(name)
+            found.update(tuple(disk.left(chance)["journal"]) for _ in range(20))
+            if name == call and calls.count(call) == 2:
+                return Outcome(done, OSError(errno.EIO, "Input/output error"))
+            return DONE
+
+        disk.before = before
+        with suppress(StateFullError):
+            journal.delete_before(places[-1])
+        journal.delete_before(places[-1])
+        assert [path.name for path in segments_in(disk.root / "journal")] == ["00000006.journal"]
     names = [f"{n:08}.journal" for n in range(1, 7)]
     assert found <= {tuple(names[n:]) for n in range(6)}
 
