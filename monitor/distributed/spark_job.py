@@ -15,7 +15,7 @@ replaces it (see `monitor.join.external_counts`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,8 @@ from monitor.errors import MonitorError
 from monitor.extras import install_command
 
 _STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_LATE_WORKER = "Python worker failed to connect back"
+_MOST_STARTS = 5
 _OWN = f"{MonitorError.__module__}.{MonitorError.__qualname__}: "
 
 
@@ -112,12 +114,28 @@ def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
     """
     session = _session(job)
     try:
-        query = _started(session, job, deliveries, say)
-        query.awaitTermination()
+        _await(lambda: _started(session, job, deliveries, say), say)
     except (AnalysisException, StreamingQueryException) as error:
         raise MonitorError(f"spark: {_explained(str(error), job)}") from error
     finally:
         session.stop()
+
+
+def _await(start: Callable[[], StreamingQuery], say: Say) -> None:
+    """Run a query to its end, from its checkpoint again where a worker came too late for Spark.
+
+    Spark waits ten seconds, which no setting changes, for each Python process that it starts; a
+    busy machine may take longer.
+    """
+    for left in reversed(range(_MOST_STARTS)):
+        try:
+            start().awaitTermination()
+        except StreamingQueryException as error:
+            if not left or _LATE_WORKER not in str(error):
+                raise
+            say("Spark got no Python worker within its ten seconds; the query starts again")
+        else:
+            return
 
 
 def _session(job: SparkJob) -> SparkSession:
