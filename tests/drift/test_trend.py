@@ -106,6 +106,17 @@ def test_a_step_is_called_a_step_and_a_slope_no_step():
     assert np.median(change) == pytest.approx(-0.98, abs=0.1)
 
 
+@pytest.mark.parametrize("last", [2, 3, 4, 5, 6])
+def test_a_step_within_the_last_week_is_no_slope(last):
+    """Slopes last two weeks at least: one begins long before such a step."""
+    step = np.where(np.arange(DAYS) < DAYS - last, 0.85, 0.45)
+    found = [one for one in many(step, 30, 20 + last) if one is not None]
+    assert len(found) > 20
+    assert all(one.shape != "slope" for one in found)
+    ends = [one.latest for one in found if one.shape == "step"]
+    assert np.mean([end >= FIRST + DAYS - last for end in ends]) > 0.9
+
+
 def test_a_model_that_gets_better_has_a_trend_upward():
     (found,) = many(ramp(40, -0.015), 1, 18)
     assert found is not None
