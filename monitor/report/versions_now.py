@@ -227,20 +227,29 @@ def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
 
 
 def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
-    """Yield the further versions in use, with the commands that compare them with A."""
+    """Yield the further versions in use, with the commands that compare them with A.
+
+    Of each pair the version that began later is judged.
+    """
     names = [one.name for one in compared.versions]
     last = model.version_last_ms.items()
     latest = max(model.version_last_ms.values(), default=0)
     others = [name for name, at in last if is_in_use(at, latest) and name not in names]
     if others:
-        asked = [versions_text_of(names[0], name) for name in others[-_MOST_OTHERS:]]
+        began = dict(model.versions)
+        pairs = [
+            sorted((names[0], name), key=lambda one: began.get(one, 0))
+            for name in others[-_MOST_OTHERS:]
+        ]
+        asked = [versions_text_of(a, b) for a, b in pairs]
         commands = ", ".join(
-            f"compare --url URL --model {quote(model.name)} --versions {quote(one)}"
+            f"`precision-monitor compare --url URL --model {quote(model.name)} --versions "
+            f"{quote(one)}`"
             for one in asked
         )
         more = f"; the last {len(asked)} to begin" * (len(others) > len(asked))
         counted = count_of(len(others), "further version")
-        yield f"{counted} in use, not compared here{more}: {commands}."
+        yield f"{counted} in use, not compared here{more}: {commands}"
 
 
 def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:

@@ -159,9 +159,11 @@ def test_further_versions_in_use_are_named_with_their_command():
     with client_of(fed(events)) as client:
         found = got(client, "versions")
         (limit,) = [one for one in found["limits"] if "further version" in one]
-        command = shlex.split(limit.split(": ", 1)[1].removesuffix("."))
+        command = shlex.split(limit.split("`")[1])
         asked = got(client, "versions", versions=command[-1])["comparison"]
-    assert limit.startswith("1 further version in use, not compared here: compare --url URL ")
+    assert limit.startswith(
+        "1 further version in use, not compared here: `precision-monitor compare "
+    )
     assert {asked["a"]["version"], asked["b"]["version"]} == {"6", "5,b"}
     with client_of(fed(stream(days=6))) as two:
         assert not any("further version" in one for one in got(two, "versions")["limits"])
