@@ -52,13 +52,13 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     rejected.tell()
     warn_of_unknown_segments(snapshot, feed)
-    show(_printed(snapshot, args, feed))
+    show(_printed(monitor, snapshot, args, feed))
     if feed.torn is not None:
         raise feed.torn
     return usable(snapshot, feed.faults)
 
 
-def _printed(snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
+def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
@@ -68,7 +68,7 @@ def _printed(snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
         ]
     else:
         blocks = [replay_text(snapshot)]
-    last = ending(snapshot, args, feed.faults.notation, feed.contradictions)
+    last = ending(snapshot, args, feed.faults.notation, monitor.history, feed.contradictions)
     return "\n\n".join(filter(None, [*blocks, last]))
 
 
