@@ -221,6 +221,17 @@ def test_labels_that_write_nothing_are_advised_at_any_share(capsys, tmp_path):
     )
 
 
+def test_what_to_write_for_a_few_rejected_records_is_said_without_a_warning(capsys, tmp_path):
+    path = tmp_path / "events.csv"
+    rows = "".join(f"{60 * n},1,{'maybe' if n == 7 else n % 2}\n" for n in range(50))
+    path.write_text(f"ts,prediction,label\n{rows}")
+    done = ran(capsys, "replay", path)
+    last = done.err.splitlines()[-1]
+    assert last.startswith("1 of 50 records was rejected: 1 bad_value; say which values are of")
+    assert last.endswith("records have 'maybe'")
+    assert done.code == 0
+
+
 def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path):
     """Half of the records are too few for the warning that most are rejected."""
     lines = [{"id": n, "ts": 60 * n, "prediction": n % 2} for n in range(20)]
