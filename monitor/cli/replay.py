@@ -11,6 +11,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.held_out import read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.recorded_input import paths_of
 from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
 from monitor.cli.unknown_segments import warn_of_unknown_segments
@@ -44,7 +45,7 @@ def run(args: Namespace) -> int:
         config = with_references(config, args.reference, tested)
     warn(config)
     monitor, rejected = Monitor(config), _Rejected()
-    feed = RecordedFeed(args.files, config, mapping_of(args))
+    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
     with backfilled(monitor, args) as apply:
         for batch in feed.batches():
             apply(batch)
