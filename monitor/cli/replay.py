@@ -11,6 +11,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.held_out import read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.recorded_input import paths_of
 from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
 from monitor.cli.unknown_segments import warn_of_unknown_segments
@@ -44,7 +45,7 @@ def run(args: Namespace) -> int:
         config = with_references(config, args.reference, tested)
     warn(config)
     monitor, rejected = Monitor(config), _Rejected()
-    feed = RecordedFeed(args.files, config, mapping_of(args))
+    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
     with backfilled(monitor, args) as apply:
         for batch in feed.batches():
             apply(batch)
@@ -52,13 +53,13 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     rejected.tell()
     warn_of_unknown_segments(snapshot, feed)
-    show(_printed(snapshot, args, feed))
+    show(_printed(monitor, snapshot, args, feed))
     if feed.torn is not None:
         raise feed.torn
     return usable(snapshot, feed.faults)
 
 
-def _printed(snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
+def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
     if args.json:
         return replay_json(snapshot)
     if args.summary:
@@ -68,7 +69,7 @@ def _printed(snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
         ]
     else:
         blocks = [replay_text(snapshot)]
-    last = ending(snapshot, args, feed.faults.notation, feed.contradictions)
+    last = ending(snapshot, args, feed.faults.notation, monitor.history, feed.contradictions)
     return "\n\n".join(filter(None, [*blocks, last]))
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
+from monitor.cli.unlabelled_end import UnlabelledEnd, day_of, unlabelled_end
 from monitor.cli.usable import mostly_rejected
 from monitor.config.quantities import count_of
+from monitor.diagnosis.comparison import JUDGED_MS
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -26,6 +28,7 @@ from monitor.report.printable import one_line
 from monitor.report.two_answers import Compared
 from monitor.report.verdict_words import words_of
 from monitor.snapshot import Snapshot
+from monitor.windows.history import History
 
 _COLUMNS = 100
 _NAMED = 3
@@ -37,7 +40,11 @@ _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
 def ending(
-    snapshot: Snapshot, args: Namespace, notation: Notation, contradictions: Sequence[str] = ()
+    snapshot: Snapshot,
+    args: Namespace,
+    notation: Notation,
+    history: Callable[[str], History],
+    contradictions: Sequence[str] = (),
 ) -> str:
     """Return the last lines.
 
@@ -48,6 +55,7 @@ def ending(
         snapshot: after all records.
         args: of `replay`, as parsed.
         notation: how to complete the mapping.
+        history: gives the hours of a model's totals.
         contradictions: as of `RecordedFeed`.
     """
     unfit = "; ".join(contradictions) or _mostly_rejected(snapshot)
@@ -65,8 +73,13 @@ def ending(
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
+    ends = dict(_unlabelled_ends(snapshot, found, history))
+    lines += [line for name, end in ends.items() for line in wrap(f"{name}: {end}.", _COLUMNS)]
     if found or any(snapshot.events.values()):
-        step = _next(snapshot, found, paging, args, notation)
+        if int(snapshot.lifetime.counts.total.sum()):
+            step = _next(found, paging, args, ends)
+        else:
+            step = f"{without_outcomes(snapshot, notation)}."
         piped = STDIN in args.files and f" {_PIPED}" in step
         lines.append(f"Next: {f'save standard input as {_PIPED}; ' if piped else ''}{step}")
     return "\n".join(lines)
@@ -132,18 +145,20 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
 
 
 def _next(
-    snapshot: Snapshot,
     found: Mapping[str, Compared],
     paging: Collection[str],
     args: Namespace,
-    notation: Notation,
+    ends: Mapping[str, UnlabelledEnd],
 ) -> str:
-    """Return the next step: by the evidence that is missing, or by the verdict."""
-    if not int(snapshot.lifetime.counts.total.sum()):
-        return f"{without_outcomes(snapshot, notation)}."
+    """Return the next step where there are outcomes: by the verdict."""
     if moved := _moved(found, paging):
         several = ["--model", moved[0]] if len(found) > 1 else []
-        return f"{_command('diagnose', args, several)} says why."
+        if moved[0] not in ends:
+            return f"{_command('diagnose', args, several)} says why."
+        closes = ends[moved[0]].opens
+        week = f"{day_of(closes - JUDGED_MS)}..{day_of(closes)}"
+        command = _command("diagnose", args, [*several, "--after", week])
+        return f"{command} judges the week before, which has labels."
     if worse := _first_worse(found, paging):
         several = ["--model", worse] if len(found) > 1 else []
         return f"{_command('compare', args, several)} shows both versions."
@@ -155,6 +170,23 @@ def _next(
     if args.config:
         return f"{PROGRAM} run -c {shlex.quote(args.config)} watches new events."
     return f"{_command('init', args)} writes a configuration to watch new events."
+
+
+def _unlabelled_ends(
+    snapshot: Snapshot, found: Mapping[str, Compared], history: Callable[[str], History]
+) -> Iterator[tuple[str, UnlabelledEnd]]:
+    """Yield the stretch without labels, however short, of each model that it keeps from judging.
+
+    It begins at least so long after the first prediction that a reference lies before the week.
+    """
+    for model in snapshot.models:
+        if found[model.name].verdict is not Verdict.LABELS_NOT_TRUSTWORTHY:
+            continue
+        opens, cells = history(model.name)
+        timed, last = bool(model.delay_sum.any()), model.last_prediction_ms or 0
+        end = unlabelled_end(opens, cells, last, model.last_label_ms, timed=timed, least=0)
+        if end is not None and end.opens - int(opens[0]) > 2 * JUDGED_MS:
+            yield model.name, end
 
 
 def _moved(found: Mapping[str, Compared], paging: Collection[str]) -> list[str]:

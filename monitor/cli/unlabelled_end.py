@@ -12,10 +12,10 @@ from monitor.counts import Outcome
 from monitor.events.columns import Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
 
-_NEARLY_ALL = 0.99
-"""The labelled predictions end where so many of them lie before."""
-_SHARE = 0.1
-"""Share of all predictions after that end, from which it is reported."""
+_HARDLY_ANY = 0.02
+"""The stretch begins where the share that has a label, of all that follow, is so much smaller."""
+MANY = 0.1
+"""Share of all predictions in the stretch, from which a configuration reports it."""
 _FEWEST = 50
 """Labels needed to tell: so many leave a tenth out by chance with a probability of .9^50 = .005."""
 
@@ -53,6 +53,7 @@ def unlabelled_end(
     last_label: int | None,
     *,
     timed: bool,
+    least: float = MANY,
 ) -> UnlabelledEnd | None:
     """Return the stretch without labels at the end of the predictions of a model.
 
@@ -62,6 +63,7 @@ def unlabelled_end(
         last_prediction: time of the last prediction, epoch milliseconds.
         last_label: time of the last label; None without one in 90 days.
         timed: False where the events do not say when labels came.
+        least: share of all predictions that must lie in it, in [0, 1].
 
     Returns:
         None where the labels reach as far as the predictions, or are fewer than 50.
@@ -72,14 +74,14 @@ def unlabelled_end(
     >>> print(unlabelled_end(hours, blocks, 360_000_000, 210_000_000, timed=True))
     hardly any prediction since 1970-01-03 has a label: labels stopped on 1970-01-03
     """
-    labelled = counts[:, : len(Outcome)].sum(axis=1).cumsum()
-    predicted = counts[:, PREDICTED_POSITIVE:].sum(axis=1).cumsum()
-    if not len(labelled) or labelled[-1] < _FEWEST:
+    labelled = counts[::-1, : len(Outcome)].sum(axis=1).cumsum()[::-1]
+    predicted = counts[::-1, PREDICTED_POSITIVE:].sum(axis=1).cumsum()[::-1]
+    if not len(labelled) or labelled[0] < _FEWEST:
         return None
-    last = int(np.searchsorted(labelled, _NEARLY_ALL * labelled[-1]))
-    if predicted[-1] - predicted[last] < _SHARE * predicted[-1]:
+    first = int(np.argmax(labelled * predicted[0] < _HARDLY_ANY * labelled[0] * predicted))
+    if not first or predicted[first] < least * predicted[0]:
         return None
-    begin = int(opens[last + 1]) if last + 1 < len(opens) else last_prediction
+    begin = int(opens[first])
     length = last_prediction - begin
     if not timed:
         reason = "labels stopped, or take so long; label_ts, the time of a label, would show which"

@@ -73,10 +73,10 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
 
 
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
-    """Print a last line where records need other options, or none came; return the exit code.
+    """Print a last line where records were rejected, or none came; return the exit code.
 
-    They do where most were rejected, where the values of a class seem to stand for none, and where
-    the others hold no outcome.
+    It is a warning where most were rejected, where the values of a class seem to stand for none,
+    and where the others hold no outcome.
 
     Args:
         snapshot: after all records.
@@ -90,8 +90,10 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
         return UNREADABLE
     tell_of_repeats(snapshot, faults.notation)
     total = sum(snapshot.rejected.values())
-    is_needed = stand_for_no_class(faults) or not int(snapshot.lifetime.counts.total.sum())
-    if mostly_rejected(snapshot) or (total and is_needed):
-        word = "error" if total == snapshot.records else "warning"
-        tell(f"{word}: {rejected_text(snapshot, faults)}")
+    without_them = not int(snapshot.lifetime.counts.total.sum())
+    if total == snapshot.records:
+        tell(f"error: {rejected_text(snapshot, faults)}")
+    elif total:
+        warns = mostly_rejected(snapshot) or without_them or stand_for_no_class(faults)
+        tell(f"{'warning: ' if warns else ''}{rejected_text(snapshot, faults)}")
     return UNREADABLE if total == snapshot.records else 0

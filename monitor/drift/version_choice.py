@@ -126,10 +126,15 @@ class VersionChoice:
         if len(self._deciding) < 2:  # noqa: PLR2004  # a comparison has two sides
             if found := [*([shadow] if shadow else []), *self.of_shadows()]:
                 return found[0]
-            named = any(one.name != MISSING_VALUE for one in self._there)
-            raise (NotComparedError if named else UsageError)(
-                f"{option}: a comparison needs two versions, and there is {_only(self._there)}; "
-                "predictions name theirs in the field version"
+            needs = f"{option}: a comparison needs two versions"
+            if all(one.name == MISSING_VALUE for one in self._there):
+                raise UsageError(
+                    f"{needs}, and no prediction names its version; predictions name theirs in the "
+                    "field version"
+                )
+            raise NotComparedError(
+                f"{needs}, and there is only {_listed(self._there)}; predictions name theirs in "
+                "the field version"
             )
         newest = self._pair(len(self._deciding))
         for end in range(len(self._deciding), 1, -1):
@@ -223,10 +228,6 @@ def first_proven_worse(
 def _met(pair: Pair) -> bool:
     """Return whether two versions predicted at the same time."""
     return min(one.last for one in pair) >= max(one.first for one in pair)
-
-
-def _only(there: Sequence[VersionTraffic]) -> str:
-    return f"only {_listed(there)}" if there else "none"
 
 
 def _listed(there: Sequence[VersionTraffic]) -> str:

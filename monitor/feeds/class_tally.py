@@ -73,12 +73,14 @@ class ClassTally:
     def contradictions(self) -> Iterator[str]:
         """Yield those faults that few records do not explain.
 
-        Several values came that are not listed as negative, and no positive one. A short table
-        may lack positives, but its negatives are then of one value.
+        Several values came that are not listed as negative, and no positive one; or one value that
+        is not, in 10,000 records. A short table may lack positives, but its negatives are then of
+        one value.
         """
         for field, expected in self._expected.items():
             others = self._came[field].keys() - self._negative[field]
-            if self._unseen[field] == expected and len(others) > 1:
+            is_long = self._number[field] >= _ENOUGH
+            if self._unseen[field] == expected and len(others) > (0 if is_long else 1):
                 yield from self._faults_of(field)
 
     def _faults_of(self, field: str) -> Iterator[str]:

@@ -101,7 +101,10 @@ def usual_rate(model: ModelState) -> UsualRate | None:
 
 
 def label_delay(snapshot: Snapshot, model: ModelState) -> LabelDelay | None:
-    """Return how long the labels of a model take; None where it has none.
+    """Return how long the labels of a model take; None where that is not known.
+
+    It is not where no label came, or none later than its prediction, as of outcomes whose records
+    do not say when the label came.
 
     Args:
         snapshot: the state.
@@ -109,7 +112,7 @@ def label_delay(snapshot: Snapshot, model: ModelState) -> LabelDelay | None:
     """
     counts = model.delay_counts.sum(axis=0)
     labels = int(counts.sum())
-    if not labels:
+    if not labels or not model.delay_sum.any():
         return None
     half, most = (
         defined(float(snapshot.delay_edges[np.searchsorted(np.cumsum(counts), share * labels)]))

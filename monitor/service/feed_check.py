@@ -14,7 +14,7 @@ from monitor.config import Config, Feed, FileFeed, KafkaFeed, SqlFeed
 from monitor.config.fields import is_url
 from monitor.config.quantities import count_of
 from monitor.errors import FeedError
-from monitor.events.columns import EventBatch
+from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds import files
 from monitor.feeds.blocks import TornError, blocks, pieces
@@ -23,6 +23,7 @@ from monitor.feeds.decompression import decompressed
 from monitor.feeds.follow.names import matching
 from monitor.feeds.mapping.guessing import Say
 from monitor.feeds.mapping.mapped_lines import lines_decoder
+from monitor.feeds.segment_keys import segment_keys
 from monitor.feeds.sql.database_url import absent_file, fault_of_url
 
 SQL_SECONDS = 10.0
@@ -102,9 +103,13 @@ def _file(name: str, feed: FileFeed, settings: DecodeSettings) -> Iterator[Findi
     yield from (Finding(False, text) for text in said)
     if first is None or not first.records:
         yield _unchecked(f"{name}, which is empty")
-    elif fault := _rejected(first):
+        return
+    if fault := _rejected(first):
         yield fault
-    elif not head.tabular:
+        return
+    if len(first.predictions) or len(first.outcomes):
+        yield from _missing_keys(name, head, feed, settings)
+    if not head.tabular:
         whole = len(head.rows) < files.FIRST_ROWS and not feed.follow
         for absent in _absent(feed, files.columns_of(head), len(head.rows)):
             yield Finding(whole, f"{name}: {absent}")
@@ -118,6 +123,18 @@ def _first(name: str, feed: FileFeed, decoder: Decoder, say: Say) -> EventBatch 
         block = next(blocks(decompressed(pieces(stream)), files.CHUNK_BYTES), None)
     lines = lines_decoder(decoder, feed)
     return None if block is None else lines.decode_lines(block.data, source=name)
+
+
+def _missing_keys(
+    name: str, head: files.FirstRows, feed: FileFeed, settings: DecodeSettings
+) -> Iterator[Finding]:
+    """Yield the configured segment keys that none of the first records has."""
+    there = segment_keys(head.rows, feed, tabular=head.tabular)
+    for key in settings.segment_keys:
+        if key not in (*there, VERSION_KEY):
+            looked = count_of(len(head.rows), "record")
+            hint = f"there are {', '.join(there)}" if there else "there are none"
+            yield Finding(False, f"{name}: segments: the first {looked} lack {key!r}; {hint}")
 
 
 def _absent(feed: FileFeed, names: Collection[str], records: int) -> Iterator[str]:

@@ -276,3 +276,28 @@ def test_what_cannot_be_looked_at_is_unchecked(capsys, tmp_path):
         f"feeds[1]: unchecked: {tmp_path}/later.ndjson, which does not exist yet",
         f"feeds[2]: unchecked: {tmp_path}/empty.ndjson, which is empty",
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "keys", "said"),
+    [
+        ("ts,id,prediction,region", "[regoin, version]", "lack 'regoin'; there are region"),
+        ("ts,id,prediction", "[region]", "lack 'region'; there are none"),
+        ("ts,id,prediction,region", "[region, version]", ""),
+        ("ts,id,label", "[region]", ""),
+    ],
+)
+def test_a_segment_key_that_no_prediction_of_a_file_has_is_named(
+    capsys, tmp_path, header, keys, said
+):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    cells = ["5", "a", "1", "eu"][: header.count(",") + 1]
+    path.write_text(f"{header}\n{','.join(cells)}\n")
+    config.write_text(
+        f"state: {{directory: {tmp_path}/state}}\n"
+        f"models: {{m: {{segments: {keys}}}}}\nfeeds: [{{type: file, path: {path}}}]\n"
+    )
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 0
+    expected = f"feeds[0]: {path}: segments: the first 1 record {said}\n" if said else ""
+    assert checked.err == expected

@@ -59,7 +59,7 @@ def test_no_command_shows_the_help_and_is_wrong_usage(capsys):
     ("words", "reported"),
     [
         (["replya"], "did you mean 'replay'?"),
-        (["replay"], "the following arguments are required: FILE"),
+        (["replay"], "FILE: must name recorded events; give files, or - for standard input"),
         (["run"], "the following arguments are required: -c/--config"),
         (["replay", "x", "--jsn"], "unrecognized arguments: --jsn"),
         (["demo", "--seconds", "-1"], "must be seconds from 0 to 86400, got '-1'"),

@@ -220,3 +220,16 @@ def test_options_complete_the_mapping_of_a_database(capsys, tmp_path):
     assert done.code == 0, done.err
     (model,) = json.loads(done.out)["models"].values()
     assert model["outcomes"] == {"tp": 1, "fp": 0, "fn": 0, "tn": 0}
+
+
+def test_replay_without_a_file_reads_what_is_configured(capsys, tmp_path):
+    path, config = tmp_path / "a.csv", tmp_path / "monitor.yaml"
+    path.write_text(f"ts,prediction,label\n{SECOND},1,1\n{SECOND},0,0\n")
+    config.write_text(f"feeds: [{{type: file, path: {path}}}]\n")
+    alone = ran(capsys, "replay", "-c", config)
+    assert "2 events read, 0 rejected." in alone.out
+    assert f"precision-monitor diagnose -c {config} --before A..B --after C..D." in alone.out
+    assert (
+        alone.out.replace("diagnose -c", f"diagnose {path} -c")
+        == ran(capsys, "replay", path, "-c", config).out
+    )

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from datetime import datetime
+from datetime import datetime, timedelta
 from io import BytesIO, TextIOWrapper
 
 import pytest
@@ -221,6 +221,17 @@ def test_labels_that_write_nothing_are_advised_at_any_share(capsys, tmp_path):
     )
 
 
+def test_what_to_write_for_a_few_rejected_records_is_said_without_a_warning(capsys, tmp_path):
+    path = tmp_path / "events.csv"
+    rows = "".join(f"{60 * n},1,{'maybe' if n == 7 else n % 2}\n" for n in range(50))
+    path.write_text(f"ts,prediction,label\n{rows}")
+    done = ran(capsys, "replay", path)
+    last = done.err.splitlines()[-1]
+    assert last.startswith("1 of 50 records was rejected: 1 bad_value; say which values are of")
+    assert last.endswith("records have 'maybe'")
+    assert done.code == 0
+
+
 def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path):
     """Half of the records are too few for the warning that most are rejected."""
     lines = [{"id": n, "ts": 60 * n, "prediction": n % 2} for n in range(20)]
@@ -234,3 +245,31 @@ def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path
     assert unused in ran(capsys, "diagnose", path).err
     path.write_text("\n".join(map(json.dumps, [{**one, "prediction": 7} for one in lines[:20]])))
     assert "no label came" not in ran(capsys, "replay", path).err
+
+
+def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys, tmp_path):
+    """A table exported before the latest labels came: nothing in it is at fault."""
+    path, days, step, unlabelled = tmp_path / "cases.csv", 70, 1_200, 3
+    rows = ["id,ts,prediction,label"]
+    for number in range(days * DAY // step):
+        label = int(number % 3 == 0)
+        flagged = int(number % 10 != 1) if label else int(number % 5 == 1)
+        is_old = number * step < (days - unlabelled) * DAY
+        rows.append(f"{number},{number * step},{flagged},{label if is_old else ''}")
+    path.write_text("\n".join(rows))
+    said = ran(capsys, "replay", path).out
+    *_, stops, following = said.rstrip("\n").splitlines()
+    assert f"default: hardly any prediction since {day(days - unlabelled - 1)} has a label" in said
+    assert stops.endswith("the time of a label, would show which.")
+    week = f"{day(days - unlabelled - 8)}..{day(days - unlabelled - 1)}"
+    asked = following.removeprefix("Next: ").removesuffix(
+        " judges the week before, which has labels."
+    )
+    assert asked == f"precision-monitor diagnose {path} --after {week}"
+    found = json.loads(ran(capsys, *shlex.split(asked)[1:], "--json").out)
+    assert (found["verdict"], found["verdict_because"]) == ("insufficient_evidence", "steady")
+    assert "labels_not_trustworthy" in said
+
+
+def day(number):
+    return (datetime(1970, 1, 1) + timedelta(days=number)).date().isoformat()  # noqa: DTZ001  # of UTC

@@ -4,7 +4,7 @@ import pytest
 
 from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.versions_compared import VersionTraffic
-from monitor.errors import UsageError
+from monitor.errors import NotComparedError, UsageError
 
 
 def refused(names, asked):
@@ -40,11 +40,17 @@ def chosen(there, since=lambda *_: 0, rarer=lambda _: 10, shadows=()):
 
 
 def test_predictions_without_a_version_are_listed_as_such():
-    there = [VersionTraffic("__missing__", 10, 1, 2)]
+    there = [VersionTraffic("__missing__", 10, 1, 2), VersionTraffic("6", 7, 3, 4)]
+    with pytest.raises(NotComparedError) as raised:
+        named_versions(there, ("6", "7"), "--versions")
+    assert "'__missing__' (10 predictions without a version, 1970-01-01" in str(raised.value)
+
+
+def test_where_no_prediction_names_a_version_no_name_of_ours_is_shown():
     with pytest.raises(UsageError) as raised:
-        chosen(there)
-    text = str(raised.value)
-    assert "only '__missing__' (10 predictions without a version, 1970-01-01" in text
+        chosen([VersionTraffic("__missing__", 10, 1, 2)])
+    assert "no prediction names its version; " in str(raised.value)
+    assert "__missing__" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

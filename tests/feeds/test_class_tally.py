@@ -53,3 +53,14 @@ def test_a_running_feed_is_warned_of_once():
     assert said == [
         "label: no record has the positive value 'fraud'; records have 'ok' (of 10,000)"
     ]
+
+
+def test_one_value_alone_contradicts_the_positive_one_once_many_records_have_it():
+    assert list(tally(*["?"] * 9_999).contradictions()) == []
+    (line,) = tally(*["?"] * 10_000).contradictions()
+    assert line.endswith("no record has the positive value 'fraud'; records have '?'")
+    made = ClassTally()
+    made.expect("label", ["fraud"], ["ok"])
+    for _ in range(10_000):
+        made.note("label", "ok")
+    assert list(made.contradictions()) == []

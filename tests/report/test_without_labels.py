@@ -77,6 +77,14 @@ def test_labels_that_stopped_are_told_from_labels_that_never_came():
     assert model.without_labels.known[0].startswith("Of all 400 labelled so far")
 
 
+def test_labels_without_a_time_of_their_own_say_nothing_about_their_delay():
+    made = predictions(20)
+    (model,) = answered(made + labels(made, 8, hours=0), maturity="6h").models
+    assert model.without_labels.reason == "stopped"
+    assert model.label_delay is None
+    assert not [text for text in model.without_labels.known if "took" in text]
+
+
 def test_labels_whose_ids_are_unknown_are_named():
     made = predictions(2)
     others = [one | {"id": f"other-{one['id']}"} for one in labels(made, 1)]

@@ -17,12 +17,13 @@ from monitor.cli.parser.command import (
 def _replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="events as NDJSON, JSON, CSV, TSV, Parquet or Arrow, plain, gzip, zstd or zip; - for "
         "standard input; sql:NAME for the database of a configured feed, s3://... for an object "
-        "of a store",
+        "of a store (default: the files and databases of the configuration)",
     )
+    parser.set_defaults(feed=())
     add_config(parser, required=False)
     add_reference(parser)
     add_mapping(parser)

@@ -142,7 +142,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         predictions_degenerate: predictions, without labels, against all that is known of them.
         usual_predicted_positive_rate: to compare that of each window with; null where nothing
             was predicted.
-        label_delay: how long its labels take; null where none came.
+        label_delay: how long its labels take; null where none is later than its prediction.
         without_labels: what is known while no metric is; null where one is, where labels are at
             fault and still come, and where nothing was predicted.
         trend: of its skill over weeks; null where none is certain.

@@ -245,7 +245,7 @@ def _predictions(model: ModelStatus) -> str:
 def _delay(model: ModelStatus) -> str:
     delay = model.label_delay
     if delay is None:
-        return "none yet"
+        return "none yet" if model.last_label is None else "come with their predictions"
     text = f"{count(delay.labels)}, {duration(delay.mean_seconds)} after the prediction on average"
     if delay.most_within_seconds is None:
         return text
