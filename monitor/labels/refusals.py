@@ -49,8 +49,9 @@ REASONS: Mapping[str, str] = {
     "flagged_only": f"{ONLY_POSITIVES}, so precision alone can be known: recall, "
     "false-positive rate, prevalence and balanced precision are refused, not guessed, "
     "and why precision moved cannot be known",
-    MANY_CLASSES: "the model has more than two classes, so precision over all of them, which is "
-    "their accuracy, is all that is shown for the whole: every metric by class is under classes",
+    MANY_CLASSES: "the model has more than two classes, so of the metrics of two the whole has "
+    "precision alone, which is its accuracy: what all classes have together, and every metric by "
+    "class, is under classes",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do not, "
     "so precision alone is shown: recall, false-positive rate, prevalence and balanced precision "
     "would be far off",

@@ -200,7 +200,10 @@ def test_classes_that_change_start_the_model_empty_and_leave_the_others() -> Non
     [
         (
             {"prediction": "cash"},
-            "prediction: must be 'card', 'loan', 'mortgage' or 'other', got \"cash\"",
+            (
+                "prediction: must be 'card', 'loan', 'mortgage' or 'other', got \"cash\"; if it is "
+                "a class, configure classes: [card, loan, mortgage, other, cash]"
+            ),
         ),
         (
             {"prediction": ["card", "loan"]},

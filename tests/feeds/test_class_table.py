@@ -125,6 +125,27 @@ def of_threshold_and_audit(path: Path, capsys: pytest.CaptureFixture[str]) -> st
     return said
 
 
+def of_another_name(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    said = rejected({**ONE, "prediction": "cash"})
+    with pytest.raises(ValueError, match="every row was rejected") as caught:
+        Monitor(CONFIG).feed([{**ONE, "label": "cash"}])
+    assert said.partition(";")[2] in str(caught.value)
+    with pytest.raises(ValueError, match="prediction") as caught:
+        Monitor(CONFIG).predict("a", ts=1, prediction="cash", model="m")
+    assert said.partition(";")[2] in str(caught.value)
+    events, config = path / "names.ndjson", path / "monitor.yaml"
+    lines = [{**ONE, "prediction": name, "type": "outcome"} for name in ("card", "loan", "cash")]
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    config.write_text(f"models: {{m: {{{MODEL}}}}}\n")
+    assert main(["replay", str(events), "-c", str(config)]) == 0
+    printed = capsys.readouterr()
+    assert "1 rejected (1 bad_value)" in printed.out
+    assert said in printed.err
+    assert main(["replay", str(events)]) == 3
+    assert "which precision-monitor init FILE writes" in capsys.readouterr().err
+    return said
+
+
 def of_compare(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     said = failed(path, capsys, "compare", "EVENTS", "-c", "CONFIG")
     monitor = Monitor(CONFIG)
@@ -146,6 +167,7 @@ def of_a_file_as_reference(path: Path, capsys: pytest.CaptureFixture[str]) -> st
 See = Callable[[Path, pytest.CaptureFixture[str]], str]
 REFUSED: dict[str, See] = {
     "CSV, Parquet, Arrow, databases, frames": of_a_frame,
+    "a name that is not among `classes`": of_another_name,
     "a list of classes for one case": lambda *_: rejected({**ONE, "prediction": ["card"]}),
     "verdicts, detectors, pages": lambda *_: config_fault(
         "models: {m: {reference: {counts: {tp: 9, fp: 9, fn: 9, tn: 9}}, " + MODEL + "}}\n"

@@ -142,10 +142,10 @@ def _verdict(one: OneClass) -> h.Node:
 def _moved(one: OneClass) -> h.Node:
     if one.change is UNSET:
         return None
-    found = one.change.precision
+    found, parts = one.change.precision, enumerate(_parts(one))
     return h.td(".number", {"data-title": "Precision moved"})[
         points(found.change.points) if found.change.points is not None else UNDEFINED,
-        h.small[", ".join(_parts(one))],
+        h.small[[[", " if number else "", h.span(".whole")[part]] for number, part in parts]],
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -9,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.config.classes import MANY
+from monitor.config.classes import MANY, MOST_CLASSES
 from monitor.events.class_names import name_numbers
 from monitor.events.columns import NO_CLASS, RETRACTED, BoolArray, Int64Array, Outcomes
 from monitor.feeds.decode.field_columns import LEFT_OUT
 
 _BINARY = (0, 1)
 _SHOWN = 6
+_PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)$)[a-z][\w -]*(?<! )", re.IGNORECASE)
+"""Names that YAML reads as text without quotes."""
 
 
 class ClassList:
@@ -77,6 +81,31 @@ class ClassList:
             choices = [*map(repr, known[:_SHOWN]), *["…"] * (len(known) > _SHOWN)]
         *first, last = [*choices, *others]
         return f"must be {', '.join(first)} or {last}"
+
+    def line_with(self, value: object) -> str:
+        """Return what to configure where a value is a class that is not listed, for a person.
+
+        Args:
+            value: of a prediction or a label, none of these classes.
+
+        Returns:
+            "" for a model whose classes are 0 and 1, and for what is no name, such as a number
+            where no class has one.
+
+        >>> ClassList(("card", "loan")).line_with("7")
+        'if it is a class, configure classes: [card, loan, "7"]'
+        >>> ClassList(("card", "loan")).line_with(7)
+        ''
+        """
+        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+            return ""
+        names = [*self._number, str(value)]
+        numbered = any(name.isdecimal() for name in self._number)
+        if not self._number or len(names) > MOST_CLASSES or not (numbered or value == names[-1]):
+            return ""
+        if len(names) > _SHOWN:
+            return f"if it is a class, add {_in_yaml(names[-1])} to the model's classes"
+        return f"if it is a class, configure classes: [{', '.join(map(_in_yaml, names))}]"
 
 
 ONE_LABEL = "is a list; for several labels a case, configure a model for each label"
@@ -195,3 +224,7 @@ def _finite(scores: Sequence[Any]) -> bool:
     return all(
         (_is_integer(score) or isinstance(score, float)) and isfinite(score) for score in scores
     )
+
+
+def _in_yaml(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)

@@ -154,7 +154,7 @@ class RecordFaults:
         if score is not None and not (_is_number(score) and 0 <= score <= 1):
             return _bad("score", "must be a number from 0 to 1", score)
         if prediction is not None and classes.number(prediction) is None:
-            return _bad("prediction", _one_of(prediction, classes.allowed()), prediction)
+            return _no_class("prediction", prediction, classes)
         if classes.is_many and scores is not None and classes.best(scores) is None:
             return _bad("scores", "must have a number for each of the model's classes", scores)
         if prediction is not None or (classes.is_many and scores is not None):
@@ -185,9 +185,11 @@ class RecordFaults:
             return _missing("label")
         if self._labels.value(label := fields["label"]) is not None:
             return None
-        allowed = ClassList(self._labels.names).allowed("null")
+        classes = ClassList(self._labels.names)
         hint = _NO_LABEL if is_nothing(label) else ""
-        return _bad("label", _one_of(label, allowed), label, hint)
+        if not hint and len(self._settings.models or ()) == 1:
+            hint = classes.line_with(label)
+        return _bad("label", _one_of(label, classes.allowed("null")), label, hint)
 
     def _outcome_label(self, fields: Fields) -> Fault | None:
         if "label" not in fields:
@@ -195,7 +197,7 @@ class RecordFaults:
         label, classes = fields["label"], self._classes_of(fields)
         if label is None or classes.number(label) is not None:
             return None
-        return _bad("label", _one_of(label, classes.allowed("null")), label)
+        return _no_class("label", label, classes, "null")
 
 
 def _if_given(name: str, fields: Fields, find: Callable[[str, Any], Fault | None]) -> Fault | None:
@@ -322,6 +324,10 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 def _one_of(value: object, allowed: str) -> str:
     return ONE_LABEL if isinstance(value, list) else allowed
+
+
+def _no_class(name: str, value: object, classes: ClassList, *others: str) -> Fault:
+    return _bad(name, _one_of(value, classes.allowed(*others)), value, classes.line_with(value))
 
 
 def _missing(name: str, hint: str = "") -> Fault:

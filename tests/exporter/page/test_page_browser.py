@@ -10,8 +10,8 @@ import httpx
 import msgspec
 import pytest
 from axe_playwright_python import sync_playwright as axe
+from exporter.page.browsers import SIZES
 from exporter.page.pages import MODEL, all_flights, counts, fed, served
-from playwright import sync_api as playwright
 
 from monitor.config import Config
 from monitor.config.quantities import parse_time
@@ -27,35 +27,6 @@ pytestmark = pytest.mark.system
 
 DAY = 86_400
 NASTY = '"><img src=x onerror="ran()"><script>ran()</script>\'--><svg onload=ran()>'
-SIZES = {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
-
-
-class Browser:
-    """Pages that note everything a page should not do."""
-
-    def __init__(self, browser):
-        self._browser = browser
-
-    def page(self, size="wide", scheme="light"):
-        page = self._browser.new_page(viewport=SIZES[size], color_scheme=scheme)
-        page.set_default_timeout(20_000)
-        page.complaints, page.hosts = [], set()
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("request", lambda request: page.hosts.add(urlsplit(request.url).netloc))
-        page.expose_function("ran", lambda: page.complaints.append("a script ran"))
-        return page
-
-
-@pytest.fixture(scope="module")
-def browser(system_program):
-    path = system_program("chromium")
-    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
-    with (
-        playwright.sync_playwright() as started,
-        closing(started.chromium.launch(executable_path=path, args=arguments)) as chromium,
-    ):
-        yield Browser(chromium)
 
 
 @pytest.fixture(scope="module")

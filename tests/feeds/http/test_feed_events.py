@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.routing import Route
 
+from monitor.config import Config
 from monitor.config.mapping import MappedRecords
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -102,6 +103,21 @@ def test_rejected_records_are_counted_by_reason_with_their_line(feed):
     ]
     (posted,) = feed.intake.posted
     assert posted.batch.rejected[0].position == "feed/v1/events:3"
+
+
+def test_a_name_that_is_no_class_is_answered_with_the_classes_and_the_line_to_configure(make_feed):
+    config = Config(models={"mail": {"classes": ["card", "loan", "other"]}})
+    event = {"id": "a", "ts": NOW, "model": "mail", "prediction": "cash"}
+    label = {"type": "label", "id": "a", "ts": NOW, "label": "cash"}
+    lines = [{"type": "prediction", **event}, label]
+    body = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    answer = checked(make_feed(decoding=DecodeSettings.from_config(config)).post(body))
+    assert (answer["accepted"], answer["rejected"]) == (0, {"bad_value": 2})
+    line = "if it is a class, configure classes: [card, loan, other, cash]"
+    assert [fault["detail"] for fault in answer["faults"]] == [
+        f"prediction: must be 'card', 'loan' or 'other', got \"cash\"; {line}",
+        f"label: must be 'card', 'loan', 'other' or null, got \"cash\"; {line}",
+    ]
 
 
 def test_the_faults_in_an_answer_are_the_first_few(feed):

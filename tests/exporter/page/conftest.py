@@ -1,0 +1,16 @@
+from contextlib import closing
+
+import pytest
+from exporter.page.browsers import Browser
+from playwright import sync_api as playwright
+
+
+@pytest.fixture(scope="module")
+def browser(system_program):
+    path = system_program("chromium")
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with (
+        playwright.sync_playwright() as started,
+        closing(started.chromium.launch(executable_path=path, args=arguments)) as chromium,
+    ):
+        yield Browser(chromium)
