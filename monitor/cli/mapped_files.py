@@ -131,7 +131,9 @@ class RecordedFeed:
 
     def small_segment_keys(self) -> SmallKeys:
         """Return the keys of few values by which the first records of the files are segmented."""
-        return small_segment_keys((head.rows, mapping) for head, mapping in self._heads())
+        return small_segment_keys(
+            (head.rows, mapping, head.tabular) for head, mapping in self._heads()
+        )
 
     def _heads(self) -> Iterator[tuple[files.FirstRows, MappedRecords | None]]:
         """Yield the first records of each file that can be read twice, and its mapping."""

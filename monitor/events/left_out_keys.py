@@ -13,11 +13,14 @@ class LeftOutBecause(StrEnum):
         ONE_VALUE: the first records have one value of it.
         MANY_VALUES: it has so many values that few records are alike in it.
         MANY_KEYS: keys of fewer values are as many as are taken.
+        OTHER_COLUMN: it is a column of a table that is not called a segment: it may follow from
+            the outcome.
     """
 
     ONE_VALUE = "one_value"
     MANY_VALUES = "many_values"
     MANY_KEYS = "many_keys"
+    OTHER_COLUMN = "other_column"
 
 
 class LeftOutKey(NamedTuple):

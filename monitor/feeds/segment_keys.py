@@ -59,24 +59,30 @@ class SmallKeys(NamedTuple):
 
 
 def small_segment_keys(
-    files: Iterable[tuple[Sequence[Mapping[str, Any]], MappedRecords | None]],
+    files: Iterable[tuple[Sequence[Mapping[str, Any]], MappedRecords | None, bool]],
 ) -> SmallKeys:
     """Return the keys of a mapping and of `segment` that have few values, four at most.
 
     Few are 20, or one for every ten records that have the key.
-    Other columns of a table are no such keys: they may follow from the outcome.
+    Other columns of a table are no such keys: they may follow from the outcome. Those of 2 to 20
+    values are among the keys that are left out.
 
     Args:
-        files: the rows and the mapping of each, as `segment_keys` takes them.
+        files: the rows and the mapping of each, and whether it is a table, as `segment_keys` takes
+            them.
 
     >>> rows = [{"segment": {"region": "eu", "card": 1}}, {"segment": {"region": "us"}}]
-    >>> found = small_segment_keys([(rows, None)])
+    >>> found = small_segment_keys([(rows, None, False)])
     >>> found.keys, [(one.key, str(one.because)) for one in found.left_out]
     (('region',), [('card', 'one_value')])
+    >>> rows = [{"ts": 0, "region": "eu", "desk": 1}, {"ts": 1, "region": "us", "desk": 1}]
+    >>> [(one.key, str(one.because)) for one in small_segment_keys([(rows, None, True)]).left_out]
+    [('region', 'other_column')]
     """
     values: dict[str, set[str]] = {}
     records: Counter[str] = Counter()
-    for rows, mapping in files:
+    columns: dict[str, set[str]] = {}
+    for rows, mapping, tabular in files:
         fields = {} if mapping is None else mapping.fields
         there, times = values_by_name(rows), _records_by_name(rows)
         for key in segment_keys(rows, mapping, tabular=False):
@@ -84,10 +90,17 @@ def small_segment_keys(
             if isinstance(source, str) and source in there:  # else one value for all records
                 values.setdefault(key, set()).update(there[source])
                 records[key] += times[source]
+        for name in segment_keys(rows, mapping, tabular=True) if tabular else ():
+            columns.setdefault(name, set()).update(there.get(name, ()))
     known = sorted(values, key=lambda key: len(values[key]))
     because = {key: _why_left_out(len(values[key]), records[key]) for key in known}
     small = [key for key, why in because.items() if why is None]
     because |= dict.fromkeys(small[MOST_KEYS:], LeftOutBecause.MANY_KEYS)
+    because |= {
+        name: LeftOutBecause.OTHER_COLUMN
+        for name, found in columns.items()
+        if name not in because and 1 < len(found) <= MOST_VALUES
+    }
     left = (LeftOutKey(key, why) for key, why in because.items() if why is not None)
     return SmallKeys(tuple(small[:MOST_KEYS]), tuple(left))
 

@@ -39,8 +39,13 @@ _LEFT_OUT = {
     LeftOutBecause.ONE_VALUE: "one value in the first records",
     LeftOutBecause.MANY_VALUES: "few records for each value",
     LeftOutBecause.MANY_KEYS: "beyond the four keys of fewest values",
+    LeftOutBecause.OTHER_COLUMN: "a column that may follow from the outcome",
 }
-_COULD_MATTER = (LeftOutBecause.MANY_VALUES, LeftOutBecause.MANY_KEYS)
+_COULD_MATTER = (
+    LeftOutBecause.MANY_VALUES,
+    LeftOutBecause.MANY_KEYS,
+    LeftOutBecause.OTHER_COLUMN,
+)
 
 
 RECORDED = "compare by segments (--segments)"

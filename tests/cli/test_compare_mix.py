@@ -107,3 +107,23 @@ def test_a_key_of_one_value_in_each_of_two_files_has_two_values(capsys, tmp_path
         written(tmp_path / f"{month}.ndjson", *(e | {"segment": {"shop": month}} for e in events))
     done = ran(capsys, "compare", tmp_path / "a.ndjson", tmp_path / "b.ndjson", "--json")
     assert json.loads(done.out)["segments"] == ["shop"]
+
+
+def test_a_column_that_is_not_called_a_segment_is_named_as_one_that_could_matter(capsys, tmp_path):
+    rng = random.Random(23)
+    lines = ["id,ts,prediction,label,version,region,note"]
+    for number in range(600):
+        label, flagged, version = rng.randrange(2), rng.randrange(2), rng.choice("67")
+        region = rng.choice(("north", "south"))
+        ts = DAY + number * 150
+        lines.append(f"i{number},{ts},{flagged},{label},{version},{region},n{number}")
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(lines) + "\n")
+    text = " ".join(ran(capsys, "compare", path).out.split())
+    assert (
+        "The mix is not equal by region (a column that may follow from the outcome): what" in text
+    )
+    found = compared(capsys, path)
+    assert found["segments_left_out"] == [{"key": "region", "because": "other_column"}]
+    named = compared(capsys, path, "--segments", "region")
+    assert (named["segments"], named["segments_left_out"]) == (["region"], [])
