@@ -241,7 +241,10 @@ class LiveVersions:
         diagnose = f"precision-monitor diagnose --url URL --model {quote(name)}"
         whole = held.whole(pair[0]), held.whole(pair[1])
         common = common_stretch(whole, held.until, _OPTION, diagnose)
-        opens, closes = common.opens // HOUR_MS * HOUR_MS, -(-common.closes // HOUR_MS) * HOUR_MS
+        opens, closes = -(-common.opens // HOUR_MS) * HOUR_MS, common.closes // HOUR_MS * HOUR_MS
+        if opens >= closes:  # it lies within one hour, or two
+            opens = common.opens // HOUR_MS * HOUR_MS
+            closes = -(-common.closes // HOUR_MS) * HOUR_MS
         since = self._counts.held_since(model)
         earliest = opens if since is None else max(opens, since)
         if last is not None:

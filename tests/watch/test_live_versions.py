@@ -16,6 +16,7 @@ from monitor.prometheus.text import TextWriter
 from monitor.report.model_headline import model_headline
 from monitor.report.versions_now import versions_reading
 from monitor.report.versions_text import versions_text
+from monitor.report.versions_words import versions_headline
 from monitor.report.worse_version import worse_version_in_use
 from monitor.windows import version_counts
 
@@ -132,9 +133,24 @@ def test_a_canary_is_compared_with_the_version_beside_it_and_not_with_one_rolled
         if event.get("version") != "7" or not 6 * DAY <= event["ts"] < 7 * DAY
     ]
     model = model_of(fed(events))
-    for found in (model.versions_now.compared, recorded(events, config_of(), model.mature_until)):
-        assert [one.name for one in found.versions] == ["6", "7"]
-        assert found.within.opens // 3_600_000 == 7 * 24
+    live, other = model.versions_now.compared, recorded(events, config_of(), model.mature_until)
+    for found, hour in ((live, 7 * 24 + 1), (other, 7 * 24)):  # its first whole hour, and the one
+        assert [one.name for one in found.versions] == ["6", "7"]  # in which it began
+        assert found.within.opens // 3_600_000 == hour
+
+
+def test_versions_that_share_but_the_hours_of_a_swap_are_compared_over_time():
+    """Version 7 takes all traffic within an hour, and gives it back two days later."""
+    began, back = BEGAN + 1_234, BEGAN + 2 * DAY + 2_345
+    events = [
+        e | {"version": "67"[began <= e["ts"] < back]} if "version" in e else e
+        for e in stream(a_day=2_400, days=9)
+    ]
+    model = model_of(fed(events))
+    found = model.versions_now.compared
+    assert found.predictions[0] == 0
+    assert found.because == "other_times"
+    assert "compare two stretches of time with diagnose" in versions_headline(found)
 
 
 def test_a_stray_prediction_of_another_version_hides_no_canary_that_is_worse():
