@@ -24,13 +24,13 @@ _NOT_RESTARTED = (
 
 
 def may_have_news(found: Diagnosis, model: ModelState) -> bool:
-    """Return whether rates changed, or the model has a second version.
+    """Return whether rates changed, or the model has a version, which may be new.
 
     Args:
         found: the diagnosis.
         model: whose it is.
     """
-    return rates_changed(found.verdict, found.judgement) or len(model.versions) > 1
+    return rates_changed(found.verdict, found.judgement) or bool(model.versions)
 
 
 def with_news(

@@ -81,7 +81,8 @@ class VersionNews:
 
         That is the first prediction of the version that began last, once it is mature. Where that
         version and perhaps others before it ended, it is the end of the last of them: another
-        version decides again. The first version of all restarts nothing by its beginning.
+        version decides again. The first version of all restarts nothing by its beginning, unless
+        predictions without a version came before it.
 
         Args:
             model: its number.
@@ -104,7 +105,8 @@ class VersionNews:
             elif ends:
                 return ReferenceRestart(max(ends), name)
             else:
-                return ReferenceRestart(first, name) if number else None
+                is_later = number or self._follows_unnamed(model)
+                return ReferenceRestart(first, name) if is_later else None
         return None
 
     def with_versions(
@@ -264,13 +266,14 @@ class VersionNews:
             until: leave out versions that began later, epoch milliseconds; None for now.
 
         Returns:
-            None under `on_version: keep`, and before a second version.
+            None under `on_version: keep`, and before a second version, or a first one after
+            predictions without a version.
         """
-        if self._on_version(model) is OnVersion.KEEP or not self._appeared(model)[1:]:
+        if self._on_version(model) is OnVersion.KEEP or not self._appeared(model):
             return None
         until = now if until is None else until
-        made = predictions_by_version(self._catalogue, self._windows, model)
-        later = [one for one in self._in_order(model)[1:] if one.first <= until]
+        is_first = 0 if self._follows_unnamed(model) else 1
+        later = [one for one in self._in_order(model)[is_first:] if one.first <= until]
         if not later:
             return None
         inside = [] if began is None else [one for one in later if _within(one.first, began)]
@@ -278,6 +281,7 @@ class VersionNews:
         if began is not None and inside:
             at = began.at
             found = min(inside, key=lambda one: (abs(one.first - at), one.first, one.name))
+        made = predictions_by_version(self._catalogue, self._windows, model)
         times = self._versions_of(self._catalogue.models[model]).times
         latest = max(one.last for one in times.values())
         ended = None if is_in_use(found.last, latest) else found.last
@@ -289,6 +293,11 @@ class VersionNews:
             traffic=self._traffic(model, made.get(found.name), found.first, ended),
             ended=ended,
         )
+
+    def _follows_unnamed(self, model: int) -> bool:
+        """Return whether the first version began in an hour after predictions without a version."""
+        first = self._windows.past.first_hour(model, 0)
+        return first is not None and first < _hour(self._appeared(model)[0][1])
 
     def _in_order(self, model: int) -> tuple[VersionTraffic, ...]:
         """Return the versions whose first prediction is known, as `compare` orders them."""

@@ -89,6 +89,30 @@ def test_a_version_that_is_not_counted_apart_has_no_share():
     assert status.new_version.traffic is None
 
 
+@pytest.mark.parametrize("segments", ["region, version", "region"])
+def test_the_first_version_after_predictions_without_one_is_new(segments):
+    text = (TEXT % GIVEN).replace("region, version", segments)
+    events = [
+        {key: value for key, value in e.items() if (key, value) != ("version", "6")}
+        for e in deployed(days=7)
+    ]
+    status = status_of(fed(events, config_of(text)))
+    assert (status.new_version.version, status.new_version.change_began_with_it) == ("7", True)
+    assert status.headline.startswith("Since version 7 (3.8 days")
+    alone = [e for e in events if e["type"] == "label" or "version" in e]
+    assert status_of(fed(alone, config_of(text))).new_version is None
+
+
+def test_a_reference_restarts_with_the_first_version_after_predictions_without_one():
+    events = [
+        {key: value for key, value in e.items() if (key, value) != ("version", "6")}
+        for e in deployed(days=9)
+    ]
+    monitor = fed(events, config(f"{FIRST}, on_version: restart"))
+    reference = model_of(monitor).watched.reference
+    assert 0 <= reference.opens - BEGAN * 1000 <= 3_600_000
+
+
 def test_a_new_version_that_changed_nothing_is_said_to_be_new():
     status = status_of(fed(deployed((0.9, 0.9), days=6), config(GIVEN)))
     assert status.change_began is None

@@ -86,16 +86,20 @@ def immature_band(series: SeriesAnswer, frame: ChartFrame) -> h.Node:
 
 
 def deployments(series: SeriesAnswer, frame: ChartFrame) -> Iterator[h.Element]:
-    """Yield a line at the first prediction of each version but the first.
+    """Yield a line at the first prediction of each version, except the model's first.
 
-    Names that would overlap are left out; each line has its name as a title.
+    The first version has one, too, where predictions without a version fill an earlier step of
+    the series. Names that would overlap are left out; each line has its name as a title.
 
     Args:
         series: the model over time.
         frame: of the chart.
     """
     free = LEFT
-    for found in series.versions[1:]:
+    marked, second_step = series.versions, series.open[1:2]
+    if not second_step or not marked or marked[0].first_prediction < second_step[0]:
+        marked = marked[1:]
+    for found in marked:
         x = frame.place(found.first_prediction)
         if x is None:
             continue

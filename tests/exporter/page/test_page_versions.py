@@ -47,6 +47,16 @@ def test_the_section_is_linked_to_and_the_deployment_is_marked(worse):
     assert "1970-01-04 05:00: version 7" in html.unescape(worse)
 
 
+def test_the_first_version_is_marked_where_predictions_without_one_came_before():
+    events = [
+        {key: value for key, value in e.items() if (key, value) != ("version", "6")}
+        for e in stream(days=6)
+    ]
+    assert "1970-01-04 05:00: version 7" in html.unescape(page_of(fed(events)))
+    named = [e for e in events if e["type"] == "label" or "version" in e]
+    assert 'class="deployment"' not in page_of(fed(named))
+
+
 def test_the_list_counts_a_model_by_what_its_row_says():
     text = CONFIG.replace("1d}", "1d, reference: {first: 2d}}").replace("7d", "3d")
     canary = fed(stream(recall=(0.9, 0.5), a_day=1_008, share=0.15), config_of(text))
