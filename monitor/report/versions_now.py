@@ -149,6 +149,7 @@ def versions_reading(
         of_counts = (f"{repeated}.",)
     if compared is not None:
         of_counts = (*_others(model, compared), *_of_the_counts(model, compared))
+    of_counts = (*of_counts, *_without_place(snapshot, model, window))
     of_stretch = () if compared is None else tuple(_of_the_stretch(compared))
     answer = LiveVersionsAnswer(
         model=model.name,
@@ -178,11 +179,7 @@ def _text(
 def _versions(
     snapshot: Snapshot, model: ModelState, window: Window, found: VersionsNow
 ) -> Iterator[VersionNow]:
-    rows = {
-        series.value or "": row
-        for row, series in enumerate(snapshot.series)
-        if series[:2] == Series(model.name, VERSION_KEY)[:2]
-    }
+    rows = _rows(snapshot, model)
     now = None if model.versions_now is None else model.versions_now.shadows
     shadows = dict(() if now is None else now.versions[-NAMED_VERSIONS:])
     began = {**shadows, **dict(model.versions)}
@@ -211,6 +208,34 @@ def _versions(
             against=None if verdict is None else verdict.versions[0].name,
             verdict=None if verdict is None else verdict.comparison.decided_by.found.verdict,
         )
+
+
+def _without_place(snapshot: Snapshot, model: ModelState, window: Window) -> Iterator[str]:
+    """Yield which versions in use have no counts of their own: others took the places."""
+    rows = _rows(snapshot, model)
+    other = rows.get(OTHER_VALUE)
+    made = window.predicted_positive + window.predicted_negative
+    latest = max(model.version_last_ms.values(), default=0)
+    names = [
+        one_line(name)
+        for name, at in model.version_last_ms.items()
+        if is_in_use(at, latest) and name not in rows
+    ]
+    if other is not None and made[other] and names:
+        yield (
+            f"No counts of their own for {', '.join(names[-_MOST_OTHERS:])}: versions after the "
+            f"first of max_segment_values, ended ones included, count together as {OTHER_VALUE}; "
+            "raise max_segment_values."
+        )
+
+
+def _rows(snapshot: Snapshot, model: ModelState) -> dict[str, int]:
+    """Return the row of each version that is counted apart, by its name."""
+    return {
+        series.value or "": row
+        for row, series in enumerate(snapshot.series)
+        if series[:2] == Series(model.name, VERSION_KEY)[:2]
+    }
 
 
 def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:

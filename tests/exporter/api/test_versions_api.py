@@ -252,3 +252,20 @@ def test_the_mix_is_no_limit_where_pairs_decide():
     alone = shadow_config(CONFIG.replace("[region, version]", "[version]"))
     with client_of(fed(shadowed(stream(a_day=480)), alone)) as client:
         assert got(client, "versions")["limits"] == []
+
+
+def test_versions_in_use_without_counts_of_their_own_are_named_with_the_way():
+    names = [f"v{number}" for number in range(6)]
+    events = [
+        e | {"version": names[int(e["ts"] // DAY)]} if "version" in e else e for e in stream(days=6)
+    ]
+    text = "models: {m: {segments: [version], label_timeout: 3d, max_segment_values: %d}}"
+    limits = {}
+    for most in (3, 6):
+        with client_of(fed(events, config_of(text % most))) as client:
+            limits[most] = got(client, "versions")["limits"]
+    (limit,) = [one for one in limits[3] if one.startswith("No counts of their own for ")]
+    assert limit.startswith(
+        "No counts of their own for v5: versions after the first of max_segment"
+    )
+    assert not any("max_segment_values" in one for one in limits[6])
