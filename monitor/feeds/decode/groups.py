@@ -97,6 +97,8 @@ class GroupNames:
         by_key = dict(zip(self._segment_keys, values, strict=True))
         by_key[VERSION_KEY] = by_key.get(VERSION_KEY) or version
         kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
+        if VERSION_KEY in fields.segments:
+            version = by_key[VERSION_KEY]  # one notion of it, for its counts and its times
         group = Group(name, version or "", kept)
         return Named(group, fields.threshold, self._classes(fields.classes))
 

@@ -50,3 +50,16 @@ def test_distinct_groups_are_numbered_in_their_order(count):
     found = codes.of_names([(f"model-{number}", None) for number in range(count)])
     assert found.tolist() == [*range(count)]
     assert [group.model for group in codes.groups] == [f"model-{n}" for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("field", "segment", "fraud", "spam"),
+    [("7", None, "7", "7"), (None, "8", "8", ""), ("7", "8", "8", "7"), (None, None, "", "")],
+)
+def test_a_version_among_the_segments_is_the_version_of_a_model_that_has_it_there(
+    field, segment, fraud, spam
+):
+    found = GroupNames(SETTINGS)
+    of_fraud, of_spam = (found.find(model, field, ("eu", segment)) for model in ("fraud", "spam"))
+    assert of_fraud.group == ("fraud", fraud, ("eu", fraud or "__missing__"))
+    assert of_spam.group == ("spam", spam, ("eu",))
