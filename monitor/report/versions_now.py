@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from shlex import quote
 from textwrap import wrap
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from monitor.config.quantities import count_of
-from monitor.config.versions_asked import versions_text_of
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import (
     MISSING_VALUE,
-    MOST_VERSION_NAMES,
-    OTHER_VALUE,
-    VERSION_KEY,
-    Series,
 )
-from monitor.events.version_starts import is_in_use
 from monitor.report.answer_parts import (
     Count,
     MetricIntervals,
@@ -33,12 +26,11 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
-from monitor.report.repeated_ids import repeats_beside_versions
 from monitor.report.replay_json import window_bounds
+from monitor.report.version_limits import of_the_counts, of_the_stretch, rows_by_version
 from monitor.report.versions_answer import VersionsAnswer, versions_answer
 from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
-from monitor.report.versions_words import over_time, too_new
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow
@@ -55,8 +47,6 @@ _OF_SHADOWS = {
     VersionVerdict.EQUAL: "equal to",
     VersionVerdict.NOT_SHOWN: "no difference shown from",
 }
-_MOST_OTHERS = 3
-"""Further versions in use that are named."""
 
 
 class VersionNow(Struct, frozen=True, kw_only=True):
@@ -144,13 +134,8 @@ def versions_reading(
     compared = None if found is None else found.compared
     not_kept = OF_MANY_CLASSES if model.classes else NOT_KEPT
     why = not_kept if found is None else found.not_compared
-    of_counts: tuple[str, ...] = ()
-    if found is None and (repeated := repeats_beside_versions(model)):
-        of_counts = (f"{repeated}.",)
-    if compared is not None:
-        of_counts = (*_others(model, compared), *_of_the_counts(model, compared))
-    of_counts = (*of_counts, *_without_place(snapshot, model, window))
-    of_stretch = () if compared is None else tuple(_of_the_stretch(compared))
+    of_counts = tuple(of_the_counts(snapshot, model, window, found))
+    of_stretch = () if compared is None else tuple(of_the_stretch(compared))
     answer = LiveVersionsAnswer(
         model=model.name,
         window=name,
@@ -179,7 +164,7 @@ def _text(
 def _versions(
     snapshot: Snapshot, model: ModelState, window: Window, found: VersionsNow
 ) -> Iterator[VersionNow]:
-    rows = _rows(snapshot, model)
+    rows = rows_by_version(snapshot, model)
     now = None if model.versions_now is None else model.versions_now.shadows
     shadows = dict(() if now is None else now.versions[-NAMED_VERSIONS:])
     began = {**shadows, **dict(model.versions)}
@@ -208,94 +193,6 @@ def _versions(
             against=None if verdict is None else verdict.versions[0].name,
             verdict=None if verdict is None else verdict.comparison.decided_by.found.verdict,
         )
-
-
-def _without_place(snapshot: Snapshot, model: ModelState, window: Window) -> Iterator[str]:
-    """Yield which versions in use have no counts of their own: others took the places."""
-    rows = _rows(snapshot, model)
-    other = rows.get(OTHER_VALUE)
-    made = window.predicted_positive + window.predicted_negative
-    latest = max(model.version_last_ms.values(), default=0)
-    names = [
-        one_line(name)
-        for name, at in model.version_last_ms.items()
-        if is_in_use(at, latest) and name not in rows
-    ]
-    if other is not None and made[other] and names:
-        yield (
-            f"No counts of their own for {', '.join(names[-_MOST_OTHERS:])}: versions after the "
-            f"first of max_segment_values, ended ones included, count together as {OTHER_VALUE}; "
-            "raise max_segment_values."
-        )
-
-
-def _rows(snapshot: Snapshot, model: ModelState) -> dict[str, int]:
-    """Return the row of each version that is counted apart, by its name."""
-    return {
-        series.value or "": row
-        for row, series in enumerate(snapshot.series)
-        if series[:2] == Series(model.name, VERSION_KEY)[:2]
-    }
-
-
-def _of_the_stretch(compared: VersionsCompared) -> Iterator[str]:
-    """Yield limits that the text of the comparison names as well."""
-    if not compared.anytime:
-        yield (
-            "The beginning of the time that is compared moves along: the verdict holds for one "
-            "look, and not for all looks of a rollout."
-        )
-    if compared.ended is not None:
-        yield over_time(compared.ended)
-    if compared.too_new is not None:
-        yield too_new(compared.too_new)
-
-
-def _others(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
-    """Yield the further versions in use, with the commands that compare them with A.
-
-    Of each pair the version that began later is judged.
-    """
-    names = [one.name for one in compared.versions]
-    last = model.version_last_ms.items()
-    latest = max(model.version_last_ms.values(), default=0)
-    others = [name for name, at in last if is_in_use(at, latest) and name not in names]
-    if others:
-        began = dict(model.versions)
-        pairs = [
-            sorted((names[0], name), key=lambda one: began.get(one, 0))
-            for name in others[-_MOST_OTHERS:]
-        ]
-        asked = [versions_text_of(a, b) for a, b in pairs]
-        commands = ", ".join(
-            f"`precision-monitor compare --url URL --model {quote(model.name)} --versions "
-            f"{quote(one)}`"
-            for one in asked
-        )
-        more = f"; the last {len(asked)} to begin" * (len(others) > len(asked))
-        counted = count_of(len(others), "further version")
-        yield f"{counted} in use, not compared here{more}: {commands}"
-
-
-def _of_the_counts(model: ModelState, compared: VersionsCompared) -> Iterator[str]:
-    shared = model.shared_ids
-    if shared is not None:
-        yield f"{shared.text}."
-    if model.duplicates > (0 if shared is None else shared.predictions):
-        yield (
-            "Of two predictions of one id the earlier counts, at one time that of the version that "
-            "is first by name, and the other is a duplicate: a version that scores the ids of "
-            "another is compared with it where it is configured in shadow_versions, or from "
-            "recorded events, by compare --feed."
-        )
-    names = [one.name for one in compared.versions]
-    if OTHER_VALUE in names:
-        yield (
-            f"{OTHER_VALUE} holds several versions: those after the first {MOST_VERSION_NAMES:,}, "
-            "and those that an older release counted so."
-        )
-    if MISSING_VALUE in names:
-        yield f"{MISSING_VALUE} holds the predictions without a version."
 
 
 def _table(answer: LiveVersionsAnswer) -> Iterator[str]:

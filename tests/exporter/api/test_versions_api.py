@@ -269,3 +269,19 @@ def test_versions_in_use_without_counts_of_their_own_are_named_with_the_way():
         "No counts of their own for v5: versions after the first of max_segment"
     )
     assert not any("max_segment_values" in one for one in limits[6])
+
+
+def test_a_worse_version_beside_two_others_is_named_with_the_command_of_its_ticket():
+    """Version 8 begins beside 7, which is worse than 6: the two that began last are compared."""
+    events = stream(recall=(0.9, 0.5), days=10, a_day=1_008)
+    for event in events:
+        if event.get("version") == "6" and event["ts"] > 8 * DAY and event["id"][-1] in "123":
+            event["version"] = "8"
+    with client_of(fed(events)) as client:
+        found = got(client, "versions")
+        command = next(one for one in found["limits"] if "is worse than" in one).split("`")[1]
+        asked = got(client, "versions", versions=shlex.split(command)[-1])["comparison"]
+    assert [found["comparison"][side]["version"] for side in "ab"] != ["6", "7"]
+    assert command == "precision-monitor compare --url URL --model m --versions 6,7"
+    assert (asked["b"]["version"], asked["verdict"]) == ("7", "worse")
+    assert not any("further version" in one and "6,7" in one for one in found["limits"])
