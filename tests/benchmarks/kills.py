@@ -56,7 +56,7 @@ KAFKA = """\
 POISON = {"type": "label"}
 START = 1_700_000_000
 CELLS = ("tp", "fp", "fn", "tn")
-DEADLINE = 600
+DEADLINE = 1_200
 PAUSE = 0.05
 ROTATED = 40
 """The file is rotated with one batch in so many."""

@@ -89,7 +89,7 @@ class Shards:
 
     def __init__(self, folder: Path) -> None:
         self._brokers = Producer({"test.mock.num.brokers": 2, "log_level": 0})
-        found = self._brokers.list_topics(timeout=10).brokers.values()
+        found = self._brokers.list_topics(timeout=120).brokers.values()
         brokers = [f"{one.host}:{one.port}" for one in found]
         self._producer = Producer({"bootstrap.servers": ",".join(brokers), "log_level": 0})
         self.receiver = self._service(folder / "receiver", JUDGED)

@@ -15,7 +15,7 @@ from monitor.cli import init_source
 from monitor.config import load_config
 from monitor.demo.claims import Story, cases, event_lines
 
-DEADLINE = 60
+DEADLINE = 600
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from cli.commands import ran
 from conservation import Scraper
 
 EVENT = '{"type":"prediction","id":"a","ts":1,"prediction":1}\n'
-DEADLINE = 20
+DEADLINE = 300
 
 
 def config_of(folder, *, port=0, feeds=None):

@@ -72,7 +72,7 @@ def numbers(api, expr):
 
 def refused(api, expr):
     """Return the error or the warnings of Prometheus about an expression."""
-    answer = httpx.get(f"{api}/query", params={"query": expr}, timeout=5).json()
+    answer = httpx.get(f"{api}/query", params={"query": expr}, timeout=60).json()
     return answer.get("error") or answer.get("warnings")
 
 

@@ -25,7 +25,7 @@ from monitor.state import Body, Journal, JournalPosition, StateError
 
 NOW = 1_700_000_000
 HOUR_MS = 3_600_000
-DEADLINE = 10
+DEADLINE = 120
 
 
 def events(*numbers, ts=NOW):

@@ -4,7 +4,7 @@ import pytest
 
 from monitor.state import Body, Commits, Journal, StateFullError
 
-DEADLINE = 10
+DEADLINE = 120
 
 
 class Disk:

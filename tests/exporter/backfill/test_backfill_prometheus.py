@@ -38,7 +38,7 @@ def replay(*words):
 
 
 def asked(api, expr, at):
-    answer = httpx.get(f"{api}/query", params={"query": expr, "time": at.timestamp()}, timeout=5)
+    answer = httpx.get(f"{api}/query", params={"query": expr, "time": at.timestamp()}, timeout=60)
     return answer.json()["data"]["result"]
 
 

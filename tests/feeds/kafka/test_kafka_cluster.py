@@ -17,7 +17,7 @@ from monitor.feeds.kafka.properties import read_properties
 from monitor.feeds.kafka.source import KafkaSource
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 
-DEADLINE = 60
+DEADLINE = 600
 FAST = {"session.timeout.ms": 3500, "heartbeat.interval.ms": 100}
 TOPICS = ("predictions", "labels")
 PARTITIONS = 4
@@ -29,7 +29,7 @@ class Cluster:
 
     def __init__(self):
         self._brokers = Producer({"test.mock.num.brokers": 2, "log_level": 0})
-        found = self._brokers.list_topics(timeout=10).brokers.values()
+        found = self._brokers.list_topics(timeout=120).brokers.values()
         self.brokers = [f"{one.host}:{one.port}" for one in found]
         self._producer = Producer({"bootstrap.servers": ",".join(self.brokers), "log_level": 0})
 
