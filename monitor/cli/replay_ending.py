@@ -18,7 +18,7 @@ from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
-from monitor.drift.versions_compared import COMPARABLE
+from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
 from monitor.feeds.files import STDIN
 from monitor.feeds.mapping.written import Notation
 from monitor.metrics.label_errors import NO_ERRORS
@@ -27,7 +27,7 @@ from monitor.report.findings import of_model
 from monitor.report.printable import one_line
 from monitor.report.two_answers import Compared
 from monitor.report.verdict_words import words_of
-from monitor.snapshot import Snapshot
+from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.history import History
 
 _COLUMNS = 100
@@ -128,6 +128,20 @@ def _happened(found: Compared) -> str:
     return worse if _is_quiet(found) else f"{title}, {worse}"
 
 
+def _swapped(model: ModelState) -> tuple[VersionTraffic, VersionTraffic] | None:
+    """Return the version before the newest, and the newest, which none predicted beside."""
+    last = model.version_last_ms
+    known = [
+        VersionTraffic(name, 0, first, last[name])
+        for name, first in sorted(model.versions, key=lambda one: one[1])
+        if name in last
+    ]
+    before = max(known[:-1], key=lambda one: one.last, default=None)
+    if before is None or before.last >= known[-1].first:
+        return None
+    return before, known[-1]
+
+
 def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[str]:
     """Yield how to compare the versions of each model but one, whose versions are next."""
     for model in snapshot.models:
@@ -138,10 +152,10 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
         if versions > 1 and comparable and model.name != following:
             several = ["--model", model.name] if len(snapshot.models) > 1 else []
             beside = f" ({len(shadows):,} of them shadow)" if shadows else ""
-            yield (
-                f"{one_line(model.name)} has {versions:,} versions{beside}: "
-                f"{_command('compare', args, several)} compares the newest."
-            )
+            how = f"{_command('compare', args, several)} compares the newest"
+            if not shadows and (pair := _swapped(model)) is not None:
+                how = compared_over_time(*pair, _command("diagnose", args, several))
+            yield (f"{one_line(model.name)} has {versions:,} versions{beside}: {how}.")
 
 
 def _next(

@@ -181,7 +181,9 @@ def common_stretch(
     if opens >= closes:
         ended, began = sorted(versions, key=lambda one: one.first)
         advice = (
-            UNCOUNTED if OTHER_VALUE in (a.name, b.name) else _over_time(ended, began, diagnose)
+            UNCOUNTED
+            if OTHER_VALUE in (a.name, b.name)
+            else compared_over_time(ended, began, diagnose)
         )
         raise NotComparedError(
             f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
@@ -216,12 +218,20 @@ def ended_version(
         return None
     follows = ended.first <= other.first and ended.last < other.last
     if not (follows or together):  # swapped, and rolled back
-        return EndedVersion(ended, _over_time(replace(other, last=ended.first), ended, diagnose))
-    return EndedVersion(ended, _over_time(ended, other, diagnose) if follows else "")
+        return EndedVersion(
+            ended, compared_over_time(replace(other, last=ended.first), ended, diagnose)
+        )
+    return EndedVersion(ended, compared_over_time(ended, other, diagnose) if follows else "")
 
 
-def _over_time(ended: VersionTraffic, began: VersionTraffic, diagnose: str) -> str:
-    """Return how to compare versions of which one ended before, or soon after, the other began."""
+def compared_over_time(ended: VersionTraffic, began: VersionTraffic, diagnose: str) -> str:
+    """Return how to compare versions of which one ended before, or soon after, the other began.
+
+    Args:
+        ended: the earlier one.
+        began: the later one.
+        diagnose: command that compares two stretches of time, without these.
+    """
     before = (ended.first // HOUR_MS * HOUR_MS, began.first // HOUR_MS * HOUR_MS)
     alone = max(began.first, ended.ended)
     after = (-(-alone // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)

@@ -167,6 +167,21 @@ def test_versions_that_no_window_counts_apart_lead_to_their_comparison(capsys, t
         assert "versions: " not in ran(capsys, "replay", path, "-c", config).out
 
 
+def test_versions_one_after_another_lead_to_a_comparison_over_time(capsys, tmp_path):
+    path = tmp_path / "events.ndjson"
+    records = [
+        outcome(1e9 + 600 * n, prediction=n % 2, label=n // 2 % 2, version=str(6 + (n >= 600)))
+        for n in range(1_000)
+    ]
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    lines = " ".join(ran(capsys, "replay", path).out.split())
+    asked = lines.partition("default has 2 versions: compare them over time: `")[2].partition("`")[
+        0
+    ]
+    text = " ".join(ran(capsys, *shlex.split(asked)[1:]).out.split())
+    assert "Before is of version 6 (began 2001-09-09 01:46); after is of version 7 (began" in text
+
+
 def test_versions_that_are_counted_apart_lead_to_their_comparison(capsys, tmp_path):
     config = tmp_path / "monitor.yaml"
     config.write_text(
