@@ -55,10 +55,11 @@ def test_the_version_is_the_value_where_the_segment_has_none(tmp_path, name, wri
     assert found(tmp_path / name) == GROUPS
 
 
-def test_a_segment_of_that_name_comes_first(tmp_path):
+def test_a_segment_of_that_name_is_the_version_of_a_record_without_one(tmp_path):
     path = tmp_path / "a.ndjson"
-    path.write_text(json.dumps(ROWS[0] | {"segment": {"version": "blue"}}))
-    assert found(path) == {("7", "blue")}
+    rows = [row | {"segment": {"version": "blue"}} for row in ROWS[:2]]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert found(path) == {("7", "7"), ("blue", "blue")}
 
 
 def test_counts_of_a_version_count_in_its_segment():

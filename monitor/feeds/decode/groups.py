@@ -95,10 +95,10 @@ class GroupNames:
         if not (name and fields and all(named) and all(map(name_fits, [*named, version or ""]))):
             return None
         by_key = dict(zip(self._segment_keys, values, strict=True))
-        by_key[VERSION_KEY] = by_key.get(VERSION_KEY) or version
+        by_key[VERSION_KEY] = version or by_key.get(VERSION_KEY)
         kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
         if VERSION_KEY in fields.segments:
-            version = by_key[VERSION_KEY]  # one notion of it, for its counts and its times
+            version = by_key[VERSION_KEY]  # where it is among the segments alone
         group = Group(name, version or "", kept)
         return Named(group, fields.threshold, self._classes(fields.classes))
 

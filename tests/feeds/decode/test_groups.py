@@ -54,7 +54,7 @@ def test_distinct_groups_are_numbered_in_their_order(count):
 
 @pytest.mark.parametrize(
     ("field", "segment", "fraud", "spam"),
-    [("7", None, "7", "7"), (None, "8", "8", ""), ("7", "8", "8", "7"), (None, None, "", "")],
+    [("7", None, "7", "7"), (None, "8", "8", ""), ("7", "8", "7", "7"), (None, None, "", "")],
 )
 def test_a_version_among_the_segments_is_the_version_of_a_model_that_has_it_there(
     field, segment, fraud, spam
