@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -12,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monitor.config.classes import MANY, MOST_CLASSES
+from monitor.config.yaml_text import flow, scalar
 from monitor.events.class_names import name_numbers
 from monitor.events.columns import NO_CLASS, RETRACTED, BoolArray, Int64Array, Outcomes
 from monitor.feeds.decode.field_columns import LEFT_OUT
 
 _BINARY = (0, 1)
 _SHOWN = 6
-_PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)$)[a-z][\w -]*(?<! )", re.IGNORECASE)
-"""Names that YAML reads as text without quotes."""
 
 
 class ClassList:
@@ -104,8 +101,8 @@ class ClassList:
         if not self._number or len(names) > MOST_CLASSES or not (numbered or value == names[-1]):
             return ""
         if len(names) > _SHOWN:
-            return f"if it is a class, add {_in_yaml(names[-1])} to the model's classes"
-        return f"if it is a class, configure classes: [{', '.join(map(_in_yaml, names))}]"
+            return f"if it is a class, add {scalar(names[-1])} to the model's classes"
+        return f"if it is a class, configure classes: {flow(names)}"
 
 
 ONE_LABEL = "is a list; for several labels a case, configure a model for each label"
@@ -224,7 +221,3 @@ def _finite(scores: Sequence[Any]) -> bool:
     return all(
         (_is_integer(score) or isinstance(score, float)) and isfinite(score) for score in scores
     )
-
-
-def _in_yaml(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
