@@ -155,7 +155,7 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
             how = f"{_command('compare', args, several)} compares the newest"
             if not shadows and (pair := _swapped(model)) is not None:
                 how = compared_over_time(*pair, _command("diagnose", args, several))
-            yield (f"{one_line(model.name)} has {versions:,} versions{beside}: {how}.")
+            yield f"{one_line(model.name)} has {versions:,} versions{beside}: {how}."
 
 
 def _next(

@@ -9,7 +9,7 @@ import numpy as np
 
 from monitor.clock import HOUR_MS
 from monitor.engine import Monitor
-from monitor.events.columns import EventBatch
+from monitor.events.columns import EventBatch, Int64Array
 
 _MOST_REPEATED = 0.005
 """Share of predictions that may repeat an id; more could move a share by a percent."""
@@ -29,7 +29,7 @@ class PredictedVersions:
     def add(self, batch: EventBatch) -> None:
         """Count the predictions of a batch."""
         for columns in (batch.predictions, batch.outcomes):
-            self._count(batch, columns.group, columns.time, np.ones(len(columns.time)))
+            self._count(batch, columns.group, columns.time, np.ones_like(columns.time))
         counts = batch.counts
         self._count(batch, counts.group, counts.time, counts.population.sum(axis=1))
 
@@ -70,8 +70,9 @@ class PredictedVersions:
         )
 
     def _count(
-        self, batch: EventBatch, group: np.ndarray, time: np.ndarray, made: np.ndarray
+        self, batch: EventBatch, group: Int64Array, time: Int64Array, made: Int64Array
     ) -> None:
+        """Add rows of some groups, each with its time and how many predictions it stands for."""
         key = time // HOUR_MS * len(batch.groups) + group
         keys, place = np.unique(key, return_inverse=True)
         sums = np.bincount(place, made, minlength=len(keys))

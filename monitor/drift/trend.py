@@ -227,6 +227,7 @@ def _trend(slopes: _Slopes, series: Sequence[DaySeries], units: Sequence[float])
     moments, fits = series[0].number, slopes.fits
     since, likely = slopes.bends[fits.best], slopes.bends[fits.lost <= slopes.most]
     change = float(fits.size[fits.best] * (moments[-1] + 1 - since) / WEEK)
+    # Up to the last day: else the steepest slope would stand for a step of the last days.
     moves = np.arange(moments[0] + _EDGE, moments[-1] + 1)
     step = series[0].fits((moments[:, None] >= moves).astype(np.float64))
     gain = float(step.likelihood.max() - fits.likelihood.max())
