@@ -93,6 +93,25 @@ def test_where_another_reader_went_on_nothing_is_read_before_the_cluster_says_so
     assert cluster.committed[place][0] == 20 + unanswered
 
 
+def test_a_partition_that_is_given_up_unsettled_keeps_the_commit_of_the_other_reader():
+    cluster, place = FakeCluster(("events", 0)), ("events", 0)
+    for n in range(10):
+        cluster.produce(place, prediction(n))
+    one = Reader(cluster).turns()
+    other = Reader(cluster)
+    cluster.wanted[place] = cluster.members[1]
+    one.turn()
+    for n in range(10, 20):
+        cluster.produce(place, prediction(n))
+    other.turns().source.close()
+    cluster.wanted[place] = member = cluster.members[0]
+    member.committed = refused
+    one.turns(2)
+    assert member.paused == {place}, "it would fetch what it drops"
+    one.source.close()
+    assert cluster.committed[place][0] == 20
+
+
 def test_a_partition_is_given_up_before_its_committed_offset_is_known_without_a_commit():
     cluster, place = FakeCluster(("events", 0)), ("events", 0)
     one = Reader(cluster)
