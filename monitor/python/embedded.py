@@ -301,9 +301,10 @@ class EmbeddedMonitor(Monitor):
 
 def _check_two_classes(snapshot: Snapshot, model: str | None) -> None:
     """Raise ValueError for a model of more than two classes; for one that is not there, nothing."""
+    alone = len(snapshot.models) == 1
     for one in snapshot.models:
         number = next((len(found.names) for found in one.classes.values()), 0)
-        if number and model in (one.name, None):
+        if number and (one.name == model or (model is None and alone)):
             raise ValueError(
                 f"compare: takes models of two classes only, and model {one.name!r} has {number}; "
                 f"monitor[{one.name!r}].status has what changed in each of them since the "

@@ -164,6 +164,17 @@ def of_a_file_as_reference(path: Path, capsys: pytest.CaptureFixture[str]) -> st
     return said
 
 
+def test_compare_of_several_models_asks_which_one_and_not_for_two_classes() -> None:
+    monitor = Monitor(Config(models={**CONFIG.models, "binary": {}}))
+    monitor.predict("a", ts=1, prediction="card", model="m")
+    monitor.predict("b", ts=1, prediction=1, model="binary")
+    with pytest.raises(ValueError, match="model") as caught:
+        monitor.compare()
+    assert "two classes" not in str(caught.value)
+    with pytest.raises(ValueError, match="takes models of two classes only"):
+        monitor.compare(model="m")
+
+
 See = Callable[[Path, pytest.CaptureFixture[str]], str]
 REFUSED: dict[str, See] = {
     "CSV, Parquet, Arrow, databases, frames": of_a_frame,
