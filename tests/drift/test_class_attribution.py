@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from monitor.drift import class_attribution
 from monitor.drift.class_attribution import attribute_classes
 from monitor.drift.class_confusions import confusion_changes
 
@@ -159,3 +160,24 @@ def test_a_class_without_cases_on_one_side_is_undefined_and_the_others_are_not()
     assert np.isfinite(found.change.logit[:2]).all()
     assert found.leaks.logit[0, 2] == 0  # all that came of it is prevalence
     assert (confusion_changes(before, after).p_values[:, 2] == 1).all()
+
+
+@pytest.mark.parametrize("at_once", [1, 20, 100_000])
+def test_days_that_scatter_widen_the_limits_as_leaving_each_out_says(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """The jackknife over days, a call for each; how many are worked on at once changes nothing."""
+    monkeypatch.setattr(class_attribution, "_AT_ONCE", at_once)
+    rng = np.random.default_rng(31)
+    rates = rng.dirichlet([8, 2, 2], size=(2, 12, 3))  # of each day and actual class
+    before, after = (np.stack([rng.multinomial(400, day).T for day in side]) for side in rates)
+    found = attribute_classes(before, after).recall
+    sums = before.sum(axis=0), after.sum(axis=0)
+    left_out = [
+        [attribute_classes(sums[0] - day, sums[1]).recall.points for day in before],
+        [attribute_classes(sums[0], sums[1] - day).recall.points for day in after],
+    ]
+    variance = sum((len(one) - 1) * np.var(one, axis=0) for one in left_out)
+    np.testing.assert_allclose(found.upper_points - found.points, 1.959964 * variance**0.5, 1e-6)
+    alone = attribute_classes(*sums).recall
+    assert (found.upper_points - found.points > alone.upper_points - alone.points).all()
