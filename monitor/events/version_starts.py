@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from monitor.clock import DAY_MS, HOUR_MS
+from monitor.clock import DAY_MS
 from monitor.events.columns import Int64Array
 from monitor.events.early_predictions import Early, changes, earliest, settled_at
 from monitor.events.keys import keys_of
@@ -17,6 +17,8 @@ MOST_VERSIONS = 64
 """Versions of a model that are stored; the ones that have not predicted for longest go first."""
 MOST_FORGOTTEN = 4096
 """Names of versions that are no longer stored, by their keys; beyond it any may be among them."""
+NOT_YET = 1 << 62
+"""In place of the time of a first prediction: there is none yet."""
 
 
 class VersionTimes(NamedTuple):
@@ -26,8 +28,8 @@ class VersionTimes(NamedTuple):
         first: its first prediction; None where it is not known: an older state did not store
             it, or the version returned after it was forgotten.
         last: its latest prediction.
-        early: its first predictions, where it began within an hour of the first version; an older
-            state did not store them.
+        early: its first predictions, as long as it began within an hour of the first version, by
+            the records so far; an older state did not store them.
     """
 
     first: int | None
@@ -100,6 +102,22 @@ class ModelVersions:
         """When each version predicted, by its name."""
         return self._times
 
+    def last_of(self, version: str) -> int | None:
+        """Return when a version predicted last, or a moment by which it had.
+
+        Args:
+            version: its name.
+
+        Returns:
+            Event time, epoch milliseconds; None where it is not known to have predicted.
+        """
+        known = self._times.get(version)
+        if known is not None:
+            return known.last
+        if not self._may_return(version):
+            return None
+        return min((one.last for one in self._times.values()), default=None)
+
     @property
     def appeared(self) -> tuple[tuple[str, int], ...]:
         """Each version with the time of its first prediction, where that is known, by time."""
@@ -125,27 +143,46 @@ class ModelVersions:
             if len(self._forgotten) < MOST_FORGOTTEN:
                 self._forgotten.add(_key_of(oldest))
 
-    def lacks_early(self, version: str, first: int) -> bool:
-        """Return whether predictions that `note` has noted are to be given to `note_early`.
+    @property
+    def began(self) -> int:
+        """First prediction of all whose first one is known, epoch milliseconds, or `NOT_YET`."""
+        firsts = (one.first for one in self._times.values() if one.first is not None)
+        return min(firsts, default=NOT_YET)
+
+    def first_of(self, version: str) -> int | None:
+        """Return when a version predicted first, epoch milliseconds.
 
         Args:
             version: its name.
+
+        Returns:
+            `NOT_YET` if it is new; None where it is not known.
+        """
+        known = self._times.get(version)
+        if known is None:
+            return None if self._may_return(version) else NOT_YET
+        return known.first
+
+    def lacks_early(self, version: str, first: int) -> bool:
+        """Return whether predictions may be among the first ones of a version.
+
+        Args:
+            version: its name; it may be new.
             first: time of the earliest of them, epoch milliseconds.
         """
         known = self._times.get(version)
-        if known is None or known.first is None or not changes(known.early, first):
-            return False
-        began = min(one.first for one in self._times.values() if one.first is not None)
-        return known.first < began + HOUR_MS
+        began = self.first_of(version) is not None
+        return began and (known is None or changes(known.early, first))
 
     def note_early(self, version: str, times: Int64Array) -> None:
-        """Take predictions of a version that may be among its first ones into account.
+        """Take predictions of a version that began within an hour of the first one into account.
 
         Args:
-            version: its name.
+            version: its name; one that is no longer stored is passed over.
             times: of the predictions, in any order, epoch milliseconds.
         """
-        known = self._times[version]
+        if (known := self._times.get(version)) is None:
+            return
         early = earliest(times, np.ones(len(times), dtype=np.int64), known.early)
         self._times[version] = known._replace(early=early)
 

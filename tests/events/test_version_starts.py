@@ -2,11 +2,12 @@
 
 from collections import Counter
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from same import through_disk
 
+from monitor.config import Config
+from monitor.engine import Monitor
 from monitor.events import version_starts
 from monitor.events.version_starts import MOST_VERSIONS, ModelVersions, VersionTimes
 
@@ -77,22 +78,28 @@ def test_versions_called_like_the_keys_of_a_state_are_restored():
     assert ModelVersions.restored(versions.state()).times == versions.times
 
 
-def with_early(batches):
-    versions = ModelVersions()
+def with_early(batches, most=1000):
+    """Versions of a model that predicted at these times, in batches of so many predictions."""
+    monitor, made = Monitor(Config()), 0
     for name, times in batches:
-        versions.note(name, min(times), max(times))
-        if versions.lacks_early(name, min(times)):
-            versions.note_early(name, np.array(times))
-    return versions
+        for time in times:
+            made += 1
+            monitor.predict(str(made), ts=time / 1000, prediction=True, version=name)
+            if made % most == 0:
+                monitor.flush()
+    versions = monitor.state()["versions"]
+    return ModelVersions.restored(versions["default"]) if versions else ModelVersions()
 
 
 TIMES = st.lists(st.integers(0, 40), min_size=1, max_size=30)
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), TIMES), max_size=9), st.randoms())
-def test_the_first_32_predictions_are_those_in_any_order(batches, chance):
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), TIMES), max_size=9), st.randoms(), st.integers(1, 90)
+)
+def test_the_first_32_predictions_are_those_in_any_order(batches, chance, most):
     shuffled = sorted(batches, key=lambda _: chance.random())
-    found = with_early(shuffled)
+    found = with_early(shuffled, most)
     for name in {name for name, _ in batches}:
         times = sorted(time for one, some in batches for time in some if one == name)
         last = times[:32][-1]
@@ -108,6 +115,18 @@ def test_first_predictions_are_stored_of_versions_that_began_within_an_hour_of_t
     versions = with_early([("a", [0, 5]), ("b", [hour - 1]), ("c", [hour]), ("a", [2 * hour])])
     early = {name: one.early for name, one in versions.times.items()}
     assert early == {"a": ((0, 1), (5, 1), (2 * hour, 1)), "b": ((hour - 1, 1),), "c": ()}
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 9), max_size=40)), max_size=6
+    ),
+    st.integers(1, 60),
+)
+def test_the_first_predictions_do_not_depend_on_batches(batches, most):
+    half_hours = [(name, [time * 1_800_000 for time in times]) for name, times in batches]
+    found, by_one = with_early(half_hours, most), with_early(half_hours, 1)
+    assert found.times == by_one.times
 
 
 def test_what_began_after_a_time_that_is_taken_back_is_left_out():
