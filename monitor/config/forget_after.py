@@ -51,6 +51,28 @@ ForgetAfter = Annotated[
 """Milliseconds, `auto`, or None for never."""
 
 
+def longest_counted(model: ModelConfig, windows: tuple[str, ...]) -> int | None:
+    """Return how long a prediction may still be labelled, revised, or in a window.
+
+    Args:
+        model: its settings.
+        windows: names of the windows.
+
+    Returns:
+        Milliseconds of event time since the prediction; None where predictions are remembered
+        without end.
+
+    >>> longest_counted(ModelConfig(), ("1h", "7d")) // DAY_MS
+    39
+    """
+    horizon, timeout, maturity = model.horizon_ms, model.label_timeout, model.maturity
+    if horizon is None or timeout is None:
+        return None
+    latest = maturity.max if isinstance(maturity, AutoMaturity) else maturity
+    longest = max(map(q.parse_duration, windows))
+    return max(horizon, timeout, latest or 0) + longest + _STEPS_MS
+
+
 def longest_use(model: ModelConfig, windows: tuple[str, ...]) -> int | None:
     """Return how long after its last event something of a model may still be needed.
 
@@ -67,15 +89,11 @@ def longest_use(model: ModelConfig, windows: tuple[str, ...]) -> int | None:
     >>> longest_use(ModelConfig(), ("1h", "7d")) // DAY_MS
     67
     """
-    horizon, timeout, maturity = model.horizon_ms, model.label_timeout, model.maturity
-    if horizon is None or timeout is None:
+    counted, reference = longest_counted(model, windows), model.reference
+    if counted is None:
         return None
-    latest = maturity.max if isinstance(maturity, AutoMaturity) else maturity
-    reference = model.reference
     fixed = 0 if reference.window is None else reference.window.length
-    stretch = reference.first or reference.trailing or fixed
-    longest = max(map(q.parse_duration, windows))
-    return max(horizon, timeout, latest or 0) + longest + stretch + _STEPS_MS
+    return counted + (reference.first or reference.trailing or fixed)
 
 
 def checked(value: int | str | None, given: Mapping[str, Any]) -> int | str | None:

@@ -109,7 +109,10 @@ class ModelConfig(Section):
         json_schema_extra={"default": [], "uniqueItems": True},
     )
     max_segment_values: PositiveInt = setting(
-        50, 'Maximum number of values per segment key; later values are counted as "__other__".'
+        50,
+        'Maximum number of values per segment key; later values are counted as "__other__". A '
+        "later version takes the place of one that ended so long ago that none of its labels may "
+        "come.",
     )
     shadow_versions: Annotated[tuple[_ShadowPattern, ...], Distinct] = setting(
         (),

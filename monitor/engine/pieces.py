@@ -1,20 +1,24 @@
-"""Cuts a batch behind the records with which models may have to be forgotten.
+"""Cuts a batch where models may have to be forgotten, and where series may change hands.
 
 A model is forgotten at its place in the sequence of records, not at the end of the batch that
-is being counted: the next record may name it anew, or a model that had no room before.
+is being counted: the next record may name it anew, or a model that had no room before. So it
+is with the series that a version takes over from one that has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from monitor.engine.stages import SLICE_ROWS, Stages
-from monitor.events.columns import EventBatch
-from monitor.events.parts import in_slices, rows_of, split_behind
+from monitor.events.columns import KINDS, EventBatch
+from monitor.events.model_times import EPOCH_ROWS
+from monitor.events.parts import first_row, in_slices, rows_of, split_behind
 
 
 def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
-    """Cut a batch where models may have to be forgotten.
+    """Cut a batch where models may have to be forgotten, or a version may take over a series.
 
     Args:
         stages: returns the stages that count now; others after models were forgotten.
@@ -24,10 +28,44 @@ def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBat
         The pieces in order. Count each one, and forget silent models, before asking for the next.
     """
     if not stages().may_forget(batch):
-        yield batch
+        yield from _at_newcomers(stages, batch)
         return
     for part in in_slices(batch, SLICE_ROWS):
-        yield from _pieces(stages, part)
+        for piece in _pieces(stages, part):
+            yield from _at_newcomers(stages, piece)
+
+
+def _at_newcomers(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
+    """Cut a batch before each version that may take over a series, and let it do so."""
+    current = stages()
+    if current.ranges or not current.places.may_change(batch):  # ranges count series of their own
+        yield batch
+        return
+    for rest in _by_epoch(current, batch):
+        decided = None
+        while (found := current.places.newcomer(rest, current.times.settled, decided)) is not None:
+            if found.row > first_row(rest):
+                piece, rest = split_behind(rest, found.row - 1)  # noqa: PLW2901
+                yield piece
+            decided = found.row
+            moved = current.places.hand_over(found, current.times.settled)
+            if moved is not None:
+                current.windows.fold(moved.model, moved.row, moved.into)
+        yield rest
+
+
+def _by_epoch(stages: Stages, batch: EventBatch) -> Iterator[EventBatch]:
+    """Cut a batch where an epoch of the models' times ends."""
+    left = EPOCH_ROWS - stages.received.events.total() % EPOCH_ROWS
+    while rows_of(batch) > left:
+        accepted, _ = stages.received.foreseen(batch)
+        if rows_of(accepted) <= left:
+            break
+        rows = np.sort(np.concatenate([getattr(accepted, name).row for name in KINDS]))
+        piece, batch = split_behind(batch, int(rows[left - 1]))
+        yield piece
+        left = EPOCH_ROWS
+    yield batch
 
 
 def _pieces(stages: Callable[[], Stages], rest: EventBatch) -> Iterator[EventBatch]:

@@ -19,6 +19,7 @@ from monitor.events.model_times import EPOCH_ROWS, ModelTimes
 from monitor.events.parts import in_slices, parts_of, rows_of
 from monitor.events.renumbering import Numbers, State
 from monitor.events.silences import Silences
+from monitor.events.version_places import VersionPlaces
 from monitor.join import Deltas, Join, Over
 from monitor.join.shadow_store import Book
 from monitor.labels.delays import LabelDelays
@@ -62,6 +63,7 @@ class Stages:
         ranges: counts of stretches of event time.
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
+        places: gives series of versions that have ended to others.
         pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
         forgotten: sums over the models that were forgotten.
@@ -83,15 +85,10 @@ class Stages:
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
         self.versions = VersionCounts(catalogue)
+        self.places = VersionPlaces(config, catalogue, self.received.versions)
         self.pairs = PairCounts(catalogue)
-        self.watch = Watch(
-            catalogue,
-            self.windows,
-            self.scores,
-            self.delays,
-            self.received.versions,
-            errors=self.label_errors,
-        )
+        counted = self.windows, self.scores, self.delays
+        self.watch = Watch(catalogue, *counted, self.received.versions, errors=self.label_errors)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over = Over.nothing()

@@ -5,8 +5,9 @@ one. A *series* is a row of every table of counts: the totals of a model, or one
 segment values. A group counts in the series of the totals and in one series for each
 segment key. Once a model has reached its cap, new values count as `OTHER_VALUE`, so that
 the number of series is bounded and totals stay exact; versions still have groups of their
-own, by which two of them are compared. A group of a shadow version counts in no series: its
-predictions are compared with those of the version that decides, and no more.
+own, by which two of them are compared, and a later version can take over the series of one
+that has ended. A group of a shadow version counts in no series: its predictions are compared
+with those of the version that decides, and no more.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from monitor.config import Config, Labelling, ModelConfig
+from monitor.config import Config, ModelConfig
 from monitor.events.columns import (
     MISSING_VALUE,
-    MOST_VERSION_NAMES,
     OTHER_VALUE,
     VERSION_KEY,
     BoolArray,
@@ -27,6 +27,7 @@ from monitor.events.columns import (
     Rows,
     Series,
 )
+from monitor.events.counted_values import CountedValues, counted_by
 from monitor.events.group_tables import NO_ROW, GroupTables
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
@@ -48,6 +49,10 @@ class Catalogue:
 
     Args:
         config: the accepted models, their segments, and the caps.
+
+    Attributes:
+        has_shadows: a model has, or may have, shadow versions.
+        values: what segment values count as.
     """
 
     def __init__(self, config: Config) -> None:
@@ -59,7 +64,7 @@ class Catalogue:
         self._tables = GroupTables()
         self._shadow_names: dict[int, str] = {}
         self.has_shadows = any(one.shadow_versions for one in self.possible_settings)
-        self._versions: dict[int, set[str]] = {}
+        self.values = CountedValues(config, self._series)
         self._names: tuple[str, ...] = ()
         self._owner = np.zeros(0, dtype=np.int64)
         self._rows_of: tuple[int, list[Int64Array]] = (0, [])
@@ -149,6 +154,28 @@ class Catalogue:
             self._rows_of = (len(self._series), split)
         return self._rows_of[1][model]
 
+    def hand_over(self, model: int, version: str, ended: str | None) -> tuple[int, int]:
+        """Give a version a series: a new one, or that of a version that has ended.
+
+        What counts for the ended version from now on counts as `OTHER_VALUE`. The caller moves
+        what has counted so far, before the series counts anything else.
+
+        Args:
+            model: number of the model.
+            version: its version; it has no series.
+            ended: the other version, which has one; None where there is room.
+
+        Returns:
+            The series, and the one of `OTHER_VALUE`.
+        """
+        row, other = self.values.hand_over(self.models[model], version, ended)
+        at = self._settings[model].segments.index(VERSION_KEY)
+        for group, (owner, values, shadow) in enumerate(self._groups):
+            if owner == model and not shadow and values[at] in (version, ended):
+                self._tables.assign(group, 1 + at, row if values[at] == version else other)
+        self._known.clear()
+        return row, other
+
     def totals_row(self, model: str) -> int:
         """Return the row of a model's totals."""
         return self._series.of_totals(model)
@@ -211,7 +238,7 @@ class Catalogue:
         """Models with the settings that their counts depend on, groups and series, in order."""
         return {
             "models": [
-                {"name": name, **_counted_by(setting)}
+                {"name": name, **counted_by(setting)}
                 for name, setting in zip(self._models, self._settings, strict=True)
             ],
             "groups": [
@@ -238,7 +265,7 @@ class Catalogue:
         kept = [self._is_left(m) and m["name"] not in dropped for m in found]
         models = np.flatnonzero(np.array(kept, dtype=np.bool_))
         new = renumbered(np.arange(len(found)), models)
-        self._models, self._settings, self._versions = {}, [], {}
+        self._models, self._settings = {}, []
         self._names, self._shadow_names = (), {}
         self._owner, self._rows_of = self._owner[:0], (0, [])
         for i in models.tolist():
@@ -246,6 +273,7 @@ class Catalogue:
             self._settings.append(self._config.model(names[i]))
         left = [i for i, s in enumerate(state["series"]) if s[0] in self._models]
         self._series = SeriesNumbers(Series(*state["series"][i]) for i in left)
+        self.values = CountedValues(self._config, self._series)
         groups = [i for i, (model, *_) in enumerate(state["groups"]) if new[model] != GONE]
         for i in groups:
             model, values, *shadow = state["groups"][i]
@@ -259,7 +287,7 @@ class Catalogue:
         name = model["name"]
         if not self._config.accepts(name):
             return False
-        return {"name": name, **_counted_by(self._config.model(name))} == model
+        return {"name": name, **counted_by(self._config.model(name))} == model
 
     def _number(self, group: Group) -> tuple[int, bool]:
         """As `groups_of`, for one group; the answer never changes, since caps stay reached."""
@@ -267,8 +295,9 @@ class Catalogue:
         if model == UNKNOWN_GROUP:
             return UNKNOWN_GROUP, False
         shadow = self._is_shadow(model, group)
-        counted = self._capped(model, group.values, shadow=shadow)
-        values = self._with_version(model, group.values, counted)
+        of, models = (group.model, self._settings[model]), len(self._settings)
+        counted = self.values.counted(*of, group.values, shadow=shadow, models=models)
+        values = self.values.grouped_by(*of, group.values, counted)
         number = self._groups.get((model, values, shadow))
         if number is None and len(self._groups) >= MAX_GROUPS - self._config.max_models:
             counted = values = (OTHER_VALUE,) * len(values)
@@ -299,28 +328,6 @@ class Catalogue:
         self._series.enter(Series(name))
         return number
 
-    def _capped(self, model: int, values: tuple[str, ...], *, shadow: bool) -> tuple[str, ...]:
-        name, settings = self.models[model], self._settings[model]
-        most = settings.max_segment_values, self._config.max_series - len(self._settings)
-        return tuple(
-            value
-            if shadow and key == VERSION_KEY
-            else self._series.counted(SegmentValue(name, key, value), *most)
-            for key, value in zip(settings.segments, values, strict=True)
-        )
-
-    def _with_version(
-        self, model: int, values: tuple[str, ...], counted: tuple[str, ...]
-    ) -> tuple[str, ...]:
-        """Return values that are counted, with the version itself where it has groups."""
-        names = self._versions.setdefault(model, set())
-        return tuple(
-            value
-            if key == VERSION_KEY and (value in names or len(names) < MOST_VERSION_NAMES)
-            else one
-            for key, value, one in zip(self._settings[model].segments, values, counted, strict=True)
-        )
-
     def _enter_group(self, group: _GroupKey) -> int:
         model, values, shadow = group
         name, keys = self.models[model], self._settings[model].segments
@@ -333,17 +340,6 @@ class Catalogue:
             for key, value in zip(keys, values, strict=True):
                 rows.append(self._series.of_value(SegmentValue(name, key, value)))
         if VERSION_KEY in keys:
-            self._versions.setdefault(model, set()).add(values[keys.index(VERSION_KEY)])
+            self.values.note_version(name, values[keys.index(VERSION_KEY)], shadow=shadow)
         self._tables.enter(model, rows)
         return number
-
-
-def _counted_by(setting: ModelConfig) -> State:
-    """Return the settings that the meaning of a model's counts depends on."""
-    return {
-        "segments": list(setting.segments),
-        "clock": str(setting.clock),
-        "weighted": setting.labelling is Labelling.WEIGHTED,
-        # Left out of binary models, as in states from before classes had names.
-        **({"classes": list(setting.classes)} if setting.has_many_classes else {}),
-    }

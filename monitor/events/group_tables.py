@@ -29,6 +29,17 @@ class GroupTables:
         """
         self._entered.append((model, rows))
 
+    def assign(self, group: int, column: int, row: int) -> None:
+        """Let a group count in another series.
+
+        Args:
+            group: its number.
+            column: of `rows`.
+            row: the series.
+        """
+        self._extend()
+        self._rows[group, column] = row
+
     @property
     def models(self) -> Int64Array:
         """Model number of each group."""

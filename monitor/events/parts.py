@@ -21,6 +21,11 @@ def rows_of(batch: EventBatch) -> int:
     return sum(len(getattr(batch, name)) for name in KINDS)
 
 
+def first_row(batch: EventBatch) -> int:
+    """Return the first record that has rows, as in the `row` columns; the batch has some."""
+    return min(int(getattr(batch, n).row.min()) for n in KINDS if len(getattr(batch, n)))
+
+
 def parts_of(
     batch: EventBatch, steps: Sequence[int], rows: tuple[int, int], predictions: tuple[int, int]
 ) -> Iterator[EventBatch]:

@@ -15,6 +15,11 @@ class SegmentValue(NamedTuple):
     key: str
     value: str
 
+    @property
+    def series(self) -> Series:
+        """The series that counts it alone."""
+        return Series(*self)
+
 
 class SeriesNumbers:
     """Numbers series in the order of their appearance.
@@ -70,13 +75,48 @@ class SeriesNumbers:
         Returns:
             The value, or `OTHER_VALUE` where there is no room for another.
         """
-        model, key, value = series
-        if Series(*series) in self._rows or value == OTHER_VALUE:
-            return value
-        if len(self._rows) >= most_series or self._taken.get((model, key), 0) >= most_values:
+        if self.has_own(series) or series.value == OTHER_VALUE:
+            return series.value
+        if self.room(series.model, series.key, most_values, most_series) <= 0:
             return OTHER_VALUE
-        self.enter(Series(*series))
-        return value
+        self.enter(series.series)
+        return series.value
+
+    def has_own(self, series: SegmentValue) -> bool:
+        """Return whether a value of a segment key has a number of its own.
+
+        Args:
+            series: the value, with its model and key.
+        """
+        return series.series in self._rows
+
+    def room(self, model: str, key: str, most_values: int, most_series: int) -> int:
+        """Return how many more values of a segment key can get a number; may be negative.
+
+        Args:
+            model: name of the model.
+            key: the segment key.
+            most_values: that the key may have.
+            most_series: that there may be, other than those of `OTHER_VALUE`.
+        """
+        free = most_values - self._taken.get((model, key), 0)
+        return min(free, most_series - len(self._rows))
+
+    def hand_over(self, ended: SegmentValue, value: str) -> int:
+        """Give the number of a value to another value of the same key, which has none.
+
+        Args:
+            ended: the value, with its model and key.
+            value: the other value.
+
+        Returns:
+            The number.
+        """
+        old, new = ended.series, ended._replace(value=value).series
+        row = self._rows[old]
+        self._rows = {new if one == old else one: at for one, at in self._rows.items()}
+        self._names = tuple(self._rows)
+        return row
 
     def of_totals(self, model: str) -> int:
         """Return the number of the totals of a model.
@@ -95,7 +135,7 @@ class SeriesNumbers:
         Args:
             series: the value, with its model and key.
         """
-        row = self._rows.get(Series(*series))
+        row = self._rows.get(series.series)
         return self.enter(Series(series.model, series.key, OTHER_VALUE)) if row is None else row
 
     def _take(self, series: Series) -> None:

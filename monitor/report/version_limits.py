@@ -91,9 +91,10 @@ def _without_place(snapshot: Snapshot, model: ModelState, window: Window) -> Ite
     ]
     if other is not None and made[other] and names:
         yield (
-            f"No counts of their own for {', '.join(names[-_MOST_OTHERS:])}: versions after the "
-            f"first of max_segment_values, ended ones included, count together as {OTHER_VALUE}; "
-            "raise max_segment_values."
+            f"No counts of their own for {', '.join(names[-_MOST_OTHERS:])}, which count together "
+            f"as {OTHER_VALUE}: as many versions as max_segment_values allows are in use, or ended "
+            "so lately that their labels may still come. Raise max_segment_values for versions "
+            "that begin later."
         )
 
 

@@ -93,6 +93,17 @@ class AheadCounts:
         entries = entries[np.isin(entries[:, _CELL], chosen)]
         return entries[:, _PANE], entries[:, _COUNT]
 
+    def fold(self, row: int, into: int) -> None:
+        """Add the counts of a row to another one, and remove them.
+
+        Args:
+            row: its number.
+            into: number of the other one.
+        """
+        entries = self.entries().copy()
+        entries[entries[:, _ROW] == row, _ROW] = into
+        self._keep(entries)
+
     def take_up_to(self, last: Int64Array, owners: Int64Array) -> Int64Array:
         """Return and remove the entries up to a pane of their model, as `entries` does.
 

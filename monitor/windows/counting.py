@@ -162,6 +162,25 @@ class WindowCounts:
             windows=tuple(windows),
         )
 
+    def fold(self, model: int, row: int, into: int) -> None:
+        """Add all counts of a series to another one, and set them to 0.
+
+        Args:
+            model: number of their model.
+            row: number of the series.
+            into: number of the other one.
+        """
+        self._ensure()
+        for ring in self._rings:
+            ring.fold(row, into)
+        self._past.fold(row, into)
+        self.weights.fold(row, into)
+        for window in self._running.values():
+            window.fold(model, row, into)
+        self._lifetime[into] += self._lifetime[row]
+        self._lifetime[row] = 0
+        self._changes[model] += 1
+
     def advance(self, times: Int64Array | int) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
         self._ensure()

@@ -96,6 +96,15 @@ class PastCounts:
         """
         self._days.add_late(pane, row, cell, n)
 
+    def fold(self, row: int, into: int) -> None:
+        """Add the days of a series to another one, and set them to 0.
+
+        Args:
+            row: number of the series.
+            into: number of the other one.
+        """
+        self._days.fold(row, into)
+
     def advance_days(self, times: Int64Array | int) -> None:
         """Sum coarse panes that are about to leave their ring; call before the ring moves on.
 

@@ -100,6 +100,19 @@ class PaneSlots:
             self._add(PaneChanges(*(column[inside] for column in changes)))
         return np.flatnonzero(pane > reach)
 
+    def fold(self, row: int, into: int) -> None:
+        """Add the counts of a row to another one, and set them to 0.
+
+        Args:
+            row: its number.
+            into: number of the other one.
+        """
+        moved = self.counts[:, row].astype(np.int64)
+        total = self.counts[:, into] + moved
+        if self.counts.dtype == np.int32 and int(np.abs(total).max(initial=0)) > _MOST:
+            self.counts = self.counts.astype(np.int64)
+        self.counts[:, into], self.counts[:, row] = total, 0
+
     def _add(self, changes: PaneChanges) -> None:
         """Add to cells of panes in the ring."""
         pane, row, cell, count = changes

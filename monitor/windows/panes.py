@@ -167,16 +167,15 @@ class PaneRing:
             ahead = self._slots.add(changes, self._newest, self._owners)
             self.ahead.add(*(column[ahead] for column in changes))
 
-    def add_table(self, pane: int, rows: Int64Array, table: Int64Array) -> None:
-        """Add to rows of one pane.
+    def fold(self, row: int, into: int) -> None:
+        """Add the counts of a row to another one of the same model, and set them to 0.
 
         Args:
-            pane: its number.
-            rows: of the table.
-            table: int64 (rows, cells).
+            row: its number.
+            into: number of the other one.
         """
-        row, cell = np.nonzero(table)
-        self.add(np.full(len(row), pane, dtype=np.int64), rows[row], cell, table[row, cell])
+        self._slots.fold(row, into)
+        self.ahead.fold(row, into)
 
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Return the counts of panes, int64 (rows, cells).

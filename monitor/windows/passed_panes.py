@@ -6,6 +6,8 @@ ring are read from it. Where the panes do not fill a wider one exactly, none are
 
 from __future__ import annotations
 
+import numpy as np
+
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.windows.panes import PaneRing
@@ -54,7 +56,9 @@ class PassedPanes:
             while first < end:
                 wider = first // self._panes
                 following = min((wider + 1) * self._panes, end)
-                self._passed.add_table(wider, rows, self._ring.sum(first, following, rows))
+                table = self._ring.sum(first, following, rows)
+                row, cell = np.nonzero(table)
+                self._passed.add(np.full(len(row), wider), rows[row], cell, table[row, cell])
                 first = following
 
     def add_late(self, pane: Int64Array, row: Int64Array, cell: Int64Array, n: Int64Array) -> None:
@@ -69,6 +73,15 @@ class PassedPanes:
         if self._whole and len(pane):
             late = self._ring.has_left(pane, row)
             self._passed.add(pane[late] // self._panes, row[late], cell[late], n[late])
+
+    def fold(self, row: int, into: int) -> None:
+        """Add the counts of a row to another one, as `PaneRing.fold` does for the ring itself.
+
+        Args:
+            row: its number.
+            into: number of the other one.
+        """
+        self._passed.fold(row, into)
 
     def state(self) -> State:
         """Serializable state: the wider panes of those that have left the ring."""

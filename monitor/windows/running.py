@@ -130,6 +130,18 @@ class RunningWindow:
         self._table[model] = panes
         self.is_in_use = True
 
+    def fold(self, model: int, row: int, into: int) -> None:
+        """Add the sums of a series to another one, and set them to 0.
+
+        Args:
+            model: number of their model.
+            row: number of the series.
+            into: number of the other one.
+        """
+        self.sums[into] += self.sums[row]
+        self.sums[row] = 0
+        self._changes[model] += 1
+
     def state(self) -> State:
         """Serializable state: pane ranges and sums."""
         return {"places": self._table.copy(), "sums": self.sums.copy()}

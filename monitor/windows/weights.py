@@ -65,6 +65,21 @@ class WeightSums:
             for ring in self._rings:
                 ring.add(ring.pane_of(deltas.time[event]), row, first + cell, amount)
 
+    def fold(self, row: int, into: int) -> None:
+        """Add the weights of a series to another one, and set them to 0.
+
+        Args:
+            row: number of the series.
+            into: number of the other one.
+        """
+        self._ensure()
+        if not self.stored:
+            return
+        for ring in self._rings:
+            ring.fold(row, into)
+        self._lifetime[into] += self._lifetime[row]
+        self._lifetime[row] = 0
+
     def advance(self, times: Int64Array | int) -> None:
         """Move the panes on to the times of the models, as `PaneRing.advance` takes them."""
         self._ensure()

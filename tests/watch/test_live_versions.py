@@ -9,7 +9,7 @@ from watch.versioned import BEGAN, CONFIG, DAY, HOUR, batches, config_of, fed, m
 from monitor.config import parse_config
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.events import catalogue
+from monitor.events import counted_values
 from monitor.events.columns import OTHER_VALUE
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
@@ -281,7 +281,7 @@ def test_versions_that_have_no_series_of_their_own_are_compared_as_those_that_ha
 
 
 def test_beyond_the_most_names_it_says_where_versions_are_compared(monkeypatch):
-    monkeypatch.setattr(catalogue, "MOST_VERSION_NAMES", 1)
+    monkeypatch.setattr(counted_values, "MOST_VERSION_NAMES", 1)
     monitor = fed(stream(until=BEGAN), parse_config(CAPPED, "monitor.yaml"))
     model = model_of(monitor)
     advice = "compare recorded events with --feed FILE"

@@ -1,0 +1,158 @@
+"""What the segment values of predictions count as: themselves up to a cap, or `OTHER_VALUE`.
+
+A version beyond the cap counts as `OTHER_VALUE` for as long as labels of its predictions may
+come: what was added to one series must be taken off the same one. Later it may get one, see
+`monitor.events.version_places`.
+"""
+
+from __future__ import annotations
+
+from monitor.config import Config, Labelling, ModelConfig
+from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE, VERSION_KEY
+from monitor.events.renumbering import State
+from monitor.events.series_numbers import SegmentValue, SeriesNumbers
+
+
+class CountedValues:
+    """Applies the caps on segment values, of all models by name.
+
+    Args:
+        config: the caps.
+        series: numbers of the series.
+    """
+
+    def __init__(self, config: Config, series: SeriesNumbers) -> None:
+        self._config = config
+        self._series = series
+        self._versions: dict[str, set[str]] = {}
+        self._others: dict[str, set[str]] = {}
+
+    def counted(
+        self,
+        model: str,
+        setting: ModelConfig,
+        values: tuple[str, ...],
+        *,
+        shadow: bool,
+        models: int,
+    ) -> tuple[str, ...]:
+        """Return what segment values count as; new ones get a series where there is room.
+
+        Args:
+            model: name of the model.
+            setting: its settings.
+            values: one for each of its segment keys.
+            shadow: whether the version is a shadow, which counts in no series.
+            models: how many models there are.
+        """
+        most, others = self._most(setting, models), self._others.get(model, ())
+        found = []
+        for key, value in zip(setting.segments, values, strict=True):
+            if key == VERSION_KEY and (shadow or value in others):
+                found.append(value if shadow else OTHER_VALUE)
+            else:
+                found.append(self._series.counted(SegmentValue(model, key, value), *most))
+        return tuple(found)
+
+    @property
+    def has_other_versions(self) -> bool:
+        """Whether versions of any model count as `OTHER_VALUE`."""
+        return any(self._others.values())
+
+    def is_other_version(self, model: str, version: str) -> bool:
+        """Return whether a version that has predicted counts as `OTHER_VALUE`.
+
+        Args:
+            model: name of the model.
+            version: its version.
+        """
+        return version in self._others.get(model, ())
+
+    def has_own(self, model: str, version: str) -> bool:
+        """Return whether a version has a series of its own.
+
+        Args:
+            model: name of the model.
+            version: its version.
+        """
+        return self._series.has_own(SegmentValue(model, VERSION_KEY, version))
+
+    def room_for_versions(self, model: str, setting: ModelConfig, models: int) -> int:
+        """Return how many more versions of a model can get a series; may be negative.
+
+        Args:
+            model: its name.
+            setting: its settings.
+            models: how many models there are.
+        """
+        return self._series.room(model, VERSION_KEY, *self._most(setting, models))
+
+    def grouped_by(
+        self, model: str, setting: ModelConfig, values: tuple[str, ...], counted: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return the values that a group is made of: as counted, but with the version itself.
+
+        Args:
+            model: name of the model.
+            setting: its settings.
+            values: one for each of its segment keys.
+            counted: what they count as.
+        """
+        names = self._versions.setdefault(model, set())
+        return tuple(
+            value
+            if key == VERSION_KEY and (value in names or len(names) < MOST_VERSION_NAMES)
+            else one
+            for key, value, one in zip(setting.segments, values, counted, strict=True)
+        )
+
+    def note_version(self, model: str, version: str, *, shadow: bool) -> None:
+        """Note the version of a new group.
+
+        Args:
+            model: name of the model.
+            version: its version.
+            shadow: whether it is a shadow, which counts in no series.
+        """
+        self._versions.setdefault(model, set()).add(version)
+        if not shadow and not self.has_own(model, version):
+            self._others.setdefault(model, set()).add(version)
+
+    def hand_over(self, model: str, version: str, ended: str | None) -> tuple[int, int]:
+        """Give a version a series: a new one, or that of a version that has ended.
+
+        Args:
+            model: name of the model.
+            version: its version; it has no series.
+            ended: the other version, which has one; None where there is room.
+
+        Returns:
+            The series, and the one of `OTHER_VALUE`, as which the ended version counts now.
+        """
+        other = self._series.of_value(SegmentValue(model, VERSION_KEY, OTHER_VALUE))
+        others = self._others.setdefault(model, set())
+        others.discard(version)
+        new = SegmentValue(model, VERSION_KEY, version)
+        if ended is None:
+            return self._series.enter(new.series), other
+        others.add(ended)
+        return self._series.hand_over(SegmentValue(model, VERSION_KEY, ended), version), other
+
+    def _most(self, setting: ModelConfig, models: int) -> tuple[int, int]:
+        """Return the most values of a key of a model, and the most series of segment values."""
+        return setting.max_segment_values, self._config.max_series - models
+
+
+def counted_by(setting: ModelConfig) -> State:
+    """Return the settings that the meaning of a model's counts depends on.
+
+    Args:
+        setting: of the model.
+    """
+    return {
+        "segments": list(setting.segments),
+        "clock": str(setting.clock),
+        "weighted": setting.labelling is Labelling.WEIGHTED,
+        # Left out of binary models, as in states from before classes had names.
+        **({"classes": list(setting.classes)} if setting.has_many_classes else {}),
+    }
