@@ -146,6 +146,30 @@ def test_days_and_weights_of_ended_versions_are_counted_as_other(days):
     assert (past.label_weights.sum() > 0) == (days == 20)  # they are stored for less long
 
 
+def test_the_days_of_a_version_that_was_long_in_use_are_counted_as_other():
+    events, days = [], 200
+    for number in range(days):
+        version = "v0" if number < 180 else "v1" if number < 185 else "v2"
+        events += [
+            prediction(version, number * DAY, number),
+            label(number * DAY + HOUR, number, number % 2),
+        ]
+    monitor = counted(events, config_of(most=2))
+    assert [one.value for one in monitor.snapshot().series if one.segment == "version"] == [
+        "v0",
+        "v1",
+        OTHER_VALUE,
+    ], "v0 and v1 are needed when v2 comes"
+    later = [prediction("v3", (days + at) * DAY, days + at) for at in range(9)]
+    past = counted(events + later, config_of(most=2)).recall("m", 0, days * DAY * 1000, DAY * 1000)
+    names = [one.value for one in past.columns]
+    assert {OTHER_VALUE, "v1", "v3"} == {
+        one.value for one in past.columns if one.segment == "version"
+    }
+    other = past.cells[:, names.index(OTHER_VALUE)].sum(axis=0)
+    assert other[:4].sum() == 195, "those of v0 and v2"
+
+
 @pytest.mark.parametrize("clock", ["prediction", "label"])
 @pytest.mark.parametrize("seed", range(12))
 def test_versions_sum_to_the_totals_and_no_count_is_below_zero(seed, clock):

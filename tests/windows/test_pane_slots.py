@@ -81,3 +81,17 @@ def test_a_change_without_a_place_is_not_the_kernels(row):
     assert compiled.count(slots.counts, slots.written, newest, OWNERS, columns, ahead) == -1
     assert not slots.counts.any()
     assert not slots.written.any()
+
+
+@given(moves, st.sampled_from([(1, 2), (2, 1)]))
+def test_a_row_that_is_folded_counts_in_the_other_one(moves, rows):
+    row, into = rows
+    ring, expected = ring_by("python"), ring_by("python")
+    for changes, panes in moves:
+        times = np.array([NO_TIME if pane is None else 10 * pane for pane in panes])
+        add(ring, changes)
+        add(expected, [(pane, into if at == row else at, *more) for pane, at, *more in changes])
+        ring.fold(row, into)
+        ring.advance(times)
+        expected.advance(times)
+    assert not list(differences(ring.state(), expected.state()))
