@@ -94,6 +94,7 @@ def _surveyed(
             raise FeedError(f"{looked.name}: nothing is written, since {text}")
         tell(text)
     tell_of_repeats(snapshot, feed.faults.notation)
+    feed.warn_of_order(snapshot)
     models = surveyor.models()
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")

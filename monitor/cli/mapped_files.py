@@ -21,6 +21,7 @@ from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
 from monitor.errors import FeedError, UsageError
 from monitor.events.columns import EventBatch
+from monitor.events.record_order import RecordOrder
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.id_texts import IdTexts
@@ -30,6 +31,7 @@ from monitor.feeds.mapping.written import ASKED, taken_columns
 from monitor.feeds.merge import merged
 from monitor.feeds.segment_keys import SmallKeys, segment_keys, small_segment_keys
 from monitor.feeds.stores import matching_objects
+from monitor.snapshot import Snapshot
 
 _LISTS = ("positive", "negative", "missing")
 MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit")
@@ -55,6 +57,7 @@ class RecordedFeed:
         faults: rejected records so far.
         contradictions: a line for each field whose values contradict the given positive ones;
             none before the last batch.
+        order: how far the records so far are out of the order of time.
         torn: the error of a file that ends in a damaged part; None without one.
     """
 
@@ -69,6 +72,7 @@ class RecordedFeed:
         self.records = 0
         self.contradictions: tuple[str, ...] = ()
         self.torn: FeedError | None = None
+        self.order = RecordOrder()
         self._config = config
         settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
         self._decoder = Decoder(settings)
@@ -92,6 +96,7 @@ class RecordedFeed:
             for batch in self._merged(progress):
                 self.records += batch.records
                 self.faults.add(batch.rejected)
+                self.order.add(batch)
                 yield batch
         except FeedError as error:
             if not self.records:
@@ -123,6 +128,16 @@ class RecordedFeed:
         if ASKED in text:
             self.faults.asked = text.partition(ASKED)[2]
         tell(text)
+
+    def warn_of_order(self, snapshot: Snapshot) -> None:
+        """Print a warning where the order of the records changes what is counted or judged.
+
+        Args:
+            snapshot: after all records.
+        """
+        column = self.faults.columns.get("ts", "ts") if len(self._paths) == 1 else "ts"
+        if fault := self.order.fault(snapshot.labels.without_prediction, column):
+            tell(f"warning: {fault}")
 
     def segment_keys(self) -> tuple[str, ...]:
         """Return the segment keys that the first records of each file could be split by."""

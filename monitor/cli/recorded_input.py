@@ -79,6 +79,7 @@ def check_usable(snapshot: Snapshot, feed: RecordedFeed, *, pairs: int = 0) -> N
             raise FeedError(text)
         tell(text)
     tell_of_repeats(snapshot, feed.faults.notation, pairs)
+    feed.warn_of_order(snapshot)
 
 
 def check_segments(snapshot: Snapshot, feed: RecordedFeed, *, asked: bool) -> None:

@@ -52,6 +52,7 @@ def run(args: Namespace) -> int:
             rejected.note(batch.rejected)
     snapshot = monitor.snapshot()
     rejected.tell()
+    feed.warn_of_order(snapshot)
     warn_of_unknown_segments(snapshot, feed)
     show(_printed(monitor, snapshot, args, feed))
     if feed.torn is not None:

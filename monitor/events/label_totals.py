@@ -27,6 +27,11 @@ class LabelTotals(NamedTuple):
     audits: int = 0
 
     @property
+    def without_prediction(self) -> int:
+        """Number of labels without effect, since no prediction was there, or waited for them."""
+        return self.held + self.late + self.orphaned
+
+    @property
     def received(self) -> int:
         """Number of labels that decode accepted, the sum of all fields."""
         return sum(self)

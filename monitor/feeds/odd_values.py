@@ -11,13 +11,16 @@ Values = Sequence[str | float]
 """Distinct values of a field that do not fit, the most frequent first."""
 
 _NO_CLASS = frozenset(
-    ("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "nil", "none", "undefined", "missing")
+    (
+        *("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "(null)", "\\n", "nil", "none"),
+        *("undefined", "missing", "unknown", "pending", "-", "--", "?"),
+    )
 )
-"""Texts, in lower case, that programs write where there is no value."""
+"""Texts, in lower case, that programs and people write where there is no value."""
 
 
 def stands_for_no_class(text: str) -> bool:
-    """Return whether programs write this text where there is no value."""
+    """Return whether programs and people write this text where there is no value."""
     return text.lower() in _NO_CLASS
 
 

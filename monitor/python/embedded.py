@@ -15,6 +15,8 @@ from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
+from monitor.events.label_totals import LabelTotals
+from monitor.events.record_order import RecordOrder
 from monitor.events.renumbering import State
 from monitor.exporter.api.queries import Queries, find_model
 from monitor.python.comparing import STEPS
@@ -72,6 +74,7 @@ class EmbeddedMonitor(Monitor):
                 "reads one from a file"
             )
         self._lock = RLock()
+        self._order = RecordOrder()
         super().__init__(config, state)
 
     @classmethod
@@ -117,8 +120,9 @@ class EmbeddedMonitor(Monitor):
             ValueError: the columns cannot hold events, or every row was rejected.
 
         Warns:
-            UserWarning: more than half of the rows were rejected, or no row has a positive value
-                of `values` and several others came.
+            UserWarning: more than half of the rows were rejected, or labels that seem to stand for
+                none; no row has a positive value of `values` and several others came; or many rows
+                are more than a day older than rows before them.
 
         >>> monitor = EmbeddedMonitor()
         >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}
@@ -137,27 +141,31 @@ class EmbeddedMonitor(Monitor):
             mapping = mapping_of(columns, values, time)
             reader = TableReader(as_table(table), mapping, self._decoder)
             rejected = RejectedRows(mapping.time.unit, reader.columns)
+            order, lost = self._order.following(), self._unmatched_labels()
             for batch in reader.batches():
                 self.apply(batch)
                 rows += batch.records
                 alone &= len(batch.predictions) + len(batch.labels) <= batch.records
                 rejected.add(batch.rejected)
+                order.add(batch)
             again, relabelled = self._stages.repeated
+            self._order, lost = order, self._unmatched_labels() - lost
+        hint, mostly = rejected.hint(), rejected.total * 2 > rows
         found = TableRead(
             rows=rows,
             rejected=rejected.by_reason,
             duplicates=again - predictions + (relabelled - labels if alone else 0),
             first=tuple(rejected.first),
-            note=reader.note,
+            note="\n".join(filter(None, [reader.note, "" if mostly else hint])),
         )
-        if rejected.total * 2 > rows:
-            hint = rejected.hint()
+        if mostly or rejected.stand_for_no_class:
             advice = f"{hint and '; '}{hint}\n{found!r}"
             if rejected.total == rows:
                 raise ValueError(f"table: every row was rejected{advice}")
             most = f"{rejected.total:,} of {count_of(rows, 'row')} were rejected"
             warnings.warn(f"table: {most}{advice}", stacklevel=2)
-        for fault in reader.contradictions:
+        disorder = order.fault(lost, reader.columns.get("ts", "ts"))
+        for fault in filter(None, [*reader.contradictions, disorder]):
             warnings.warn(f"table: {fault}", stacklevel=2)
         return found
 
@@ -248,6 +256,12 @@ class EmbeddedMonitor(Monitor):
         """Return a copy of the state as plain values, without caches."""
         with self._lock:
             return super().state()
+
+    def _unmatched_labels(self) -> int:
+        """Return how many labels found no prediction that waited for one."""
+        join = self._stages.join
+        books = LabelTotals(held=join.held, late=join.books.late, orphaned=join.books.orphaned)
+        return books.without_prediction
 
     def _take(self, fields: dict[str, Any]) -> None:
         with self._lock:

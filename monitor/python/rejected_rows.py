@@ -81,6 +81,15 @@ class RejectedRows:
         return self._numbers.total()
 
     @property
+    def stand_for_no_class(self) -> bool:
+        """True where rows of the most frequent kind have a class that seems to stand for none."""
+        (_, field), _ = next(iter(self._numbers.most_common(1)), ((None, ""), 0))
+        examples = self._examples.get((RejectReason.BAD_VALUE, field), [])
+        values = [one.value for one in examples if isinstance(one.value, str)]
+        of_class = field in CLASSES and len(values) == len(examples) > 0
+        return of_class and all(map(stands_for_no_class, values))
+
+    @property
     def by_reason(self) -> dict[str, int]:
         """Number of rejected rows by reason."""
         found: Counter[str] = Counter()
@@ -89,13 +98,15 @@ class RejectedRows:
         return dict(found)
 
     def hint(self) -> str:
-        """Return what to write so that the most frequent kind is read; "" where it is not certain.
+        """Return what to write so that the most frequent kind is read; "" where that is not known.
 
         >>> rows = RejectedRows(TimeUnit.SECONDS, {})
         >>> rows.add([Rejection(RejectReason.MISSING_FIELD, "row:1", "id: is missing", b"")])
         >>> rows.hint()
         "name the column that holds id, id='COLUMN'"
         """
+        if not self._numbers:
+            return ""
         (kind, number), *_ = self._numbers.most_common(1)
         (reason, field), examples = kind, self._examples[kind]
         if reason is RejectReason.TIMESTAMP_IN_MILLISECONDS:

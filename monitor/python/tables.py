@@ -43,7 +43,8 @@ class TableRead:
             an id are never duplicates.
         first: the first rejected rows.
         note: columns that were taken for fields by their names, segment keys that no model
-            keeps, and positive values that no row has; "" for none of these.
+            keeps, positive values that no row has, and what to write so that rejected rows are
+            read; "" for none of these.
     """
 
     rows: int

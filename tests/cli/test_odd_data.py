@@ -299,3 +299,26 @@ def test_a_diagnosis_and_init_give_the_same_hint(capsys, tmp_path):
         done = ran(capsys, *words)
         assert done.code == 3
         assert done.err.endswith(f"; {hint}\n")
+
+
+@pytest.mark.parametrize("command", [("replay",), ("diagnose",), ("init", "-o", "-")])
+def test_records_that_are_not_in_the_order_of_time_are_a_warning(capsys, tmp_path, command):
+    rows = [f"{SECOND + row * 9_000},{row % 2},{row % 3 % 2}\n" for row in range(600)]
+    for name, lines in {"sorted": rows, "turned": rows[::-1]}.items():
+        file = tmp_path / f"{name}.csv"
+        file.write_text("".join(["ts,prediction,label\n", *lines]))
+        found = ran(capsys, *command, file).err
+        assert ("windows, references and verdicts follow" in found) is (name == "turned")
+
+
+def test_labels_that_a_label_timeout_loses_to_the_order_are_a_warning(capsys, tmp_path):
+    rows = [f"{row},{SECOND + row * 9_000},{row % 2}\n" for row in range(600)]
+    labels = [f"{row},{SECOND + row * 9_000 + 60},{row % 2}\n" for row in range(600)]
+    config, outcomes = tmp_path / "monitor.yaml", tmp_path / "labels.csv"
+    (tmp_path / "made.csv").write_text("".join(["id,ts,prediction\n", *rows]))
+    config.write_text("models: {default: {label_timeout: 2d}}\n")
+    for name, lines in {"sorted": labels, "turned": labels[::-1]}.items():
+        outcomes.write_text("".join(["id,ts,label\n", *lines]))
+        found = ran(capsys, "replay", tmp_path / "made.csv", outcomes, "-c", config).err
+        warned = "labels found no prediction that waited for one: predictions wait until" in found
+        assert warned is (name == "turned")

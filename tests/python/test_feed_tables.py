@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from monitor import ConfusionCounts, Monitor, compare
+from monitor.config import Config
 from monitor.python import tables
 
 ROWS = [
@@ -132,3 +133,46 @@ def test_a_column_that_arrow_does_not_have_is_a_value_error():
     wide = polars.DataFrame(ROWS).with_columns(polars.col("id").cast(polars.Int128))
     with pytest.raises(ValueError, match="table: a column cannot be read: "):
         Monitor().feed(wide)
+
+
+@pytest.mark.usefixtures("maybe_without_pyarrow")
+def test_rows_that_are_not_in_the_order_of_time_are_a_warning(recwarn):
+    frame = pd.DataFrame({"time": np.arange(600) * 3_600, "flagged": 1, "fraud": 0})
+    Monitor().feed(frame, ts="time", prediction="flagged", label="fraud")
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="follow the order of the records; sort them by time"):
+        Monitor().feed(frame[::-1], ts="time", prediction="flagged", label="fraud")
+
+
+def test_labels_of_a_second_table_that_come_after_the_label_timeout_are_a_warning(recwarn):
+    config = Config(models={"default": {"label_timeout": "2d"}})
+    made = pd.DataFrame({"id": range(600), "ts": np.arange(600) * 3_600, "prediction": 1})
+    labels = pd.DataFrame({"id": range(600), "ts": np.arange(600) * 3_600 + 60, "label": 1})
+    monitor = Monitor(config)
+    monitor.feed(made)
+    with pytest.warns(UserWarning, match="of 600 labels are more than a day older"):
+        monitor.feed(labels)
+    monitor = Monitor(config)
+    for start in range(0, 600, 12):
+        monitor.feed(made[start : start + 12])
+        monitor.feed(labels[start : start + 12])
+    assert not recwarn.list
+    assert monitor["default"].status.labelled == 600
+
+
+@pytest.mark.parametrize("text", ["NA", "None", "unknown"])
+def test_labels_that_seem_to_stand_for_none_are_a_warning_however_few(text):
+    ids = {"id": range(9), "ts": range(9), "prediction": [1] * 9}
+    table = {**ids, "label": ["1", "0", *["1"] * 6, text]}
+    with pytest.warns(UserWarning, match="1 of 9 rows were rejected") as warned:
+        found = Monitor().feed(table)
+    advice = f"values={{'label': {{'missing': ['', '{text}']}}}}"
+    assert advice in str(warned[0].message)
+    assert advice in repr(found)
+    assert fed(table, values={"label": {"missing": ["", text]}})["default"].status.pending == 1
+
+
+def test_other_rejected_rows_say_what_to_write_without_a_warning(recwarn):
+    table = {"ts": range(9), "prediction": [1] * 9, "label": [1] * 9, "score": [0.5] * 8 + [50]}
+    assert "percentages divided by 100" in repr(Monitor().feed(table))
+    assert not recwarn.list
