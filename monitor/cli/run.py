@@ -31,6 +31,7 @@ from monitor.prometheus.process_series import STATE_BEGAN, ProcessCollector
 from monitor.service.changes import Reloadable, ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.dead_letter_readings import dead_letter_readings
+from monitor.service.first_rejections import FirstRejections
 from monitor.service.follow_readings import follow_readings
 from monitor.service.forwarder import Forwarder
 from monitor.service.journal_replay import NewRejections
@@ -155,7 +156,8 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
         dead_letter = opened.enter_context(
             DeadLetter(config.dead_letter_path, config.dead_letter.max_bytes)
         )
-        rejected = NewRejections(dead_letter)
+        stored = FirstRejections(dead_letter, config.dead_letter_path, _say)
+        rejected = NewRejections(stored)
         reloadables: list[Reloadable] = [ReloadableDecoder(decoder), *posted]
         watch = StateWatch([locked.check, *(feed.check_place for feed in posted)], _say, faults)
         service = Service(

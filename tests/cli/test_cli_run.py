@@ -60,6 +60,9 @@ def test_it_serves_what_comes_until_sigterm(tmp_path):
         assert process.wait(DEADLINE) == 0
     assert rest == (
         f"precision-monitor: no state in {tmp_path}/state; counting begins\n"
+        f"precision-monitor: {events}:2: malformed: record: is not JSON: Expecting value: "
+        "line 1 column 1 (char 0); this record and further ones are in "
+        f"{tmp_path}/state/dead-letter.ndjson\n"
         "precision-monitor: stopped\n"
     )
     stored = (tmp_path / "state" / "dead-letter.ndjson").read_text()
