@@ -21,6 +21,7 @@ from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.comparison import with_audits, with_label_sources
+from monitor.diagnosis.ending_unlabelled import with_unlabelled_end
 from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
@@ -139,6 +140,7 @@ def _diagnosis(
         objective=setting.objective.precision,
     )
     found = with_news(found, monitor, compared.now(model), predicted)
+    found = with_unlabelled_end(found, monitor, compared.state(model))
     number = monitor.models.index(model)
     found = with_audits(found, monitor.label_errors.findings(number))
     return with_label_sources(found, monitor.label_sources.of(number))

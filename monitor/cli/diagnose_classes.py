@@ -13,7 +13,7 @@ from monitor.cli.recorded_input import check_usable
 from monitor.config import Config
 from monitor.diagnosis.class_comparison import compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
-from monitor.diagnosis.comparison import JUDGED_MS
+from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError

@@ -10,11 +10,11 @@ from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
-from monitor.cli.unlabelled_end import UnlabelledEnd, day_of, unlabelled_end
 from monitor.cli.usable import mostly_rejected
 from monitor.config.quantities import count_of
-from monitor.diagnosis.comparison import JUDGED_MS
+from monitor.diagnosis.ending_unlabelled import end_behind_a_week
 from monitor.diagnosis.no_outcomes import without_outcomes
+from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
@@ -169,8 +169,7 @@ def _next(
         several = ["--model", moved[0]] if len(found) > 1 else []
         if moved[0] not in ends:
             return f"{_command('diagnose', args, several)} says why."
-        closes = ends[moved[0]].opens
-        week = f"{day_of(closes - JUDGED_MS)}..{day_of(closes)}"
+        week = ends[moved[0]].week_before
         command = _command("diagnose", args, [*several, "--after", week])
         return f"{command} judges the week before, which has labels."
     if worse := _first_worse(found, paging):
@@ -189,17 +188,12 @@ def _next(
 def _unlabelled_ends(
     snapshot: Snapshot, found: Mapping[str, Compared], history: Callable[[str], History]
 ) -> Iterator[tuple[str, UnlabelledEnd]]:
-    """Yield the stretch without labels, however short, of each model that it keeps from judging.
-
-    It begins at least so long after the first prediction that a reference lies before the week.
-    """
+    """Yield the stretch without labels of each model that it keeps from judging."""
     for model in snapshot.models:
         if found[model.name].verdict is not Verdict.LABELS_NOT_TRUSTWORTHY:
             continue
-        opens, cells = history(model.name)
-        timed, last = bool(model.delay_sum.any()), model.last_prediction_ms or 0
-        end = unlabelled_end(opens, cells, last, model.last_label_ms, timed=timed, least=0)
-        if end is not None and end.opens - int(opens[0]) > 2 * JUDGED_MS:
+        end = end_behind_a_week(model, history(model.name))
+        if end is not None:
             yield model.name, end
 
 

@@ -16,12 +16,12 @@ from monitor.cli.proposed_reference import (
     proposed_reference,
     proposed_windows,
 )
-from monitor.cli.unlabelled_end import UnlabelledEnd, unlabelled_end
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling
 from monitor.config.mapping import FIELDS, SEGMENT
 from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
+from monitor.diagnosis.unlabelled_end import UnlabelledEnd, unlabelled_end
 from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.feeds.segment_keys import MOST_KEYS, MOST_VALUES, values_by_name

@@ -10,6 +10,8 @@
     diagnosing     `diagnose(before, after)`, which combines these into a `Diagnosis`
     result         `Diagnosis` and its parts
     estimated      a number with its interval
+    unlabelled_end     labels that end before the predictions do
+    ending_unlabelled  diagnoses that reach into that stretch
     beginning      when its change began, and with which version
     version_events events of one model by version, and their outcomes
     versions       two versions over the same stretch of recorded events

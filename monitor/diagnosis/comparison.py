@@ -33,9 +33,6 @@ from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
 from monitor.watch.first_days import FIRST_DAYS
 
-JUDGED_MS = 7 * DAY_MS
-"""Length of what is judged in recorded events where no range is asked for."""
-
 
 class Comparison(NamedTuple):
     """Two stretches of event time to compare.

@@ -18,7 +18,6 @@ from monitor.config import Config, Labelling, ModelConfig
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
-    JUDGED_MS,
     apart_from,
     check_audits,
     check_silence,
@@ -29,7 +28,7 @@ from monitor.diagnosis.comparison import (
 )
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.diagnosis.periods import Period, block_ms_of
-from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.diagnosis.time_ranges import JUDGED_MS, TimeRange, check_apart, parse_time_range
 from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -126,18 +125,18 @@ class RecordedComparison:
 
     def mature_until(self, model: str) -> int | None:
         """Return the moment up to which outcomes are mature; None if unknown."""
-        found = self._state(model)
+        found = self.state(model)
         if found.watermark_ms is None or found.maturity_ms is None:
             return None
         return found.watermark_ms - found.maturity_ms
 
     def day_scatter(self, model: str) -> DayScatter | None:
         """Return how the days of the model scatter; None where it has no reference."""
-        return self._state(model).watched.day_scatter
+        return self.state(model).watched.day_scatter
 
     def now(self, model: str) -> int | None:
         """Return the event time of the model, epoch milliseconds; None before any."""
-        return self._state(model).now_ms
+        return self.state(model).now_ms
 
     def after(self, model: str) -> Period:
         """Return the period to judge.
@@ -184,7 +183,8 @@ class RecordedComparison:
         option = f"the reference, {self._source}" if self._source else "--before"
         return self._counted(option, model, asked, self._source)
 
-    def _state(self, model: str) -> ModelState:
+    def state(self, model: str) -> ModelState:
+        """Return the state of the model."""
         models = self._monitor.snapshot().models
         return next(state for state in models if state.name == model)
 

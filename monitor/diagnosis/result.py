@@ -12,6 +12,7 @@ from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
+from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
@@ -19,6 +20,7 @@ from monitor.metrics.label_sensitivity import LabelSensitivity
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
+_UNLIKE_COVERAGE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,11 @@ class Side:
     blocks: int
     block_ms: int | None
     sensitivity: LabelSensitivity | None = None
+
+    @property
+    def unlabelled(self) -> float:
+        """Share of its predictions without a label; 0 where their number is not known."""
+        return 1 - float(self.counts.total) / self.predictions if self.predictions else 0.0
 
     @property
     def predicted_positive_rate(self) -> float:
@@ -119,6 +126,8 @@ class Diagnosis:
         scores: metrics of the scores of both periods; None without labelled scores, and
             where labels are refused.
         news: when its rates changed, and the version that is new.
+        unlabelled_end: the stretch at the end of the predictions that has no labels, where the
+            period to judge reaches into it.
     """
 
     model: str
@@ -146,3 +155,9 @@ class Diagnosis:
     notes: tuple[str, ...]
     scores: ComparedScores | None = None
     news: ChangeNews = NO_NEWS
+    unlabelled_end: UnlabelledEnd | None = None
+
+    @property
+    def lacks_labels(self) -> bool:
+        """True where far fewer predictions of after than of before have a label."""
+        return self.after.unlabelled - self.before.unlabelled > _UNLIKE_COVERAGE

@@ -10,6 +10,8 @@ from monitor.clock import DAY_MS
 from monitor.config.quantities import format_duration, format_time, parse_time
 from monitor.errors import UsageError
 
+JUDGED_MS = 7 * DAY_MS
+"""Length of what is judged in recorded events where no range is asked for."""
 _MONTH = re.compile(r"([0-9]{4})-([0-9]{2})")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _ALLOWED = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from monitor.diagnosis import Diagnosis, SegmentPart, Side
+from monitor.diagnosis import Diagnosis, SegmentPart
+from monitor.diagnosis.unlabelled_end import day_of
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
@@ -20,7 +21,6 @@ from monitor.report.segment_names import segment_name
 from monitor.report.verdict_words import VERDICTS
 from monitor.report.versions_words import worse_version
 
-_UNLIKE_COVERAGE = 0.05
 _MOST_DATA = 1_000
 _NAMED_SEGMENTS = 3
 
@@ -91,8 +91,14 @@ def _scores(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _labels(diagnosis: Diagnosis) -> Iterator[str]:
-    before, after = _unlabelled(diagnosis.before), _unlabelled(diagnosis.after)
-    if diagnosis.refusal is not None:
+    if diagnosis.unlabelled_end is not None and _labels_may_come(diagnosis):
+        end = diagnosis.unlabelled_end
+        found = f"{end}"
+        yield (
+            f"{found[0].upper()}{found[1:]}. Judge the week before, {end.week_before}, which has "
+            f"labels. If those since {day_of(end.opens)} should have come, page the data team."
+        )
+    elif diagnosis.refusal is not None:
         yield diagnosis.refusal.advice or (
             "Have a random sample of the predicted negatives labelled: without it nobody can "
             "say what is missed."
@@ -101,8 +107,13 @@ def _labels(diagnosis: Diagnosis) -> Iterator[str]:
         )
     elif words := unlabelled(diagnosis):
         yield f"Wait for labels, or page the data team: {words}."
-    elif after - before > _UNLIKE_COVERAGE and diagnosis.labelling not in SAMPLES:
+    elif diagnosis.lacks_labels and diagnosis.labelling not in SAMPLES:
         yield "Wait for labels, or page the data team: fewer predictions have one than before."
+
+
+def _labels_may_come(diagnosis: Diagnosis) -> bool:
+    """Return False where labels are refused for the way they came before, too."""
+    return diagnosis.refusal is None or diagnosis.refusal.spares_before
 
 
 def _segments(diagnosis: Diagnosis) -> Iterator[str]:
@@ -160,9 +171,3 @@ def _times_the_data(diagnosis: Diagnosis) -> float:
     clean = (Z_ONE_SIDED * error / room) ** 2 if room > 0 else math.inf
     changed = (Z_TWO_SIDED * error / change) ** 2 if change > 0 else math.inf
     return min(clean, changed)
-
-
-def _unlabelled(side: Side) -> float:
-    if not side.predictions:
-        return 0.0
-    return 1 - float(side.counts.total) / side.predictions

@@ -5,10 +5,13 @@ import shlex
 from datetime import datetime, timedelta
 from io import BytesIO, TextIOWrapper
 
+import pandas as pd
 import pytest
 from cli.commands import ran
 from watch.shadowed import SHADOW, shadowed
 from watch.versioned import BEGAN, stream
+
+from monitor import Monitor
 
 DAY = 86_400
 
@@ -284,6 +287,16 @@ def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys
     found = json.loads(ran(capsys, *shlex.split(asked)[1:], "--json").out)
     assert (found["verdict"], found["verdict_because"]) == ("insufficient_evidence", "steady")
     assert "labels_not_trustworthy" in said
+    monitor = Monitor()
+    monitor.feed(pd.read_csv(path))
+    advised = f"Judge the week before, {week}, which has labels."
+    for report in (ran(capsys, "diagnose", path).out, str(monitor.compare())):
+        text = " ".join(report.split())
+        assert f"Hardly any prediction since {day(days - unlabelled - 1)} has a label" in text
+        assert advised in text
+        assert "Wait for labels, or page the data team" not in text
+    earlier = ran(capsys, "diagnose", path, "--after", week).out
+    assert "Hardly any prediction" not in earlier
 
 
 def day(number):

@@ -11,6 +11,7 @@ from monitor.diagnosis.beginning import may_have_news, with_news
 from monitor.diagnosis.class_comparison import ClassComparison, compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.comparison import compared_live
+from monitor.diagnosis.ending_unlabelled import may_end_unlabelled, with_unlabelled_end
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.compare import digest, given_reference, is_mature, recall
@@ -234,9 +235,13 @@ class Queries:
             mature = is_mature(model, asked)
             key = (asked, digest(counted), mature, given_reference(model), rates)
             explained = self._explanations.get(key, lambda: explain(model, asked, counted))
-            if not may_have_news(explained.diagnosis, model):
+            found = explained.diagnosis
+            if may_have_news(found, model):
+                found = self._from_engine(partial(with_news, found, now=model.now_ms))
+            if may_end_unlabelled(found):
+                found = self._from_engine(partial(with_unlabelled_end, found, model=model))
+            if found is explained.diagnosis:
                 return explained
-            found = self._from_engine(partial(with_news, explained.diagnosis, now=model.now_ms))
             return explained._replace(diagnosis=found, answer=diagnosis_answer(found))
 
         return self._of_model(name, ("explanation", before, after), make)

@@ -1,4 +1,4 @@
-"""Labels that end before the predictions of recorded events do."""
+"""Labels that end before the predictions do."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.counts import Outcome
+from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.events.columns import Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
 
@@ -32,6 +33,11 @@ class UnlabelledEnd(NamedTuple):
     opens: int
     days: float
     reason: str
+
+    @property
+    def week_before(self) -> str:
+        """The last week that has labels, as options of time ranges have it."""
+        return f"{day_of(self.opens - JUDGED_MS)}..{day_of(self.opens)}"
 
     def __str__(self) -> str:
         return f"hardly any prediction since {day_of(self.opens)} has a label: {self.reason}"
