@@ -28,6 +28,8 @@ MAX_ROWS = 100_000
 MAX_VALUES = 1_000_000
 """Maximum number of values in a payload, features included."""
 _LONGEST_VERSION = 256
+_SHOWN, _LONGEST_SHOWN = 5, 40
+"""Names in a message, and characters of each."""
 
 
 class PayloadError(Exception):
@@ -84,6 +86,14 @@ class Payload:
             return len(self._rows)
         return max(len(tensor) for tensor in self._tensors.values())
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its tensors, or of the keys of its first row; none where rows have no keys."""
+        if self._rows is None:
+            return tuple(self._tensors)
+        first = next(iter(self._rows), None)
+        return tuple(first) if isinstance(first, dict) else ()
+
     def column(self, location: Tensor) -> list[Any]:
         """Return the value at a location in each row; MISSING where a row lacks it."""
         return [_at(row, location.index) for row in self._values(location.name)]
@@ -120,7 +130,7 @@ def response_fields(response: Payload, config: InferenceConfig) -> list[dict[str
         _fill(rows, "prediction", classes)
     if rows and not any(rows):
         places = (config.score, config.scores, config.prediction)
-        found = [f"nothing at {_shown(place)}" for place in places if place is not None]
+        found = [_absent(place, response.names) for place in places if place is not None]
         raise PayloadError(" and ".join(found))
     if response.version is not None:
         _fill(rows, "version", [response.version] * len(rows))
@@ -143,6 +153,14 @@ def request_fields(request: Payload, config: InferenceConfig) -> list[dict[str, 
             if text is not MISSING:
                 row.setdefault("segment", {})[key] = text
     return rows
+
+
+def _absent(place: Tensor | ScoresOfClasses, names: Sequence[str]) -> str:
+    """Say that no row has a value at a location, and what is there where its name is not."""
+    if place.name is None or place.name in names or not names:
+        return f"nothing at {_shown(place)}"
+    shown = ", ".join(repr(name[:_LONGEST_SHOWN]) for name in names[:_SHOWN])
+    return f"no {place.name!r}, only {shown}"
 
 
 def _shown(place: Tensor | ScoresOfClasses) -> str:

@@ -142,10 +142,10 @@ def test_a_response_without_a_score_has_its_reason(make_feed, payload):
     [
         ({"score": {"name": "p", "index": 1}}, "nothing at index 1 of p"),
         ({"score": {"index": 1}}, "nothing at index 1 of the first tensor"),
-        ({"prediction": {"name": "label"}}, "nothing at label"),
+        ({"prediction": {"name": "label"}}, "no 'label', only 'p'"),
         (
             {"score": {"name": "s"}, "prediction": {"name": "c"}},
-            "nothing at s and nothing at c",
+            "no 's', only 'p' and no 'c', only 'p'",
         ),
     ],
 )
@@ -154,6 +154,16 @@ def test_a_wrong_location_says_where_nothing_is(make_feed, settings, detail):
     answer = checked(logged(feed, RESPONSE, v2([2], [0.9, 0.4])))
     assert answer["rejected"] == {"malformed": 1}
     assert detail in answer["faults"][0]["detail"]
+
+
+def test_a_wrong_key_of_a_row_names_the_first_keys_that_are_there(make_feed):
+    feed = make_feed(threshold=0.5, inference=config(model="m", score={"name": "p"}))
+    row = {"proba": 0.5, **{f"feature {n}": n for n in range(9)}}
+    answer = checked(logged(feed, RESPONSE, v1(row)))
+    assert answer["faults"][0]["detail"] == (
+        "inference response: no 'p', only 'proba', 'feature 0', 'feature 1', 'feature 2', "
+        "'feature 3'"
+    )
 
 
 def test_a_response_alone_needs_no_request(make_feed):
