@@ -43,6 +43,37 @@ def test_a_search_takes_it():
     assert 0 < search.fit(FEATURES, LABELS).best_score_ <= 1
 
 
+def test_a_search_ranks_a_candidate_without_a_mean_last_and_takes_the_first_where_none_has_one():
+    def searched(*strengths):
+        search = GridSearchCV(
+            LogisticRegression(), {"C": strengths}, scoring=balanced_precision, cv=3
+        )
+        with pytest.warns(UserWarning, match="non-finite"):
+            return search.fit(FEATURES, LABELS)
+
+    mixed = searched(1e-6, 1)
+    assert np.isnan(mixed.cv_results_["mean_test_score"]).tolist() == [True, False]
+    assert mixed.cv_results_["rank_test_score"].tolist() == [2, 1]
+    none = searched(1e-6, 1e-5)
+    assert none.best_params_ == {"C": 1e-6}
+    assert math.isnan(none.best_score_)
+
+
+def test_a_fault_in_cross_validation_is_nan_with_a_warning_or_an_error_if_asked_for():
+    names = np.where(LABELS, "fraud", "fine")
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        found = cross_val_score(LogisticRegression(), FEATURES, names, scoring=balanced_precision)
+    assert np.isnan(found).all()
+    with pytest.raises(ValueError, match="pos_label"):
+        cross_val_score(
+            LogisticRegression(),
+            FEATURES,
+            names,
+            scoring=balanced_precision,
+            error_score="raise",
+        )
+
+
 def test_the_positive_class_may_have_any_name():
     actual, predicted = ["deny", "pay", "pay", "pay"], ["deny", "deny", "pay", "pay"]
     assert balanced_precision_score(actual, predicted, pos_label="deny") == pytest.approx(0.75)
