@@ -5,6 +5,7 @@
     ├── UsageError        the arguments of a command do not fit together     (exit code 2)
     │   └── NotComparedError    the data have nothing to compare yet         (2, or the verdict's)
     └── FeedError         a feed cannot be read at all                       (exit code 3)
+        └── ColumnError         a table lacks a column that it needs         (exit code 3)
 
 An unusable *record* raises none of these: it is counted under a `RejectReason`,
 and the stream continues.
@@ -44,3 +45,7 @@ class NotComparedError(UsageError):
 
 class FeedError(MonitorError):
     """A feed cannot be read: it is missing, a directory, truncated or of another format."""
+
+
+class ColumnError(FeedError):
+    """A table has no column for the time, or lacks one that its mapping names."""

@@ -19,7 +19,7 @@ from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
-from monitor.errors import FeedError, UsageError
+from monitor.errors import ColumnError, FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.events.record_order import RecordOrder
 from monitor.feeds import files
@@ -34,6 +34,10 @@ from monitor.feeds.stores import matching_objects
 from monitor.snapshot import Snapshot
 
 _LISTS = ("positive", "negative", "missing")
+_EVERY_FILE = (
+    "; options are those of every file: where the columns of files differ, write for each a feed "
+    "with its `fields` in a configuration, which -c names"
+)
 MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit")
 """Options that give the mapping."""
 
@@ -99,9 +103,9 @@ class RecordedFeed:
                 self.order.add(batch)
                 yield batch
         except FeedError as error:
+            self.torn = self._for_every_file(error)
             if not self.records:
-                raise
-            self.torn = error
+                raise self.torn from error
         finally:
             progress.close()
         for fault in self._decoder.class_tally.faults():
@@ -122,6 +126,14 @@ class RecordedFeed:
             )
             streams.append(read)
         return streams[0] if len(streams) == 1 else merged(streams)
+
+    def _for_every_file(self, error: FeedError) -> FeedError:
+        """Return the error with what to write where files have columns of their own."""
+        mapped = [self._mappings.get(path) for path in self._paths]
+        configured = all(one is not None and one.is_of_feed for one in mapped)
+        if not isinstance(error, ColumnError) or len(mapped) == 1 or configured:
+            return error
+        return ColumnError(f"{error}{_EVERY_FILE}")
 
     def _say(self, text: str) -> None:
         self.faults.columns |= taken_columns(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from monitor.config.mapping import FIELDS, NAMES
-from monitor.errors import FeedError
+from monitor.errors import ColumnError, FeedError
 
 CLASSES = ("prediction", "label", "audit")
 TIMES = ("ts", "label_ts", "watermark")
@@ -41,11 +41,11 @@ def require_time(name: str, columns: Sequence[str], instead: str = "") -> None:
         instead: what to write for columns of other names; "" where they must have these.
 
     Raises:
-        FeedError: there is no column `ts`.
+        ColumnError: there is no column `ts`.
     """
     if "ts" not in columns:
         shown = ", ".join(columns[:8]) or "none"
-        raise FeedError(
+        raise ColumnError(
             f"{name}: has no column 'ts', got {shown}; name the columns like the fields of "
             f"events{instead}"
         )

@@ -284,7 +284,7 @@ def test_a_name_that_no_line_of_json_has_is_answered_with_the_one_that_is_like_i
     options = ("--field", "prediction=decision", "--field", "id=user_id", "--field")
     done = ran(capsys, "replay", path, *options, "label=frau")
     first, last = done.err.splitlines()[0], done.err.splitlines()[-1]
-    assert "no record of the first has 'frau'; " in first
+    assert "none of the first records has 'frau'; " in first
     assert first.endswith("write --field label=fraud")
     assert last.endswith("write --field label=fraud")
     assert "ts=COLUMN" not in done.err

@@ -1,6 +1,7 @@
 """Tables in odd forms: other encodings and separators, standard input, names that are floats."""
 
 import gzip
+import json
 from io import BytesIO
 from types import SimpleNamespace
 
@@ -315,3 +316,26 @@ def test_a_warning_leaves_the_hint_which_column_is_the_field(tmp_path, capsys):
     done = ran(capsys, "replay", path)
     assert "cells of version begin with a space" in done.err
     assert "missing_field; say which column is which: write --field id=COLUMN, or" in done.err
+
+
+def test_options_that_do_not_hold_for_every_file_lead_to_a_feed_for_each(capsys, tmp_path):
+    made, labels = tmp_path / "made.csv", tmp_path / "labels.csv"
+    made.write_text("claim,at,flag\n1,1780000000,1\n2,1780000060,1\n")
+    labels.write_text("claim,paid,fraud\n1,1780000100,1\n2,1780000100,0\n")
+    options = ("--field", "id=claim", "--field", "ts=at", "--field", "prediction=flag")
+    done = ran(capsys, "replay", made, labels, *options)
+    assert done.code == 3
+    assert "labels.csv: ts: there is no column 'at'; " in done.err
+    assert "options are those of every file: where the columns of files differ, write" in done.err
+    assert "every file" not in ran(capsys, "replay", labels, *options).err
+    config = tmp_path / "monitor.yaml"
+    feed = "  - {{type: file, path: {}, fields: {{id: claim, {}}}}}\n"
+    config.write_text(
+        "feeds:\n"
+        + feed.format(made, "ts: at, prediction: flag")
+        + feed.format(labels, "ts: paid, label: fraud")
+    )
+    found = json.loads(ran(capsys, "replay", "-c", config, "--json").out)["models"]["default"]
+    assert found["outcomes"] == {"tp": 1, "fp": 1, "fn": 0, "tn": 0}
+    config.write_text(config.read_text().replace("paid", "pay"))
+    assert "every file" not in ran(capsys, "replay", "-c", config).err

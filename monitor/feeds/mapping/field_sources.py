@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from monitor.config.mapping import FIELDS, NO_FIELD, SEGMENT, FixedValue, MappedRecords
-from monitor.errors import FeedError
+from monitor.errors import ColumnError
 from monitor.feeds import table_fields
 from monitor.feeds.mapping.written import notation_for
 
@@ -83,7 +83,7 @@ def sources_of_table(
             hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(columns)}"
             if wanted in ("model", "version"):
                 hint += f"; one {wanted} for all records is {_constant(mapping, wanted, column)}"
-            raise FeedError(f"{name}: {wanted}: there is no column {column!r}; {hint}")
+            raise ColumnError(f"{name}: {wanted}: there is no column {column!r}; {hint}")
     there = {f: column for f, column in found.columns.items() if _is_there(column, columns)}
     places = {key: _segment(found, key, columns) for key in found.segments}
     segments = {key: place for key, place in places.items() if place is not None}

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from monitor.config.mapping import NO_FIELD, SEGMENT, FixedValue, MappedRecords
-from monitor.errors import FeedError
+from monitor.errors import ColumnError, FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.proposals import first_values, items_of, proposed
@@ -74,7 +74,7 @@ def mapping_for_table(
         look: gives the first rows, where a column is to be proposed by its values.
 
     Raises:
-        FeedError: no column is known to hold the time; names the options to write.
+        ColumnError: no column is known to hold the time; names the options to write.
     """
     shown_as = written or notation_for(mapping).columns
     known = fields_of(columns, mapping)
@@ -93,7 +93,7 @@ def mapping_for_table(
         asked = shown_as({**dict.fromkeys(lacking, _UNKNOWN), **_asked(known, certain, proposals)})
         absent = (f", and no column {column!r} for {key}" for key, column in lacking.items())
         lack = f"has no column 'ts'{''.join(absent)}"
-        raise FeedError(_advice(name, lack, columns, asked))
+        raise ColumnError(_advice(name, lack, columns, asked))
     return mapping
 
 
@@ -153,7 +153,7 @@ def mapping_for_lines(
     if not isinstance(record, dict) or "scores" in record:
         return mapping
     if near := _near(record, data, mapping):
-        lack = ", ".join(f"no record of the first has {c!r}" for c, _ in near.values())
+        lack = f"none of the first records has {' or '.join(repr(c) for c, _ in near.values())}"
         asked = notation_for(mapping).columns(
             {field: column for field, (_, column) in near.items()}
         )
