@@ -14,7 +14,7 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
-from monitor.drift import Attribution, Judgement, Verdict
+from monitor.drift import Attribution, Judgement, Status, Verdict
 from monitor.drift.change_news import ChangeBegan, NewVersion
 from monitor.drift.class_attribution import ClassAttribution
 from monitor.drift.class_confusions import Confusion
@@ -143,11 +143,13 @@ class WindowVerdict:
         """True where the class ratio is at least five times above or below the reference's.
 
         Precision at the other class ratio is then an extrapolation, and a small error
-        of the false-positive rate weighs heavily in it.
+        of the false-positive rate weighs heavily in it. False where the class ratio did not
+        certainly change, as against a reference of hardly any outcomes.
         """
-        if self.judgement is None:
+        found = self.judgement
+        if found is None or found.status["class_ratio"] is not Status.CHANGED:
             return False
-        return abs(self.judgement.change["class_ratio"]) >= FAR_LOG_RATIO
+        return abs(found.change["class_ratio"]) >= FAR_LOG_RATIO
 
 
 NOT_COMPARED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.NO_REFERENCE)

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 from prometheus.snapshots import snapshot, watched
@@ -65,6 +66,16 @@ def test_a_class_ratio_far_from_the_references_gives_one_caution():
         "is an extrapolation"
     )
     assert not list(announcements(of(new), of(new)))
+
+
+def test_a_reference_of_hardly_any_outcomes_gives_no_caution_of_its_class_ratio():
+    before = ConfusionCounts(tp=2, fp=0, fn=1, tn=0)
+    few = judge(before, ConfusionCounts(tp=1, fp=2, fn=0, tn=9))
+    assert abs(few.change["class_ratio"]) > math.log(5)
+    old = watched()
+    window = replace(old.verdicts["1d"], judgement=few)
+    assert not window.far_from_reference
+    assert not list(announcements(of(old), of(replace(old, verdicts={"1d": window}))))
 
 
 def test_events_that_are_set_aside_give_one_caution_until_there_are_none():
