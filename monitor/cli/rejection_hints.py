@@ -38,6 +38,10 @@ _VALUES = {
 }
 """Advice where a value does not fit, by field, whatever the value is; `keys` maps a segment key."""
 
+_THRESHOLD = (
+    ", or give the model a threshold in a configuration, `threshold: 0.5`, which precision-monitor "
+    "init FILE writes for scores alone"
+)
 _SCORES = b'"scores"'
 _CLASSES_OF_SCORES = (
     "for scores of all classes, list these as models.NAME.classes in a configuration, which "
@@ -76,7 +80,7 @@ def _missing(rejected: RejectedRecords) -> str:
         return _CLASSES_OF_SCORES
     notation = rejected.notation_of(RejectReason.MISSING_FIELD)
     options = notation.columns(dict.fromkeys(shown, _COLUMN))
-    instead = ", or give the model a threshold" if "prediction" in shown else ""
+    instead = _THRESHOLD if "prediction" in shown else ""
     return f"say which column holds {' and '.join(shown)}: {options}{instead}"
 
 

@@ -22,12 +22,14 @@ Moment = float | str | date | np.datetime64
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy scalar as Python's own value, and anything else as it is.
+    """Return a scalar of NumPy or the like as Python's own value, and anything else as it is.
 
-    >>> plain(np.int64(1)), plain(np.str_("web")), plain(None)
-    (1, 'web', None)
+    An array without a dimension is one: of NumPy, and those that JAX and PyTorch compute.
+
+    >>> plain(np.int64(1)), plain(np.str_("web")), plain(np.array(0.5)), plain(None)
+    (1, 'web', 0.5, None)
     """
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def is_nothing(value: Any) -> bool:
@@ -145,6 +147,8 @@ def plain_time(value: Any) -> Any:
     >>> plain_time("1970-01-02T00:00:00")
     '1970-01-02T00:00:00'
     """
+    if isinstance(value, np.ndarray):
+        value = value[()]  # the scalar of an array without a dimension
     if isinstance(value, date):
         if value != value:  # noqa: PLR0124  # NaT of pandas
             return None

@@ -113,7 +113,10 @@ BY_FIELD = {
     "segment": ({"segment": "eu"}, "write segment as an object, or name the column of each key"),
     "weight": ({"sampling_probability": 7}, "write the probability with which the case was drawn"),
     "counts": ({"type": "counts", "tp": "x"}, "write counts as integers"),
-    "scored": ({"prediction": None, "score": 0.5}, "or give the model a threshold"),
+    "scored": (
+        {"prediction": None, "score": 0.5},
+        "or give the model a threshold in a configuration, `",
+    ),
     "long version": (
         {"version": "ü" * 129},
         "shorten version, as by a hash, to at most 256 bytes of UTF-8 without NUL",

@@ -26,6 +26,8 @@ MOMENT = datetime(2026, 11, 1, 10, tzinfo=UTC)
         np.float64(MOMENT.timestamp()),
         np.datetime64("2026-11-01T10:00:00.000000000"),
         np.datetime64("2026-11-01T10", "h"),
+        np.array("2026-11-01T10", dtype="datetime64[ns]"),
+        np.array("2026-11-01T10", dtype="datetime64[s]"),
         MOMENT.replace(tzinfo=None),
         pd.Timestamp(MOMENT.replace(tzinfo=None)),
         "2026-11-01T11:00:00+01:00",
@@ -45,6 +47,21 @@ def test_classes_of_any_number_type_count(number):
     monitor.predict("a", ts=0, prediction=number(1), score=np.float32(0.5))
     monitor.label("a", ts=1, label=number(0))
     assert monitor.snapshot().lifetime.counts == ConfusionCounts(tp=[0], fp=[1], fn=[0], tn=[0])
+
+
+def test_arrays_without_a_dimension_are_their_value():
+    """A model compiled for another library gives one in place of a scalar."""
+    monitor = Monitor()
+    monitor.predict(np.array(7), ts=np.array(0.0), prediction=np.array(True), score=np.array(0.25))
+    monitor.label(7, ts=60, label=np.array(1))
+    assert monitor["default"]["all"].counts == ConfusionCounts(tp=1, fp=0, fn=0, tn=0)
+    with pytest.raises(ValueError, match="prediction: must be 0, 1, true or false"):
+        monitor.predict(8, ts=0, prediction=np.array([1]))
+
+
+def test_bytes_are_no_id_and_the_error_says_how_to_decode_them():
+    with pytest.raises(ValueError, match=r"id: .*; decode it, as pandas does with \.str\.decode"):
+        Monitor().predict(b"7", ts=0, prediction=1)
 
 
 def test_an_integer_id_is_its_text():

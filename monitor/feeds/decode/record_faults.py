@@ -295,11 +295,14 @@ def _source(fields: Fields) -> Fault | None:
 
 def _name(name: str, value: object) -> Fault | None:
     if not isinstance(value, str) or not value:
-        hint = "make it text or an integer, since 1.10 and 1.1 are one float"
-        if isinstance(value, float) and value.is_integer():
-            hint = 'make it text or an integer, as pandas does with .astype("Int64")'
-        allowed = "must be a string that is not empty, or an integer"
-        return _bad(name, allowed, value, hint if isinstance(value, float) else "")
+        hint = ""
+        if isinstance(value, bytes):
+            hint = 'decode it, as pandas does with .str.decode("utf-8"), or write it in hexadecimal'
+        elif isinstance(value, float):
+            hint = "make it text or an integer, since 1.10 and 1.1 are one float"
+            if value.is_integer():
+                hint = 'make it text or an integer, as pandas does with .astype("Int64")'
+        return _bad(name, "must be a string that is not empty, or an integer", value, hint)
     if name_fits(value):
         return None
     return _bad(name, f"must be {NAME_LIMIT}", value)
