@@ -339,3 +339,12 @@ def test_options_that_do_not_hold_for_every_file_lead_to_a_feed_for_each(capsys,
     assert found["outcomes"] == {"tp": 1, "fp": 1, "fn": 0, "tn": 0}
     config.write_text(config.read_text().replace("paid", "pay"))
     assert "every file" not in ran(capsys, "replay", "-c", config).err
+
+
+def test_columns_within_columns_are_listed_where_none_is_the_time(capsys, tmp_path):
+    rows = [{"claim": {"id": 7, "made": SECOND}, "out": {"flag": 1}, "truth": 1}]
+    path = tmp_path / "claims.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    done = ran(capsys, "replay", path)
+    assert done.code == 3
+    assert "has no column 'ts', got claim.id, claim.made, out.flag, truth; " in done.err

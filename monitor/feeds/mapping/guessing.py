@@ -93,7 +93,7 @@ def mapping_for_table(
         asked = shown_as({**dict.fromkeys(lacking, _UNKNOWN), **_asked(known, certain, proposals)})
         absent = (f", and no column {column!r} for {key}" for key, column in lacking.items())
         lack = f"has no column 'ts'{''.join(absent)}"
-        raise ColumnError(_advice(name, lack, columns, asked))
+        raise ColumnError(_advice(name, lack, _with_nested(columns, look), asked))
     return mapping
 
 
@@ -193,6 +193,13 @@ def names_of(record: Mapping[str, Any]) -> Iterator[str]:
         record: JSON.
     """
     return (name for name, _ in items_of(record))
+
+
+def _with_nested(columns: Sequence[str], look: Look) -> list[str]:
+    """Return the columns, in place of one that has columns within it these, as first seen."""
+    first = next(iter(look()), {})
+    within = {c: [*names_of({c: first[c]})] for c in columns if isinstance(first.get(c), Mapping)}
+    return [name for column in columns for name in within.get(column, [column])]
 
 
 def to_stderr(text: str) -> None:
