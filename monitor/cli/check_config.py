@@ -40,7 +40,7 @@ def run(args: Namespace) -> int:
     warn(config)
     for finding in found:
         if not finding.is_fault:
-            tell(finding.text)
+            tell(f"{finding.text}{_advice(finding)}")
     if not config.feeds:
         tell(f"`run` needs a feed: {unavailable_feeds(config)[0]}")
     return 0 if is_ok else USAGE

@@ -15,6 +15,7 @@ from monitor.config.fields import is_url
 from monitor.config.quantities import count_of
 from monitor.errors import FeedError
 from monitor.events.columns import VERSION_KEY, EventBatch
+from monitor.events.record_order import RecordOrder
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds import files
 from monitor.feeds.blocks import TornError, blocks, pieces
@@ -41,7 +42,7 @@ class Finding(NamedTuple):
             what is worth knowing, or could not be looked at.
         text: one line.
         feed: that it was seen of; None until that is known.
-        rejected: the records looked at, where none of them can be used; else empty.
+        rejected: those of the records looked at that cannot be used.
     """
 
     is_fault: bool
@@ -104,9 +105,11 @@ def _file(name: str, feed: FileFeed, settings: DecodeSettings) -> Iterator[Findi
     if first is None or not first.records:
         yield _unchecked(f"{name}, which is empty")
         return
-    if fault := _rejected(first):
-        yield fault
-        return
+    if rejected := _rejected(first):
+        yield rejected
+        if rejected.is_fault:
+            return
+    yield from _disorder(name, first, feed)
     if len(first.predictions) or len(first.outcomes):
         yield from _missing_keys(name, head, feed, settings)
     if not head.tabular:
@@ -166,7 +169,7 @@ def _database(feed: SqlFeed, settings: DecodeSettings) -> Iterator[Finding]:
 
 
 def _asked(feed: SqlFeed, settings: DecodeSettings) -> Finding | None:
-    """Run the query for its first rows; None where they can be used."""
+    """Run the query for its first rows; None where all can be used."""
     from monitor.feeds.sql.cursor import Cursor, CursorError  # noqa: PLC0415  # an extra
     from monitor.feeds.sql.row_decoder import RowDecoder  # noqa: PLC0415  # as above
     from monitor.feeds.sql.row_finder import find_rows  # noqa: PLC0415  # as above
@@ -190,13 +193,24 @@ def _asked(feed: SqlFeed, settings: DecodeSettings) -> Finding | None:
     return _rejected(batch)
 
 
+def _disorder(name: str, first: EventBatch, feed: FileFeed) -> Iterator[Finding]:
+    """Yield how far the first predictions are out of the order of time, if they are."""
+    order, column = RecordOrder(), feed.fields.get("ts")
+    order.add(first)
+    if fault := order.fault(0, column if isinstance(column, str) else "ts"):
+        yield Finding(False, f"{name}: {fault}")
+
+
 def _rejected(batch: EventBatch) -> Finding | None:
-    """Return why all records of a batch are rejected; None where some are not."""
-    if not batch.records or len(batch.rejected) < batch.records:
+    """Return why records of a batch are rejected, a fault where all are; None where none is."""
+    if not batch.rejected:
         return None
-    first, looked = batch.rejected[0], count_of(batch.records, "record")
-    why = f"{first.position}: {first.reason}: {first.detail}"
-    return _fault(f"the first {looked} cannot be used, {why}")._replace(rejected=batch.rejected)
+    first, looked = batch.rejected[0], f"the first {count_of(batch.records, 'record')}"
+    why = f"cannot be used, {first.position}: {first.reason}: {first.detail}"
+    if len(batch.rejected) == batch.records:
+        return _fault(f"{looked} {why}")._replace(rejected=batch.rejected)
+    some = f"{len(batch.rejected):,} of {looked} {why}"
+    return Finding(is_fault=False, text=some, rejected=batch.rejected)
 
 
 def _fault(text: str) -> Finding:

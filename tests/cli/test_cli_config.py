@@ -301,3 +301,26 @@ def test_a_segment_key_that_no_prediction_of_a_file_has_is_named(
     assert checked.code == 0
     expected = f"feeds[0]: {path}: segments: the first 1 record {said}\n" if said else ""
     assert checked.err == expected
+
+
+def test_records_that_run_would_reject_or_find_out_of_order_are_told(capsys, tmp_path):
+    config, file = tmp_path / "monitor.yaml", tmp_path / "cases.csv"
+    config.write_text(
+        f"state: {{directory: {tmp_path}/state}}\n"
+        f"feeds: [{{type: file, path: {file}, fields: {{ts: made}}}}]\n"
+    )
+    rows = [f"{1_780_000_000 + 9_000 * n},{n % 2},{n % 2}\n" for n in range(600)]
+    rows[7:9] = [f"{row.split(',')[0]},1,NA\n" for row in rows[7:9]]
+    file.write_text("".join(["made,prediction,label\n", *rows]))
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 0
+    assert checked.err == (
+        f"feeds[0]: 2 of the first 600 records cannot be used, {file}:9: bad_value: label: must be "
+        "0, 1, true, false or null, got \"NA\"; 'NA' seems to stand for no class: values: {label: "
+        '{missing: ["", NA]}}\n'
+    )
+    file.write_text("".join(["made,prediction,label\n", *rows[:6], *rows[:8:-1]]))
+    checked = ran(capsys, "check-config", config)
+    assert checked.code == 0
+    assert checked.err.startswith(f"feeds[0]: {file}: ")
+    assert checked.err.endswith("follow the order of the records; sort them by made\n")
