@@ -95,3 +95,12 @@ def test_a_row_that_is_folded_counts_in_the_other_one(moves, rows):
         ring.advance(times)
         expected.advance(times)
     assert not list(differences(ring.state(), expected.state()))
+
+
+def test_counts_that_32_bits_are_too_few_for_are_folded():
+    ring = ring_by("python")
+    ring.advance(np.zeros(MODELS, dtype=np.int64))
+    for row in (1, 2):
+        add(ring, [(0, row, 0, 2**31 - 2)])
+    ring.fold(1, 2)
+    assert ring.table(0, 1, np.array([1, 2]))[0].tolist() == [[0, 0], [2**32 - 4, 0]]
