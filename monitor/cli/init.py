@@ -81,7 +81,7 @@ def _surveyed(
     config = _config(threshold=_THRESHOLD if scored else None)
     names = scored_classes(columns) if scored else ()
     surveyor, feed = _read(looked, mapping, _with_classes(config, names) if names else config)
-    found = () if names else class_names(feed.faults, names)
+    found = () if names else class_names(feed.faults, names, _taken(surveyor, mapping))
     while found and len(names) < MOST_CLASSES:
         names = in_order((*names, *found[: MOST_CLASSES - len(names)]))
         surveyor, feed = _read(looked, mapping, _with_classes(config, names))
@@ -112,6 +112,19 @@ def _read(
     for batch in feed.batches():
         surveyor.monitor.apply(batch)
     return surveyor, feed
+
+
+def _taken(surveyor: Surveyor, mapping: MappedRecords) -> frozenset[str]:
+    """Return which of 0 and 1 came as classes; none where the mapping says what stands for them."""
+    snapshot = surveyor.monitor.snapshot()
+    labelled = snapshot.lifetime.counts
+    came = {
+        "0": int(labelled.actual_negative.sum())
+        + sum(model.predictions_negative for model in snapshot.models),
+        "1": int(labelled.actual_positive.sum())
+        + sum(model.predictions_positive for model in snapshot.models),
+    }
+    return frozenset(name for name, cases in came.items() if cases and not mapping.values)
 
 
 def _with_classes(config: Config, names: tuple[str, ...]) -> Config:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -10,30 +10,41 @@ from monitor.cli.rejected_records import RejectedRecords
 from monitor.config.classes import MANY, MOST_CLASSES, ClassName
 from monitor.config.mapping import ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
-from monitor.feeds.odd_values import Values, look_like_scores, stands_for_no_class
+from monitor.feeds.odd_values import (
+    Values,
+    look_like_scores,
+    number_further_classes,
+    stands_for_no_class,
+)
 
 _SCORE = "scores."
 _NAME: TypeAdapter[str] = TypeAdapter(ClassName)
 
 
-def class_names(rejected: RejectedRecords, known: tuple[str, ...]) -> tuple[str, ...]:
+def class_names(
+    rejected: RejectedRecords, known: tuple[str, ...], taken: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return names of classes that are not known yet, in alphabetical order.
 
     Two values of a model without known classes are left out: which of them is the positive class
-    only a person knows. Numbers between 0 and 1 are left out too: they seem to be scores. So are
-    names that a configuration refuses, such as those with a line break.
+    only a person knows. So are two of predictions and two others of labels, which name the same two
+    classes. Numbers between 0 and 1 are left out too: they seem to be scores. So are names that a
+    configuration refuses, such as those with a line break. 0 and 1 are names beside predictions of
+    2 or more: the model numbers its classes.
 
     Args:
         rejected: records that were rejected while the known ones were the classes.
         known: names of classes.
+        taken: which of 0 and 1 came and were taken for the classes of a model of two.
     """
-    values = [
-        value
-        for field in ClassField
-        for value in _classes(rejected.values(RejectReason.BAD_VALUE, field))
-        if isinstance(value, str | int)
-    ]
-    found = {text for value in values if _is_name(text := text_of(value))} - set(known)
+    values = [_classes(rejected.values(RejectReason.BAD_VALUE, field)) for field in ClassField]
+    predicted, labelled = ({t for v in each if _is_name(t := text_of(v))} for each in values)
+    differ = predicted and labelled and not predicted & labelled
+    if differ and not known and max(len(predicted), len(labelled)) < MANY:
+        return ()
+    found = (predicted | labelled) - set(known)
+    if number_further_classes(values[0]):
+        found |= set(taken)
     return tuple(sorted(found)) if len(found) + len(known) >= MANY else ()
 
 
@@ -77,4 +88,5 @@ def _rank(name: str) -> tuple[bool, int, str]:
 def _classes(values: Values) -> list[str | float]:
     """Return those values that may be classes."""
     given = [value for value in values if not stands_for_no_class(text_of(value))]
-    return [] if look_like_scores(given) else given
+    numbers = (v for v in given if isinstance(v, str | int) or float(v).is_integer())
+    return [] if look_like_scores(given) else [*numbers]

@@ -99,6 +99,15 @@ class RejectedRecords:
         """
         return [field for (why, field), _ in self._numbers.most_common() if why is reason]
 
+    def number(self, reason: RejectReason, field: str) -> int:
+        """Return how many records were rejected for a reason and a field.
+
+        Args:
+            reason: why they were rejected.
+            field: at fault.
+        """
+        return self._numbers[reason, field]
+
     def field(self, reason: RejectReason) -> str:
         """Return the field most often at fault for a reason; "" if no record was rejected for it.
 

@@ -16,6 +16,7 @@ from monitor.feeds.odd_values import (
     have_decimal_comma,
     have_percent_sign,
     look_like_scores,
+    number_further_classes,
     stands_for_no_class,
     texts_of,
 )
@@ -25,6 +26,11 @@ _TWO = 2
 _PERCENT = 100
 _COLUMN, _VALUE = "COLUMN", "VALUE"
 """What stands for a name or a value that only a person knows."""
+MANY_CLASSES = (
+    "for a model of more than two classes, list them as its classes in a configuration, which "
+    "precision-monitor init FILE writes"
+)
+"""What to do with names of more than two classes."""
 _FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"
 
 
@@ -66,9 +72,8 @@ def class_hint(field: str, values: Values, allowed: str, notation: Notation) -> 
     if absent or len(classes) != _TWO:
         asked, lists = f"{asked}, and which of none", {**lists, "missing": absent or [_VALUE]}
     asked += f": {notation.classes(field, lists)}"
-    if len(classes) > _TWO:
-        many = "for a model of more than two classes, list them as its classes in a configuration"
-        asked += f"; {many}, which precision-monitor init FILE writes"
+    if len(classes) > _TWO or number_further_classes(classes):
+        asked = f"{MANY_CLASSES}; for one of two, {asked}"
     return f"{asked}; records have {_listed(classes)}" if classes else asked
 
 

@@ -12,7 +12,7 @@ from monitor.cli.rejected_values import (
     time_hint,
     unit_hint,
 )
-from monitor.config.mapping import NO_FIELD, text_of
+from monitor.config.mapping import NO_FIELD, ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
@@ -20,7 +20,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
 from monitor.feeds.mapping.written import ASKED
-from monitor.feeds.odd_values import stands_for_no_class
+from monitor.feeds.odd_values import Values, stands_for_no_class, texts_of
 
 _SHOWN = 3
 _COLUMN = "COLUMN"
@@ -104,7 +104,8 @@ def _bad_value(rejected: RejectedRecords) -> str:
         return _VALUES[field].format(keys=keys)
     values = rejected.values(RejectReason.BAD_VALUE, field)
     if field in table_fields.CLASSES:
-        return class_hint(field, values, rejected.allowed(RejectReason.BAD_VALUE, field), notation)
+        both = _with_those_of_the_other(rejected, field, values)
+        return class_hint(field, both, rejected.allowed(RejectReason.BAD_VALUE, field), notation)
     if rejected.allowed(RejectReason.BAD_VALUE, field) == NAME_LIMIT:
         return f"shorten {field}, as by a hash, to {NAME_LIMIT}"
     if field == "score":
@@ -114,6 +115,13 @@ def _bad_value(rejected: RejectedRecords) -> str:
     return (
         time_hint(field, values, column, notation) if of_time else name_hint(field, values, column)
     )
+
+
+def _with_those_of_the_other(rejected: RejectedRecords, field: str, values: Values) -> Values:
+    """Add values of labels to those of predictions, or the reverse, where they name the same."""
+    fields = (str(one) for one in ClassField if one != field)
+    others = [v for one in fields for v in rejected.values(RejectReason.BAD_VALUE, one)]
+    return [*values, *others] if set(texts_of(values)) & set(texts_of(others)) else values
 
 
 def _other_unit(rejected: RejectedRecords) -> str:

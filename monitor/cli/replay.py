@@ -70,7 +70,7 @@ def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: Record
         ]
     else:
         blocks = [replay_text(snapshot)]
-    last = ending(snapshot, args, feed.faults.notation, monitor.history, feed.contradictions)
+    last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions)
     return "\n\n".join(filter(None, [*blocks, last]))
 
 

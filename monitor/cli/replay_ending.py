@@ -10,7 +10,8 @@ from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
-from monitor.cli.usable import mostly_rejected
+from monitor.cli.rejected_records import RejectedRecords
+from monitor.cli.usable import unjudged
 from monitor.config.quantities import count_of
 from monitor.diagnosis.ending_unlabelled import end_behind_a_week
 from monitor.diagnosis.no_outcomes import without_outcomes
@@ -20,7 +21,6 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
 from monitor.feeds.files import STDIN
-from monitor.feeds.mapping.written import Notation
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
@@ -42,23 +42,24 @@ _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 def ending(
     snapshot: Snapshot,
     args: Namespace,
-    notation: Notation,
+    faults: RejectedRecords,
     history: Callable[[str], History],
     contradictions: Sequence[str] = (),
 ) -> str:
     """Return the last lines.
 
-    Nothing counts as judged where most records were rejected, or where no record has a positive
-    value.
+    Nothing counts as judged where most records were rejected, or predictions of a third class, or
+    where no record has a positive value.
 
     Args:
         snapshot: after all records.
         args: of `replay`, as parsed.
-        notation: how to complete the mapping.
+        faults: of the rejected records.
         history: gives the hours of a model's totals.
         contradictions: as of `RecordedFeed`.
     """
-    unfit = "; ".join(contradictions) or _mostly_rejected(snapshot)
+    notation = faults.notation
+    unfit = "; ".join(contradictions) or _unfit(snapshot, faults)
     if unfit:
         lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
         fields = [text.partition(":")[0] for text in contradictions]
@@ -85,11 +86,9 @@ def ending(
     return "\n".join(lines)
 
 
-def _mostly_rejected(snapshot: Snapshot) -> str:
-    total = sum(snapshot.rejected.values())
-    if total == snapshot.records or not mostly_rejected(snapshot):
-        return ""
-    return f"{total:,} of {count_of(snapshot.records, 'record')} were rejected"
+def _unfit(snapshot: Snapshot, faults: RejectedRecords) -> str:
+    is_unused = sum(snapshot.rejected.values()) == snapshot.records
+    return "" if is_unused else unjudged(snapshot, faults)
 
 
 def _read(snapshot: Snapshot) -> str:

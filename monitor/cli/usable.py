@@ -6,9 +6,11 @@ from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejection_hints import hint, stand_for_no_class
-from monitor.config.mapping import NO_FIELD
+from monitor.config.mapping import NO_FIELD, ClassField
 from monitor.config.quantities import count_of
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.mapping.written import Notation
+from monitor.feeds.odd_values import are_of_more_classes
 from monitor.report.repeated_ids import repeats_beside_versions
 from monitor.snapshot import Snapshot
 
@@ -43,6 +45,24 @@ def mostly_rejected(snapshot: Snapshot) -> bool:
     return sum(snapshot.rejected.values()) * 2 > snapshot.records
 
 
+def unjudged(snapshot: Snapshot, faults: RejectedRecords) -> str:
+    """Return why nothing counts as judged; "" where it does.
+
+    Args:
+        snapshot: after all records, some of which could be used.
+        faults: of the rejected records.
+    """
+    total, field = sum(snapshot.rejected.values()), ClassField.PREDICTION
+    if mostly_rejected(snapshot):
+        return f"{total:,} of {count_of(snapshot.records, 'record')} were rejected"
+    values = faults.values(RejectReason.BAD_VALUE, field)
+    allowed = faults.allowed(RejectReason.BAD_VALUE, field)
+    number = faults.number(RejectReason.BAD_VALUE, field)
+    if not are_of_more_classes(values, allowed, number, snapshot.records):
+        return ""
+    return f"{count_of(number, 'prediction')} of further classes than 0 and 1 were rejected"
+
+
 def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> None:
     """Print a warning where more than half of the predictions have an id that came before.
 
@@ -75,8 +95,8 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     """Print a last line where records were rejected, or none came; return the exit code.
 
-    It is a warning where most were rejected, where the values of a class seem to stand for none,
-    and where the others hold no outcome.
+    It is a warning where nothing counts as judged, where the values of a class seem to stand for
+    none, and where the others hold no outcome.
 
     Args:
         snapshot: after all records.
@@ -94,6 +114,6 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     if total == snapshot.records:
         tell(f"error: {rejected_text(snapshot, faults)}")
     elif total:
-        warns = mostly_rejected(snapshot) or without_them or stand_for_no_class(faults)
+        warns = bool(unjudged(snapshot, faults)) or without_them or stand_for_no_class(faults)
         tell(f"{'warning: ' if warns else ''}{rejected_text(snapshot, faults)}")
     return UNREADABLE if total == snapshot.records else 0

@@ -10,6 +10,8 @@ from monitor.config.mapping import text_of
 Values = Sequence[str | float]
 """Distinct values of a field that do not fit, the most frequent first."""
 
+_STRAY = 100
+"""Records of which one with another class is a stray one."""
 _NO_CLASS = frozenset(
     (
         *("", "nan", "na", "n/a", "#n/a", "<na>", "nat", "null", "(null)", "\\n", "nil", "none"),
@@ -46,6 +48,34 @@ def look_like_scores(values: Values) -> bool:
     (True, False, False)
     """
     return bool(values) and all(0 < _number(value) < 1 for value in values)
+
+
+def are_of_more_classes(values: Values, allowed: str, rejected: int, records: int) -> bool:
+    """Return whether a model numbers more classes than 0 and 1, by predictions that do not fit.
+
+    Args:
+        values: of these predictions.
+        allowed: what a prediction must be, as of `Rejection.allowed`.
+        rejected: how many predictions do not fit; fewer than one of 100 records are stray ones.
+        records: of all.
+
+    >>> are_of_more_classes([2], "0, 1, true or false", 40, 100)
+    True
+    """
+    is_binary, is_frequent = not are_named_classes(allowed), rejected * _STRAY >= records
+    return is_binary and is_frequent and number_further_classes(values)
+
+
+def number_further_classes(values: Values) -> bool:
+    """Return whether some value is a whole number above 1, as of a third class beside 0 and 1.
+
+    Args:
+        values: of a prediction or a label.
+
+    >>> number_further_classes(["2"]), number_further_classes([7.0]), number_further_classes(["-1"])
+    (True, True, False)
+    """
+    return any(text.isdecimal() and text.lstrip("0") not in {"", "1"} for text in texts_of(values))
 
 
 def are_infinite(values: Values) -> bool:

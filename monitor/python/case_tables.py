@@ -89,8 +89,8 @@ class CaseReader:
                 to hold the predictions, or the labels.
 
         Warns:
-            UserWarning: more than half of the rows cannot be used, or no row has a positive value
-                of `values` and several others came.
+            UserWarning: more than half of the rows cannot be used, or those of a third class, or
+                no row has a positive value of `values` and several others came.
         """
         columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}
         mapping = mapping_of(columns, self._values, self._time)
@@ -104,7 +104,7 @@ class CaseReader:
         if not rows:
             raise ValueError(f"{name}: has no rows")
         _check_labelled(name, found, reader.columns.get("label"))
-        if rejected.total * 2 > rows:
+        if rejected.spoil(rows):
             hint = rejected.hint()
             shown = f"{rejected.first[0].position}: {rejected.first[0].detail}{hint and '; '}{hint}"
             if rejected.total == rows:

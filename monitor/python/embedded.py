@@ -120,9 +120,9 @@ class EmbeddedMonitor(Monitor):
             ValueError: the columns cannot hold events, or every row was rejected.
 
         Warns:
-            UserWarning: more than half of the rows were rejected, or labels that seem to stand for
-                none; no row has a positive value of `values` and several others came; or many rows
-                are more than a day older than rows before them.
+            UserWarning: more than half of the rows were rejected, or those of a third class, or labels
+                that seem to stand for none; no row has a positive value of `values` and several
+                others came; or many rows are more than a day older than rows before them.
 
         >>> monitor = EmbeddedMonitor()
         >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}
@@ -150,15 +150,15 @@ class EmbeddedMonitor(Monitor):
                 order.add(batch)
             again, relabelled = self._stages.repeated
             self._order, lost = order, self._unmatched_labels() - lost
-        hint, mostly = rejected.hint(), rejected.total * 2 > rows
+        hint, spoilt = rejected.hint(), rejected.spoil(rows)
         found = TableRead(
             rows=rows,
             rejected=rejected.by_reason,
             duplicates=again - predictions + (relabelled - labels if alone else 0),
             first=tuple(rejected.first),
-            note="\n".join(filter(None, [reader.note, "" if mostly else hint])),
+            note="\n".join(filter(None, [reader.note, "" if spoilt else hint])),
         )
-        if mostly or rejected.stand_for_no_class:
+        if spoilt or rejected.stand_for_no_class:
             advice = f"{hint and '; '}{hint}\n{found!r}"
             if rejected.total == rows:
                 raise ValueError(f"table: every row was rejected{advice}")

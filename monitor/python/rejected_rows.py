@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from monitor.config.mapping import TimeUnit
+from monitor.config.mapping import ClassField, TimeUnit
 from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL
@@ -16,8 +16,10 @@ from monitor.feeds.odd_values import (
     Values,
     are_infinite,
     are_named_classes,
+    are_of_more_classes,
     have_decimal_comma,
     look_like_scores,
+    number_further_classes,
     stands_for_no_class,
     texts_of,
 )
@@ -96,6 +98,19 @@ class RejectedRows:
         for (reason, _), number in self._numbers.items():
             found[str(reason)] += number
         return dict(found)
+
+    def spoil(self, rows: int) -> bool:
+        """Return whether the other rows tell nothing: most were rejected, or those of a class.
+
+        Args:
+            rows: of the table.
+        """
+        kind = (RejectReason.BAD_VALUE, str(ClassField.PREDICTION))
+        examples = self._examples.get(kind, [])
+        values = [one.value for one in examples if isinstance(one.value, str | int | float)]
+        allowed = examples[0].allowed if examples else ""
+        of_class = are_of_more_classes(values, allowed, self._numbers[kind], rows)
+        return of_class or self.total * 2 > rows
 
     def hint(self) -> str:
         """Return what to write so that the most frequent kind is read; "" where that is not known.
@@ -187,4 +202,5 @@ def _class_hint(field: str, values: Values, allowed: str, many: str) -> str:
         return f"give one of the configured classes, {allowed}, or add the others to `classes`"
     positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
     asked = f"say which values are of the positive class, {positive}"
-    return f"{asked}, {many}" if len(texts) > _TWO else asked
+    is_many = len(texts) > _TWO or number_further_classes(values)
+    return f"{asked}, {many}" if is_many else asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from monitor.config import Labelling, load_config
 DAY = 86_400
 
 
-def stream(path: Path, classes: list[str | int], *, cases: int = 4_000) -> Path:
+def stream(path: Path, classes: Sequence[str | float], *, cases: int = 4_000) -> Path:
     """Predictions of these classes in turn, a tenth of them wrong, and labels a day later."""
     events = []
     for case in range(cases):
@@ -31,16 +32,24 @@ def stream(path: Path, classes: list[str | int], *, cases: int = 4_000) -> Path:
 
 
 @pytest.mark.parametrize(
-    "classes", [["card", "loan", "other"], [3, 5, 7, 9], ["a", "b", "N/A" + "!"]]
+    "classes",
+    [
+        ["card", "loan", "other"],
+        [3, 5, 7, 9],
+        [0, 1, 2],
+        [1, 2, 3],
+        [0.0, 1.0, 2.0],
+        ["a", "b", "N/A" + "!"],
+    ],
 )
 def test_the_classes_that_came_are_those_of_the_configuration(
-    classes: list[str | int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    classes: list[str | float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     events, output = stream(tmp_path / "events.ndjson", classes), tmp_path / "monitor.yaml"
     done = ran(capsys, "init", events, "-o", output)
     assert (done.code, "4,000 predictions in 20 days" in done.err) == (0, True)
     (model,) = load_config(output).models.values()
-    assert model.classes == tuple(sorted(map(str, classes)))
+    assert model.classes == tuple(sorted(str(name).removesuffix(".0") for name in classes))
     assert (model.labelling, model.segments) == (Labelling.COMPLETE, ())
     assert ran(capsys, "check-config", output).code == 0
     replayed = json.loads(ran(capsys, "replay", events, "-c", output, "--json").out)
@@ -57,6 +66,77 @@ def test_a_class_is_learned_however_late_it_comes_first(
     path.write_text(path.read_text() + json.dumps(last) + "\n")
     assert ran(capsys, "init", path, "-o", output).code == 0
     assert load_config(output).models["mail"].classes == ("a", "b", "c", "rare")
+
+
+def edited(path: Path, **names: dict[object, object]) -> Path:
+    """Give predictions or labels other names."""
+    events = list(map(json.loads, path.read_text().splitlines()))
+    for event in events:
+        for field in event.keys() & names.keys():
+            event[field] = names[field].get(event[field], event[field])
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    return path
+
+
+@pytest.mark.parametrize("command", ["replay", "diagnose"])
+def test_a_third_class_by_its_number_is_no_stray_record(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = ran(capsys, command, stream(tmp_path / "events.ndjson", [0, 1, 2]))
+    assert done.code == 0
+    assert "warning: 2,667 of 8,000 records were rejected: " in done.err
+    assert "; for a model of more than two classes, list them" in done.err
+    judged = "Not judged: 1,334 predictions of further classes than 0 and 1 were rejected."
+    assert " ".join(done.out.split()).endswith(judged) is (command == "replay")
+
+
+def test_few_predictions_of_2_are_stray_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", [0, 1])
+    lines = path.read_text().splitlines()
+    lines[5] = (
+        lines[5]
+        .replace('"prediction": 0', '"prediction": 2')
+        .replace('"prediction": 1', '"prediction": 2')
+    )
+    path.write_text("\n".join(lines) + "\n")
+    done = ran(capsys, "replay", path)
+    assert "1 of 8,000 records was rejected: 1 bad_value" in done.err
+    assert "warning" not in done.err
+    assert "Judged: mail: " in done.out
+
+
+def test_numbers_of_labels_alone_add_no_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = edited(stream(tmp_path / "events.ndjson", [0, 1, 2]), prediction={2: 1})
+    output = tmp_path / "monitor.yaml"
+    assert ran(capsys, "init", path, "-o", output).code == 0
+    assert load_config(output).models["mail"].classes == ()
+
+
+def test_a_third_name_among_the_labels_is_a_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = edited(
+        stream(tmp_path / "events.ndjson", ["no", "yes", "open"]), prediction={"open": "no"}
+    )
+    done = ran(capsys, "replay", path)
+    assert "; for a model of more than two classes, list them as its classes" in done.err
+    assert done.err.rstrip().endswith("records have 'no', 'yes', 'open'")
+
+
+def test_labels_with_other_names_than_predictions_are_the_same_two_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = edited(
+        stream(tmp_path / "events.ndjson", ["no", "yes"]), label={"no": "fine", "yes": "fraud"}
+    )
+    for command in ("replay", "init"):
+        done = ran(capsys, command, path, *(("-o", tmp_path / "m") if command == "init" else ()))
+        assert (done.code, "more than two" in done.err) == (3, False)
+        assert "--positive prediction=VALUE; records have 'no', 'yes'" in done.err
 
 
 @pytest.mark.slow

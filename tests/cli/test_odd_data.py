@@ -173,12 +173,12 @@ HINTS = {
     "three values": (
         of_labels("fraud", "legit", "open"),
         (),
-        (f"{ALL_CLASSES}; {MORE}; records have 'fraud', 'legit', 'open'"),
+        (f"{MORE}; for one of two, {ALL_CLASSES}; records have 'fraud', 'legit', 'open'"),
     ),
     "many values": (
         of_labels(*"ABCDEF"),
         (),
-        (f"{ALL_CLASSES}; {MORE}; records have 'A', 'B', 'C', 'D', 'E', …"),
+        (f"{MORE}; for one of two, {ALL_CLASSES}; records have 'A', 'B', 'C', 'D', 'E', …"),
     ),
     "a value that no option names": (
         of_labels("open"),

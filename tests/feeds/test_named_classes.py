@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from monitor import Monitor
+from monitor import Monitor, compare
 from monitor.cli.entry import main
 from monitor.config import Config
 
@@ -17,16 +17,17 @@ NAMES = ("card", "loan", "0", "1")
 ROWS = 300
 
 
-@pytest.fixture(params=["names", "categories", "integers"])
+@pytest.fixture(params=["names", "categories", "integers", "floats"])
 def table(request: pytest.FixtureRequest) -> tuple[pd.DataFrame, tuple[str, ...], np.ndarray]:
     """A table of outcomes, the names of its classes, and its matrix."""
     rng = np.random.default_rng(2)
     predicted, actual = rng.integers(4, size=(2, ROWS))
     matrix = np.zeros((4, 4), dtype=np.int64)
     np.add.at(matrix, (predicted, actual), 1)
-    names = ("0", "1", "2", "3") if request.param == "integers" else NAMES
+    numbers = {"integers": np.int64, "floats": np.float64}.get(request.param)
+    names = NAMES if numbers is None else ("0", "1", "2", "3")
     values = [
-        codes if request.param == "integers" else np.array(names)[codes]
+        np.array(names)[codes] if numbers is None else codes.astype(numbers)
         for codes in (predicted, actual)
     ]
     if request.param == "categories":
@@ -84,3 +85,11 @@ def test_single_events_have_scores_or_a_name() -> None:
     assert matrix_of(monitor)[:2, :2].tolist() == [[0, 1], [0, 2]]
     with pytest.raises(ValueError, match="prediction: must be 'card', 'loan', '0' or '1'"):
         monitor.predict("d", ts=1, prediction="cash")
+
+
+def test_further_numbers_of_classes_are_no_few_rejected_rows() -> None:
+    codes = np.arange(90) % 3
+    frame = pd.DataFrame({"ts": np.arange(90), "prediction": codes, "label": codes})
+    for count in (Monitor().feed, lambda table: compare(table, table)):
+        with pytest.warns(UserWarning, match=r"30 of 90 rows .*, or, of more than two, "):
+            count(frame)

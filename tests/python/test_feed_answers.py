@@ -173,10 +173,10 @@ def test_an_empty_table_is_read_without_a_warning():
 
 
 def test_some_rejected_rows_are_counted_and_shown():
-    table = {"ts": [0, None, 60, 90], "prediction": [1, 1, 7, 1], "label": [1, 0, 0, 1]}
+    table = {"ts": [0, None, 60, 90], "prediction": [1, 1, -7, 1], "label": [1, 0, 0, 1]}
     found = Monitor().feed(table)
     assert found.rejected == {"missing_field": 1, "bad_value": 1}
-    assert "row:3: prediction: must be 0, 1, true or false, got 7" in repr(found)
+    assert "row:3: prediction: must be 0, 1, true or false, got -7" in repr(found)
 
 
 def test_single_events_before_a_table_are_counted_before_it():

@@ -40,14 +40,12 @@ class ClassList:
         """Return the number of a class; None if it is no class of this model.
 
         Args:
-            value: its name, or an integer whose text is the name; 0, 1 or a bool too, where
-                the model has two classes.
+            value: its name, or a whole number whose digits are the name, as 7, 7.0 or "7.0"; 0, 1
+                or a bool too, where the model has two classes.
         """
-        if isinstance(value, str):
-            return self._number.get(value)
-        if self.is_many:
-            return self._number.get(str(value)) if _is_integer(value) else None
-        return int(value) if isinstance(value, int) and value in _BINARY else None
+        if isinstance(value, str) or self.is_many:
+            return _found(self._number, value)
+        return int(value) if isinstance(value, int | float) and value in _BINARY else None
 
     def best(self, scores: Any) -> int | None:
         """Return the number of the class with the highest score; the first of equal ones.
@@ -127,15 +125,13 @@ class NamedLabels:
         """Return the value of a label's column; None if no model has such a class.
 
         Args:
-            label: a name, an integer, a bool, or None for a retraction.
+            label: a name, a whole number, a bool, or None for a retraction.
         """
         if label is None:
             return RETRACTED
-        if isinstance(label, str):
-            return self._value.get(label)
-        if isinstance(label, int) and label in _BINARY:
+        if isinstance(label, int | float) and label in _BINARY:
             return int(label)
-        return self._value.get(str(label)) if _is_integer(label) else None
+        return _found(self._value, label)
 
     def values(self, labels: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         """Return the values of labels, and which of them fit."""
@@ -211,6 +207,20 @@ def named_outcomes(outcomes: Outcomes, number: Int64Array) -> Outcomes:
         actual_positive=np.where(many, True, number == 1),
         actual_class=np.where(many, number, NO_CLASS),
     )
+
+
+def _found(numbers: Mapping[str, int], value: Any) -> int | None:
+    """Return the number of a name, or of a whole number as integers beside gaps are written."""
+    found = numbers.get(str(value)) if isinstance(value, str) or _is_integer(value) else None
+    if found is None and isinstance(value, str | float):
+        return numbers.get(_whole(value))
+    return found
+
+
+def _whole(value: str | float) -> str:
+    """Return the digits of a whole number that is written with a zero after its point, else ""."""
+    digits, _, rest = str(value).partition(".")
+    return digits if rest == "0" and digits.removeprefix("-").isdecimal() else ""
 
 
 def _is_integer(value: Any) -> bool:

@@ -26,7 +26,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME_BYTES)]
 Version = Annotated[str, Meta(max_length=MAX_NAME_BYTES)]
 Time = float | Annotated[datetime, Meta(tz=True)]
 Class = bool | Annotated[int, Meta(ge=0, le=1)]
-AnyClass = bool | int | str
+AnyClass = bool | int | float | str
 """A class where some model has names for its classes."""
 Score = Annotated[float, Meta(ge=0, le=1)]
 Probability = Annotated[float, Meta(gt=0, le=1)]
