@@ -202,28 +202,41 @@ def _precision(side: _Side) -> FloatArray:
 
 
 def _independent(sides: tuple[_Side, _Side], sums: tuple[Int64Array, Int64Array]) -> FloatArray:
-    """Return the variance of the points if cases are independent, by the delta method."""
+    """Return the variance of the points if cases are independent, by the delta method.
+
+    The predictions of a class without cases on one side are those of the other: they have no error
+    of their own, and move with them.
+    """
     own = np.eye(len(sides[0].share))
     total = np.zeros_like(_in_points(*sides))
     for number, matrix in enumerate(sums):
         side, cases = sides[number], matrix.sum(axis=0)
-        moved = _Side(
-            side.share + _STEP * own, np.broadcast_to(side.predicted, (len(own), *own.shape))
-        )
-        slope = _slope(sides, number, moved)
+        moved = _with_shares(side, side.share + _STEP * own)
+        slope = _slope(sides, number, moved, sides[1 - number])
         of_share = side.share[:, None, None]
         mean, square = (of_share * slope).sum(axis=0), (of_share * slope**2).sum(axis=0)
         total += (square - mean**2) / max(cases.sum(), 1)
-        moved = _Side(np.broadcast_to(side.share, own.shape), side.predicted + _STEP * own[:, None])
-        slope = _slope(sides, number, moved)
+        lacking = sums[1 - number].sum(axis=0) == 0
+        moved = _with_predictions(side, side.predicted + _STEP * own[:, None])
+        other = sides[1 - number]
+        other = _with_predictions(other, other.predicted + _STEP * (own * lacking)[:, None])
+        slope = np.where((cases > 0)[:, None, None], _slope(sides, number, moved, other), 0.0)
         rate = ((matrix + 0.5) / (cases + 1)).T[..., None]
         total += (slope**2 * rate * (1 - rate) / (cases + 1)[:, None, None]).sum(axis=0)
     return np.maximum(total, 0.0)
 
 
-def _slope(sides: tuple[_Side, _Side], number: int, moved: _Side) -> FloatArray:
-    """Return the derivative of the points as one side moves by a step, for each of some steps."""
-    changed = (moved, sides[1]) if number == 0 else (sides[0], moved)
+def _with_shares(side: _Side, share: FloatArray) -> _Side:
+    return _Side(share, np.broadcast_to(side.predicted, (len(share), *side.predicted.shape)))
+
+
+def _with_predictions(side: _Side, predicted: FloatArray) -> _Side:
+    return _Side(np.broadcast_to(side.share, predicted.shape[:-1]), predicted)
+
+
+def _slope(sides: tuple[_Side, _Side], number: int, moved: _Side, other: _Side) -> FloatArray:
+    """Return the derivative of the points as both sides move, for each of some steps."""
+    changed = (moved, other) if number == 0 else (other, moved)
     return (_in_points(*changed) - _in_points(*sides)) / _STEP
 
 

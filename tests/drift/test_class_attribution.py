@@ -162,6 +162,24 @@ def test_a_class_without_cases_on_one_side_is_undefined_and_the_others_are_not()
     assert (confusion_changes(before, after).p_values[:, 2] == 1).all()
 
 
+@pytest.mark.parametrize("vanished", [True, False], ids=["vanished", "new"])
+def test_a_class_without_cases_on_one_side_widens_no_limits_of_the_others(vanished: object) -> None:
+    rng, with_it = np.random.default_rng(8), np.array([0.2, 0.3, 0.3, 0.2])
+    without = np.array([0.3, 0.4, 0.0, 0.3])
+    shares = (with_it, without) if vanished else (without, with_it)
+    found = []
+    for _ in range(200):
+        sides = (
+            rng.multinomial(5_000, (rates(4) * share).ravel()).reshape(4, 4) for share in shares
+        )
+        of = attribute_classes(*sides)
+        found.append([[p.points, p.upper_points - p.points] for p in (of.prevalence, of.leaked)])
+    points, half = np.moveaxis(np.array(found), 2, 0)
+    others = [0, 1, 3]
+    errors = half.mean(axis=0)[:, others] / 1.96
+    np.testing.assert_allclose(errors, points.std(axis=0)[:, others], rtol=0.2)
+
+
 @pytest.mark.parametrize("at_once", [1, 20, 100_000])
 def test_days_that_scatter_widen_the_limits_as_leaving_each_out_says(
     monkeypatch: pytest.MonkeyPatch, at_once: int
