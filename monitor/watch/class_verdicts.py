@@ -25,7 +25,8 @@ def verdict_on_whole(
     A class that certainly degraded makes it degraded, else one that improved makes it improved,
     else one whose operating point moved. Else, where the accuracy within the actual classes held
     and none of them moved, the shares of the classes shifted if that of one certainly changed, or
-    nothing changed.
+    nothing changed. Where it is not known that it held, a certain change of a share is a move
+    whose cause is open.
 
     Args:
         found: verdicts of the classes on the window; the errors behind them allow for their
@@ -57,7 +58,7 @@ def verdict_on_whole(
         verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
         return WindowVerdict(verdict=verdict, rests_on=cases)
     because = _because(found)
-    if moved and cases and because in (Because.STEADY, Because.TOO_FEW):
+    if (moved or shifted) and cases and because in (Because.STEADY, Because.TOO_FEW):
         because = Because.MOVED
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
 

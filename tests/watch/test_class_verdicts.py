@@ -143,6 +143,15 @@ def test_the_share_of_one_class_that_changed_is_a_shift_of_the_whole() -> None:
     assert both is Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
 
 
+def test_a_share_that_changed_is_no_steady_model_where_the_accuracy_may_have_moved() -> None:
+    shifted, steady = found_at(Verdict.NO_CHANGE, Status.CHANGED), found_at(Verdict.NO_CHANGE)
+    steady = replace(steady, verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.STEADY)
+    found = verdict_on_whole([shifted, steady, steady], 9, held=False, moved=False)
+    assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
+    alone = verdict_on_whole([steady, steady], 9, held=False, moved=False)
+    assert alone.because is Because.STEADY
+
+
 def test_without_a_judgement_of_any_class_nothing_is_said_of_the_whole() -> None:
     assert (
         verdict_on_whole([NOT_COMPARED] * 3, 50, held=True, moved=False).because
