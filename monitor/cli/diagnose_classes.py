@@ -59,7 +59,7 @@ def run_classes(
     Raises:
         MonitorError: an option or a file cannot be used.
     """
-    _check_output(args)
+    _check_options(args)
     for batch in feed.batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
@@ -87,7 +87,7 @@ def show_remote_classes(args: Namespace, found: Mapping[str, Any], text: Callabl
     Raises:
         UsageError: an option does not go with many classes.
     """
-    _check_output(args)
+    _check_options(args)
     show(json.dumps(found, indent=2) if args.json else text().rstrip())
     return _verdict(found["model_worse"])
 
@@ -96,6 +96,11 @@ def _verdict(worse: str) -> str:
     return Verdict.MODEL_DEGRADED if worse == "yes" else ""
 
 
-def _check_output(args: Namespace) -> None:
+def _check_options(args: Namespace) -> None:
     if args.html is not None:
         raise UsageError("--html: shows models of two classes only; leave it out")
+    if args.segments is not None:
+        raise UsageError(
+            "--segments: are those of models of two classes only; leave it out, since classes are "
+            "compared within the actual classes"
+        )

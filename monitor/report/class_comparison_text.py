@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from textwrap import wrap
+
+import numpy as np
 
 from monitor.config.quantities import format_time
 from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
 from monitor.drift.class_attribution import Contributions
+from monitor.report.diagnosis_text import COLUMNS
 from monitor.report.printable import one_line
 
 _SHOWN = 10
@@ -74,7 +78,9 @@ def confusion_sentence(found: ClassComparison, predicted: int, actual: int) -> s
 
 def _lines(found: ClassComparison) -> Iterator[str]:
     before, after = found.ranges
-    yield class_headline(found)
+    yield from wrap(class_headline(found), COLUMNS)
+    if moved := _most_moved(found):
+        yield from wrap(f"What moved precision? {moved}.", COLUMNS)
     yield ""
     yield f"{one_line(found.model)}: {before} and {after} (UTC, days)"
     if found.mature_until is not None and found.mature_until < after.closes:
@@ -90,7 +96,8 @@ def _lines(found: ClassComparison) -> Iterator[str]:
         moved = f"{_ratio(sides[0])} → {_ratio(sides[1])}"
         points = "".join(f"{_point(float(part.points[number])):>16}" for part in parts)
         yield f"{one_line(name):<{wide}}{moved:>17}{points}"
-        yield " " * (wide + 17) + "".join(f"{_limits(part, number):>16}" for part in parts)
+        if limits := "".join(f"{_limits(part, number):>16}" for part in parts).rstrip():
+            yield " " * (wide + 17) + limits
     yield (
         "points of precision, and their 95 % intervals; prevalence of all classes, recall of the "
         "class, leaks of the others"
@@ -98,6 +105,26 @@ def _lines(found: ClassComparison) -> Iterator[str]:
     cells = moved_confusions(found)
     yield from _moved("Confusions that certainly changed", found, pairs_of(cells))
     yield from _moved("Recall that certainly changed", found, recalls_of(cells))
+
+
+def _most_moved(found: ClassComparison) -> str:
+    """Return the class whose precision certainly moved most, with its parts; "" without any."""
+    of = found.attribution
+    points, certain = of.change.points, of.change.lower_points * of.change.upper_points > 0
+    if not certain.any():
+        return ""
+    number = int(np.argmax(np.where(certain, np.abs(points), -1.0)))
+    leaks = of.leaks.points[number]
+    most = int(np.argmax(np.abs(leaks)))
+    is_certain = of.leaks.lower_points[number, most] * of.leaks.upper_points[number, most] > 0
+    from_one = f", of {one_line(found.names[most])} most ({_point(leaks[most])})"
+    verb = "rose" if points[number] > 0 else "fell"
+    return (
+        f"That of {one_line(found.names[number])} {verb} most, by {_point(points[number])[1:]} "
+        f"points: prevalence of all classes {_point(of.prevalence.points[number])}, its recall "
+        f"{_point(of.recall.points[number])}, leaks of the others "
+        f"{_point(of.leaked.points[number])}{from_one if is_certain else ''}"
+    )
 
 
 def _moved(title: str, found: ClassComparison, cells: list[tuple[int, int]]) -> Iterator[str]:

@@ -118,6 +118,15 @@ def test_shifted_class_ratios_alone_are_no_worse_model(
         assert parts.prevalence.points[digit] < 0.6 * parts.change.points[digit]
     assert not found.changes.is_worse
     assert class_headline(found).startswith("Is the model worse? Not shown")
+    said = " ".join(class_comparison_text(found).split())
+    most = np.nanargmax(np.abs(parts.change.points))
+    verb = "rose" if parts.change.points[most] > 0 else "fell"
+    size = f"{100 * abs(parts.change.points[most]):.1f}"
+    mix = f"{100 * parts.prevalence.points[most]:+.1f}"
+    answer = (
+        f"What moved precision? That of {most} {verb} most, by {size} points: prevalence of all"
+    )
+    assert f"{answer} classes {mix}, " in said
 
 
 def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparison]) -> None:
@@ -126,6 +135,10 @@ def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparis
     assert class_headline(found).startswith("The model is worse: 4 taken for 9 rose from ")
     text = class_comparison_text(found)
     assert "- 4 taken for 9 rose from " in text
+    leaks = found.attribution.leaks.points[np.nanargmax(np.abs(found.attribution.change.points))]
+    source = np.argmax(np.abs(leaks))
+    assert f", of {source} most ({100 * leaks[source]:+.1f})." in " ".join(text.split())
+    assert all(line == line.rstrip() for line in text.splitlines())
     of = found.attribution
     for part in (of.change, of.prevalence, of.recall, of.leaked):
         lower, upper = (100 * float(end[9]) for end in (part.lower_points, part.upper_points))
@@ -163,6 +176,7 @@ def test_diagnose_says_so_in_text_json_and_its_exit_code(
         ([], "--before: must be given, since there is no reference that is complete"),
         (["--before", "1970-01-01T06:00:00Z..1970-01-02"], "--before: must be whole days (UTC)"),
         (["--html", "report.html"], "--html: shows models of two classes only"),
+        (["--segments", "region"], "--segments: are those of models of two classes only"),
         (
             ["--before", "1970-01-01..1970-01-03", "--after", "1971-01-01..1971-01-02"],
             "--after: no outcome of 'm' lies in",
