@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from monitor.diagnosis.class_comparison import (
     counted_days,
 )
 from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.drift.class_attribution import attribute_classes
 from monitor.engine import Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.report.class_comparison_text import class_comparison_text, class_headline
@@ -135,9 +137,15 @@ def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparis
     assert class_headline(found).startswith("The model is worse: 4 taken for 9 rose from ")
     text = class_comparison_text(found)
     assert "- 4 taken for 9 rose from " in text
-    leaks = found.attribution.leaks.points[np.nanargmax(np.abs(found.attribution.change.points))]
-    source = np.argmax(np.abs(leaks))
-    assert f", of {source} most ({100 * leaks[source]:+.1f})." in " ".join(text.split())
+    before = found.sides[0].matrix
+    after = before.copy()
+    after[[4, 9], 4] += [-300, 300]
+    of_one = replace(found, attribution=attribute_classes(before, after))
+    leak = f", of 4 most ({100 * of_one.attribution.leaks.points[9, 4]:+.1f})."
+    assert [leak in " ".join(class_comparison_text(one).split()) for one in (of_one, found)] == [
+        True,
+        False,
+    ]
     assert all(line == line.rstrip() for line in text.splitlines())
     of = found.attribution
     for part in (of.change, of.prevalence, of.recall, of.leaked):
