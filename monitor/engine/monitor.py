@@ -8,7 +8,7 @@ depend on the order of records either. A snapshot also depends on `now`, the end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from monitor.clock import HOUR_MS
@@ -121,7 +121,7 @@ class Monitor:
         ts: scalars.Moment,
         prediction: bool | str | None = None,
         score: float | None = None,
-        scores: Mapping[str, float] | Sequence[float] | None = None,
+        scores: scalars.Scores | None = None,
         model: str | int | None = None,
         version: str | int | None = None,
         segment: Mapping[str, str | int] | None = None,
@@ -137,7 +137,7 @@ class Monitor:
                 pandas' `Timestamp` or NumPy's `datetime64`; UTC where these have no zone.
             prediction: the class predicted; may be left out where the score, or scores, decide.
             score: in [0, 1].
-            scores: of each class of a model of many, by name or in their order.
+            scores: of each class of a model of many, by name or in order; a series is by name.
             model: name of the model; the default model if left out. An integer is its text.
             version: of the model, likewise.
             segment: segment values by key.
@@ -145,7 +145,7 @@ class Monitor:
         Raises:
             ValueError: the event is invalid; the message names the field.
         """
-        given = {"score": score, "scores": scores, "model": model, "version": version}
+        given: Fields = {"score": score, "scores": scores, "model": model, "version": version}
         self._take(scalars.prediction_fields(id, ts, prediction, segment=segment, **given))
 
     def label(

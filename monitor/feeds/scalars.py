@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 from uuid import UUID
@@ -17,6 +17,8 @@ Id = str | int | UUID
 """Id of an event; an integer or a UUID stands for its text."""
 PredictedClass = bool | str
 """Class of a prediction: true or false, or its name."""
+Scores = Mapping[Any, float] | Sequence[float] | np.ndarray[Any, np.dtype[np.floating]]
+"""Scores of the classes of a model of many: by name, or in their order."""
 Moment = float | str | date | np.datetime64
 """Time of an event; a `datetime` is a `date`, and a number is epoch seconds."""
 
@@ -77,6 +79,7 @@ def prediction_fields(
     ts: Moment,
     prediction: PredictedClass | None = None,
     *,
+    scores: Scores | None = None,
     segment: Mapping[str, str | int] | None = None,
     **others: Any,
 ) -> dict[str, Any]:
@@ -86,6 +89,7 @@ def prediction_fields(
         identity: its id.
         ts: its time.
         prediction: the class.
+        scores: of each class of a model of many.
         segment: segment values by key.
         others: values of other fields, as score and model, by their names.
 
@@ -95,6 +99,8 @@ def prediction_fields(
     fields = {"type": "prediction", "id": plain_name(identity), "ts": plain_time(ts)}
     if prediction is not None:
         fields["prediction"] = plain_class(prediction)
+    if scores is not None:
+        fields["scores"] = plain_scores(scores)
     fields |= _given(others)
     if segment is not None:
         fields["segment"] = plain_segment(segment)
@@ -123,6 +129,19 @@ def _given(others: Mapping[str, Any]) -> dict[str, Any]:
         for field, value in others.items()
         if value is not None
     }
+
+
+def plain_scores(scores: Any) -> Any:
+    """Return scores by the texts of their classes, or as a list; anything else as it is.
+
+    >>> plain_scores({np.int64(0): np.float32(0.25), 1: 0.75}), plain_scores(np.array([0.25, 0.75]))
+    ({'0': 0.25, '1': 0.75}, [0.25, 0.75])
+    """
+    if hasattr(scores, "keys"):  # as a series of pandas has, by the names of the classes
+        return {plain_name(name): plain(scores[name]) for name in scores.keys()}  # noqa: SIM118
+    if isinstance(scores, np.ndarray):
+        return scores.tolist()
+    return [*map(plain, scores)] if isinstance(scores, list | tuple) else scores
 
 
 def plain_segment(segment: Any) -> Any:

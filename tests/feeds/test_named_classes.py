@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,6 +86,31 @@ def test_single_events_have_scores_or_a_name() -> None:
     assert matrix_of(monitor)[:2, :2].tolist() == [[0, 1], [0, 2]]
     with pytest.raises(ValueError, match="prediction: must be 'card', 'loan', '0' or '1'"):
         monitor.predict("d", ts=1, prediction="cash")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.array([0.1, 0.7, 0.1, 0.1]),
+        np.array([0.1, 0.7, 0.1, 0.1], dtype=np.float32),
+        tuple(np.float32([0.1, 0.7, 0.1, 0.1])),
+        {"card": np.float32(0.1), "loan": np.float64(0.7), 1: 0.1, np.int64(0): 0.1},
+        pd.Series({"loan": 0.7, "card": 0.1, 0: 0.1, 1: 0.1}),
+    ],
+    ids=["array", "singles", "tuple", "numbers as names", "series"],
+)
+def test_scores_are_taken_as_a_classifier_gives_them(scores: Any) -> None:
+    monitor = Monitor(Config(models={"m": {"classes": NAMES}}))
+    monitor.predict("a", ts=1, scores=scores)
+    monitor.label("a", ts=2, label="card")
+    assert matrix_of(monitor)[1, 0] == 1
+
+
+@pytest.mark.parametrize("scores", [np.ones((1, 4)) / 4, [0.1, 0.2], "0.1", 0.7, {"card": 1.0}])
+def test_scores_that_are_not_one_number_a_class_are_refused(scores: Any) -> None:
+    monitor = Monitor(Config(models={"m": {"classes": NAMES}}))
+    with pytest.raises(ValueError, match="prediction 'a': scores: must have a number for each"):
+        monitor.predict("a", ts=1, scores=scores)
 
 
 def test_further_numbers_of_classes_are_no_few_rejected_rows() -> None:
