@@ -19,6 +19,7 @@ from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched, WindowVerdict
 
 _NAMED = 3
+_FAULT = "labels cannot be trusted"
 Worse = Literal["yes", "no", "not_shown", "unknown"]
 
 
@@ -28,12 +29,24 @@ class ClassFindings(NamedTuple):
     Attributes:
         moved: what moved accuracy, which is precision over all classes.
         worse: answer to "Is the model worse?".
-        why: that answer in words.
+        answer: that answer in words, before what happened.
+        happened: to the classes, without the question.
     """
 
     moved: str
     worse: Worse
-    why: str
+    answer: str
+    happened: str
+
+    @property
+    def why(self) -> str:
+        """The answer to the question, with what happened."""
+        return f"{self.answer}{self.happened}"
+
+    @property
+    def headline(self) -> str:
+        """What moved and what happened, where no question stands before it."""
+        return f"{self.moved}. {self.happened[0].upper()}{self.happened[1:]}."
 
 
 def class_findings(model: ModelState, window: str) -> ClassFindings | None:
@@ -50,7 +63,7 @@ def class_findings(model: ModelState, window: str) -> ClassFindings | None:
     if found.because is Because.NO_REFERENCE:
         return None
     if found.label_fault:
-        return ClassFindings("Not known", "unknown", "Cannot be known: labels cannot be trusted")
+        return ClassFindings("Not known", "unknown", "Cannot be known: ", _FAULT)
     moved = _accuracy(classes.reference, report.matrix)
     return ClassFindings(moved, *_worse(classes, window, found))
 
@@ -71,27 +84,27 @@ def _accuracy(before: Int64Array, after: Int64Array) -> str:
     )
 
 
-def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[Worse, str]:
-    """Return whether the model is worse, and why."""
+def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[Worse, str, str]:
+    """Return whether the model is worse, that in words, and what happened."""
     own = {name: one.verdicts[window] for name, one in classes.by_class.items()}
     pages = [name for name, one in classes.by_class.items() if one.degradation_detected]
     worse = [name for name, one in own.items() if one.verdict in DEGRADED or name in pages]
     if worse:
-        return "yes", f"Yes, {_counted(worse, len(own), 'degraded')}{_pairs(classes, window)}"
+        return "yes", "Yes, ", _counted(worse, len(own), "degraded") + _pairs(classes, window)
     better = [name for name, one in own.items() if one.verdict in IMPROVED]
     if better:
-        return "no", f"No, {_counted(better, len(own), 'improved')}{_pairs(classes, window)}"
+        return "no", "No, ", _counted(better, len(own), "improved") + _pairs(classes, window)
     moved = [name for name, one in own.items() if _is_moved(one)]
     if moved:
-        return "not_shown", f"Not shown: {_counted(moved, len(own), 'moved')}" + _pairs(
-            classes, window
-        )
+        happened = _counted(moved, len(own), "moved") + _pairs(classes, window)
+        return "not_shown", "Not shown: ", happened
     shifted = [name for name, one in own.items() if _is_shifted(one)]
     shares = f"; shares changed of {_listed(shifted)}" if shifted else ""
     if found.verdict not in NOT_OF_THE_MODEL:
-        text = "Nothing points to it: within the actual classes nothing certainly changed"
-        return "not_shown", f"{text}{shares}"
-    return "no", f"No: accuracy within the actual classes is as before{_open(own)}{shares}"
+        happened = f"within the actual classes nothing certainly changed{shares}"
+        return "not_shown", "Nothing points to it: ", happened
+    held = f"accuracy within the actual classes is as before{_open(own)}{shares}"
+    return "no", "No: ", held
 
 
 def _open(own: Mapping[str, WindowVerdict]) -> str:

@@ -63,7 +63,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     if model.labelling == Labelling.FLAGGED_ONLY:
         return CAUSE_UNKNOWN
     if (classes := class_findings(model, deciding)) is not None:
-        return f"{classes.moved}. {classes.why}."
+        return classes.headline
     if found.label_fault and found.judgement is None:
         fault = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."

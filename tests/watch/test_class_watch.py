@@ -14,6 +14,7 @@ from monitor.engine import Monitor
 from monitor.metrics.class_matrix import one_against_rest
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import deciding_window
+from monitor.report.model_headline import model_headline
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched, WindowVerdict
@@ -86,6 +87,9 @@ def test_a_confusion_pages_and_is_named(confused: Monitor) -> None:
     assert answer is not None
     assert answer.worse == "yes"
     assert "class-0 → class-1 confusions rose" in answer.why
+    assert answer.why.startswith("Yes, 2 of 4 classes degraded (class-0, class-1): ")
+    headline = model_headline(confused.snapshot(), model, "7d")
+    assert f"{answer.moved}. 2 of 4 classes degraded (class-0, class-1): class-0 " in headline
 
 
 def test_an_unchanged_model_has_no_page_and_no_confusion() -> None:
@@ -141,6 +145,7 @@ def test_that_the_accuracy_held_says_nothing_of_classes_that_are_open() -> None:
     assert model.watched.verdicts["7d"].verdict is Verdict.NO_CHANGE
     assert left
     assert f"as before; not settled for {left} of 12 classes alone" in answer.why
+    assert ". Accuracy within the actual classes is as before; " in answer.headline
 
 
 def test_before_its_reference_a_model_has_no_class_to_compare() -> None:
