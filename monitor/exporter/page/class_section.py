@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import htpy as h
 import numpy as np
 from msgspec import UNSET
 
+from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.drawing import sign
@@ -22,6 +23,8 @@ _METRICS = ("precision", "recall", "f1")
 _TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 _PARTS = {"prevalence": "prevalence", "recall": "recall"}
 _NAMED = 8
+_FEW = 4
+"""So few more classes stand with the others."""
 
 
 def class_section(model: ModelStatus) -> h.Element | None:
@@ -38,7 +41,7 @@ def class_section(model: ModelStatus) -> h.Element | None:
         _confusions(classes, model.verdict_window),
         _maps(classes, model.verdict_window),
         h.h3[f"Each class against the others, last {model.verdict_window}"],
-        h.div(".scroll", tabindex="0", role="region", aria_label="Classes")[_table(classes)],
+        _tables(classes),
         _explained(classes),
     ]
 
@@ -93,10 +96,35 @@ def _legend(*, compared: bool) -> h.Element:
     ]
 
 
-def _table(classes: ClassesAnswer) -> h.Element:
+def _tables(classes: ClassesAnswer) -> h.Node:
+    """Return the classes that need a look, eight at least, and the others behind a summary."""
+    ranked = ranked_classes(classes)
+    shown = max(_NAMED, sum(map(_is_worse, classes.by_class.values())))
+    more = len(ranked) - shown
+    if more < _FEW:
+        shown, more = len(ranked), 0
+    none_worse = "" if classes.reference_matrix is UNSET else ", none certainly worse"
+    first = h.div(".scroll", tabindex="0", role="region", aria_label="Classes")
+    rest = h.div(".scroll", tabindex="0", role="region", aria_label="More classes")
+    return [
+        first[_table(classes, ranked[:shown], "Classes with their verdicts and metrics.")],
+        h.details(id="more-classes")[
+            h.summary[f"The other classes ({more}){none_worse}"],
+            rest[_table(classes, ranked[shown:], "More classes with their verdicts and metrics.")],
+        ]
+        if more
+        else None,
+    ]
+
+
+def _is_worse(one: OneClass) -> bool:
+    return one.change is not UNSET and (one.change.paging or one.change.verdict in DEGRADED)
+
+
+def _table(classes: ClassesAnswer, names: Sequence[str], caption: str) -> h.Element:
     compared = classes.reference_matrix is not UNSET
     return h.table(".segments.classes.stacked")[
-        h.caption(".unseen")["Classes with their verdicts and metrics."],
+        h.caption(".unseen")[caption],
         h.thead[
             h.tr[
                 h.th(scope="col")["Class"],
@@ -108,7 +136,7 @@ def _table(classes: ClassesAnswer) -> h.Element:
                 else None,
             ]
         ],
-        h.tbody[(_row(name, classes.by_class[name]) for name in ranked_classes(classes))],
+        h.tbody[(_row(name, classes.by_class[name]) for name in names)],
     ]
 
 

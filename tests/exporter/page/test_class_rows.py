@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 from class_streams import ClassStream
 from sklearn.metrics import (
     accuracy_score,
@@ -18,6 +19,7 @@ from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.chart_legend import legend
+from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.when import when_section
@@ -82,3 +84,15 @@ def test_its_series_have_precision_alone_over_all_classes() -> None:
     days = series.metrics.precision.estimate
     assert re.findall(r'data-title="accuracy">(.*?)<', shown) == [ratio(one) for one in days]
     assert "flagged" not in shown
+
+
+@pytest.mark.parametrize(("classes", "shown"), [(11, 11), (12, 8), (30, 8)])
+def test_most_of_many_classes_that_are_not_worse_stand_behind_a_summary(
+    classes: int, shown: int
+) -> None:
+    monitor = ClassStream(classes=classes, a_day=60, days=8).applied()
+    (model,) = status_answer(monitor.snapshot(), limit=1).models
+    first, summary, rest = str(class_section(model)).partition("<details")
+    assert first.count('<tr><th scope="row">') == shown
+    assert rest.count('<tr><th scope="row">') == classes - shown
+    assert (f">The other classes ({classes - shown})" in rest) is bool(summary) is (shown < classes)

@@ -8,6 +8,8 @@ from class_streams import ClassStream
 from exporter.page.browsers import SIZES
 from exporter.page.pages import served
 
+TALLEST = {"wide": 4_200, "phone": 8_000}
+"""Pixels of the page of thirty classes; with a row each it is 4,900 and 11,300 tall."""
 pytestmark = pytest.mark.system
 
 
@@ -29,6 +31,10 @@ def test_thirty_classes_can_be_read_and_none_is_wider_than_the_screen(
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in grave] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
     assert page.locator(".classes tbody tr").count() == 30
+    assert page.locator(".classes tbody tr").filter(visible=True).count() == 8
+    assert page.evaluate("document.documentElement.scrollHeight") < TALLEST[size]
+    page.locator("#more-classes summary").click()
+    assert page.locator(".classes tbody tr").filter(visible=True).count() == 30
     assert page.complaints == []
 
 
