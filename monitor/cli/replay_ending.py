@@ -48,8 +48,8 @@ def ending(
 ) -> str:
     """Return the last lines.
 
-    Nothing counts as judged where most records were rejected, or predictions of a third class, or
-    where no record has a positive value.
+    Nothing counts as judged where most records were rejected, or those of a class, or where no
+    record has a positive value.
 
     Args:
         snapshot: after all records.

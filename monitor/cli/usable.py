@@ -10,7 +10,7 @@ from monitor.config.mapping import NO_FIELD, ClassField
 from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.mapping.written import Notation
-from monitor.feeds.odd_values import are_of_more_classes
+from monitor.feeds.odd_values import are_named_classes, are_of_more_classes
 from monitor.report.repeated_ids import repeats_beside_versions
 from monitor.snapshot import Snapshot
 
@@ -60,7 +60,8 @@ def unjudged(snapshot: Snapshot, faults: RejectedRecords) -> str:
     number = faults.number(RejectReason.BAD_VALUE, field)
     if not are_of_more_classes(values, allowed, number, snapshot.records):
         return ""
-    return f"{count_of(number, 'prediction')} of further classes than 0 and 1 were rejected"
+    which = "that are not configured" if are_named_classes(allowed) else "other than 0 and 1"
+    return f"{count_of(number, 'prediction')} of classes {which} were rejected"
 
 
 def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> None:

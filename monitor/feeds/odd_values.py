@@ -51,7 +51,10 @@ def look_like_scores(values: Values) -> bool:
 
 
 def are_of_more_classes(values: Values, allowed: str, rejected: int, records: int) -> bool:
-    """Return whether a model numbers more classes than 0 and 1, by predictions that do not fit.
+    """Return whether predictions that do not fit are of classes that the model does not have.
+
+    These are whole numbers beside 0 and 1, and any names beside those of configured classes. What
+    else comes is no sample then: it lacks the cases that are predicted as these classes.
 
     Args:
         values: of these predictions.
@@ -61,9 +64,15 @@ def are_of_more_classes(values: Values, allowed: str, rejected: int, records: in
 
     >>> are_of_more_classes([2], "0, 1, true or false", 40, 100)
     True
+    >>> are_of_more_classes(["cash"], "'card', 'loan' or 'other'", 1, 200)
+    False
     """
-    is_binary, is_frequent = not are_named_classes(allowed), rejected * _STRAY >= records
-    return is_binary and is_frequent and number_further_classes(values)
+    if rejected * _STRAY < records:
+        return False
+    if not are_named_classes(allowed):
+        return number_further_classes(values)
+    names = [text for text in texts_of(values) if not stands_for_no_class(text)]
+    return bool(names) and not look_like_scores(names)
 
 
 def number_further_classes(values: Values) -> bool:

@@ -89,7 +89,7 @@ class CaseReader:
                 to hold the predictions, or the labels.
 
         Warns:
-            UserWarning: more than half of the rows cannot be used, or those of a third class, or
+            UserWarning: more than half of the rows cannot be used, or those of a class, or
                 no row has a positive value of `values` and several others came.
         """
         columns = dict(self._columns) if timed else {**self._columns, "ts": {"value": 0}}

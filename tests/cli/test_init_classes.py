@@ -86,8 +86,25 @@ def test_a_third_class_by_its_number_is_no_stray_record(
     assert done.code == 0
     assert "warning: 2,667 of 8,000 records were rejected: " in done.err
     assert "; for a model of more than two classes, list them" in done.err
-    judged = "Not judged: 1,334 predictions of further classes than 0 and 1 were rejected."
+    judged = "Not judged: 1,334 predictions of classes other than 0 and 1 were rejected."
     assert " ".join(done.out.split()).endswith(judged) is (command == "replay")
+
+
+@pytest.mark.parametrize(("every", "judged"), [(5, False), (500, True)])
+def test_what_lacks_a_class_that_is_not_configured_is_not_judged(
+    every: int, judged: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, config = stream(tmp_path / "events.ndjson", ["a", "b", "c"]), tmp_path / "m.yaml"
+    config.write_text("models: {mail: {classes: [a, b, c]}}\n")
+    events = list(map(json.loads, path.read_text().splitlines()))
+    renamed = [one for one in events if one.get("prediction") == "b"][::every]
+    for one in renamed:
+        one["prediction"] = "B"
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    done = ran(capsys, "replay", path, "-c", config)
+    why = f"{len(renamed)} predictions of classes that are not configured were rejected"
+    assert (f"Not judged: {why}." in " ".join(done.out.split())) is not judged
+    assert ("warning: " in done.err) is not judged
 
 
 def test_few_predictions_of_2_are_stray_ones(
