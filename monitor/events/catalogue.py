@@ -253,7 +253,7 @@ class Catalogue:
 
         A model that is no longer configured is dropped. So is a model whose segments or
         clock have changed, whose labels are weighted now or no longer, or which has other
-        classes: it starts empty.
+        classes than before, but for further ones at the end: it starts empty.
 
         Args:
             state: of an earlier run.
@@ -287,7 +287,8 @@ class Catalogue:
         name = model["name"]
         if not self._config.accepts(name):
             return False
-        return {"name": name, **counted_by(self._config.model(name))} == model
+        most = len(model.get("classes", ())) or None
+        return {"name": name, **counted_by(self._config.model(name), most)} == model
 
     def _number(self, group: Group) -> tuple[int, bool]:
         """As `groups_of`, for one group; the answer never changes, since caps stay reached."""

@@ -143,16 +143,17 @@ class CountedValues:
         return setting.max_segment_values, self._config.max_series - models
 
 
-def counted_by(setting: ModelConfig) -> State:
+def counted_by(setting: ModelConfig, most: int | None = None) -> State:
     """Return the settings that the meaning of a model's counts depends on.
 
     Args:
         setting: of the model.
+        most: of its classes, as many at most; None for all.
     """
     return {
         "segments": list(setting.segments),
         "clock": str(setting.clock),
         "weighted": setting.labelling is Labelling.WEIGHTED,
         # Left out of binary models, as in states from before classes had names.
-        **({"classes": list(setting.classes)} if setting.has_many_classes else {}),
+        **({"classes": list(setting.classes[:most])} if setting.has_many_classes else {}),
     }

@@ -120,9 +120,9 @@ class EmbeddedMonitor(Monitor):
             ValueError: the columns cannot hold events, or every row was rejected.
 
         Warns:
-            UserWarning: more than half of the rows were rejected, or those of a class, or labels that
-                seem to stand for none; no row has a positive value of `values` and several others
-                came; or many rows are more than a day older than rows before them.
+            UserWarning: more than half of the rows were rejected, or those of a class, or labels
+                that seem to stand for none; no row has a positive value of `values` and several
+                others came; or many rows are more than a day older than rows before them.
 
         >>> monitor = EmbeddedMonitor()
         >>> table = {"time": [0, 60, 120], "flagged": [1, 0, 1], "fraud": ["yes", "no", "no"]}

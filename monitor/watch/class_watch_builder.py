@@ -16,6 +16,7 @@ from monitor.events.renumbering import Numbers, State
 from monitor.labels.regime import LabelRegime
 from monitor.watch.class_verdicts import occupied
 from monitor.watch.cuts import Cuts
+from monitor.watch.further_classes import with_further_classes
 from monitor.watch.level import Stretch
 from monitor.watch.model_days import RecentDays
 from monitor.watch.reference import MatureReference
@@ -139,7 +140,10 @@ class ClassWatchBuilder:
     def restored(
         self, saved: list[State], model: int, whole: MatureReference
     ) -> WatchedModel | None:
-        """Return the classes of a model as they were saved; None where its classes are others.
+        """Return the classes of a model as they were saved; None where there are fewer than saved.
+
+        Where there are more, the references of all have these, without a case, and each class is
+        watched anew from its reference on.
 
         Args:
             saved: `reference` and `watch` of each class.
@@ -147,14 +151,19 @@ class ClassWatchBuilder:
             whole: its reference.
         """
         names = self._catalogue.settings[model].classes
-        if not saved or len(saved) != len(names):
+        if not saved or len(saved) > len(names):
             return None
         rows = np.arange(len(names) + 1)
         left = Numbers(models=rows, series=rows, groups=rows)
         cuts, views = self._views(model, whole)
+        references = [MatureReference.restored(one["reference"], left) for one in saved]
+        if len(saved) < len(names):
+            all_of_them = with_further_classes(references, len(names))
+            pairs = zip(views, all_of_them, strict=True)
+            found = [self._class(view, cuts, whole, own) for view, own in pairs]
+            return WatchedModel(whole, cuts, tuple(found))
         classes = []
-        for view, one in zip(views, saved, strict=True):
-            reference = MatureReference.restored(one["reference"], left)
+        for view, one, reference in zip(views, saved, references, strict=True):
             made = self._class(view, cuts, whole, reference)
             made.watch = made.builder.restored(model, reference, cuts, one["watch"], left)
             classes.append(made)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from class_streams import CHANGED, DAY, Change, ClassStream
@@ -11,6 +13,7 @@ from monitor.drift.class_confusions import Confusion
 from monitor.drift.trend import CERTAIN
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
+from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.metrics.class_matrix import one_against_rest
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import deciding_window
@@ -310,3 +313,51 @@ def test_a_confusion_from_the_first_day_after_the_reference_may_have_begun_befor
     assert pair.began is not None
     assert pair.began.earliest is None
     assert pair.text.endswith(", since on or before 1970-01-29")
+
+
+def test_a_class_that_is_added_at_the_end_keeps_the_counts_and_the_reference() -> None:
+    stream = ClassStream(change="confusion")
+    monitor = Monitor(stream.config())
+    for day, batch in enumerate(stream.batches(stream.config())):
+        if day == CHANGED + 7:
+            break
+        monitor.apply(batch)
+    names = [*stream.names, "new"]
+    grown = stream.config(classes=names)
+    restored, always = Monitor(grown, monitor.state()), stream.applied(classes=names)
+    for day, batch in enumerate(stream.batches(grown)):
+        if day >= CHANGED + 7:
+            restored.apply(batch)
+    lines = (
+        json.dumps({"ts": 56 * DAY + n, "prediction": "new", "label": "class-0", "model": "mail"})
+        for n in range(40)
+    )
+    later = Decoder(DecodeSettings.from_config(grown)).decode_lines(
+        "\n".join([*lines, ""]).encode(), source="events"
+    )
+    found = []
+    for one in (restored, always):
+        one.apply(later)
+        found.append(only_model(one))
+    grown_one, from_the_start = found
+    assert grown_one.classes["all"].names == tuple(names)
+    assert (grown_one.classes["all"].matrix == from_the_start.classes["all"].matrix).all()
+    assert grown_one.classes["all"].matrix[4].sum() == 40
+    same, other = classes_of(grown_one), classes_of(from_the_start)
+    assert (same.reference == other.reference).all()
+    assert same.confusions.keys() == other.confusions.keys()
+    for window, pairs in same.confusions.items():
+        assert [pair.text for pair in pairs] == [pair.text for pair in other.confusions[window]]
+    for name, one in same.by_class.items():
+        verdicts = {window: verdict.verdict for window, verdict in one.verdicts.items()}
+        known = {w: verdict.verdict for w, verdict in other.by_class[name].verdicts.items()}
+        assert verdicts == known
+        assert one.degradation_detected == other.by_class[name].degradation_detected
+
+
+@pytest.mark.parametrize("names", [["class-1", "class-0"], ["class-0", "class-2", "class-3"]])
+def test_any_other_list_of_classes_starts_the_model_empty(names: list[str]) -> None:
+    stream = ClassStream(days=3)
+    given = [*names, *(n for n in stream.names if n not in names), "new"]
+    restored = Monitor(stream.config(classes=given), stream.applied().state())
+    assert not only_model(restored).classes["all"].matrix.any()
