@@ -142,8 +142,8 @@ class ClassWatchBuilder:
     ) -> WatchedModel | None:
         """Return the classes of a model as they were saved; None where there are fewer than saved.
 
-        Where there are more, the references of all have these, without a case, and each class is
-        watched anew from its reference on.
+        Where there are more, the references of all have these, without a case; pages, what was
+        detected, and how days scatter stay. The level is the reference again.
 
         Args:
             saved: `reference` and `watch` of each class.
@@ -153,20 +153,25 @@ class ClassWatchBuilder:
         names = self._catalogue.settings[model].classes
         if not saved or len(saved) > len(names):
             return None
-        rows = np.arange(len(names) + 1)
+        rows = np.arange(len(saved) + 1)
         left = Numbers(models=rows, series=rows, groups=rows)
         cuts, views = self._views(model, whole)
-        references = [MatureReference.restored(one["reference"], left) for one in saved]
-        if len(saved) < len(names):
-            all_of_them = with_further_classes(references, len(names))
-            pairs = zip(views, all_of_them, strict=True)
-            found = [self._class(view, cuts, whole, own) for view, own in pairs]
-            return WatchedModel(whole, cuts, tuple(found))
-        classes = []
-        for view, one, reference in zip(views, saved, references, strict=True):
-            made = self._class(view, cuts, whole, reference)
-            made.watch = made.builder.restored(model, reference, cuts, one["watch"], left)
-            classes.append(made)
+        known = [MatureReference.restored(one["reference"], left) for one in saved]
+        references = with_further_classes(known, len(names))
+        classes = [
+            self._class(view, cuts, whole, own) for view, own in zip(views, references, strict=True)
+        ]
+        before = Cuts(_WHOLE, (rows[1:],))
+        for made, own, one in zip(classes, known, saved, strict=False):
+            watch = made.builder.restored(model, own, before, one["watch"], left)
+            if len(saved) < len(names):
+                until = watch.learned_until
+                watch = made.builder.following(watch, model, made.reference, cuts, None)
+                watch.learned_until = until
+                watch.level.learned.restored(one["watch"]["learned"])
+            made.watch = watch
+        for made in classes[len(saved) :]:
+            made.watch = made.builder.started(model, made.reference, cuts)
         return WatchedModel(whole, cuts, tuple(classes))
 
     def _views(self, model: int, whole: MatureReference) -> tuple[Cuts, list[ClassView]]:

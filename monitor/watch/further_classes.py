@@ -16,10 +16,14 @@ from monitor.watch.reference import MatureReference
 def with_further_classes(known: Sequence[MatureReference], size: int) -> list[MatureReference]:
     """Return the references of all classes, those that were added without a case.
 
+    They are as given where none was added.
+
     Args:
         known: of each class so far; their series are the whole, then the actual classes.
         size: number of classes that there are now.
     """
+    if len(known) == size:
+        return list(known)
     grown = [replace(one, series=_padded(one.series, size), rows=_rows(size)) for one in known]
     return [*grown, *(_without_cases(grown[0]) for _ in range(len(known), size))]
 

@@ -325,6 +325,10 @@ def test_a_class_that_is_added_at_the_end_keeps_the_counts_and_the_reference() -
     names = [*stream.names, "new"]
     grown = stream.config(classes=names)
     restored, always = Monitor(grown, monitor.state()), stream.applied(classes=names)
+    stopped, resumed = only_model(monitor).watched, only_model(restored).watched
+    assert resumed.degradation_detected is stopped.degradation_detected is True
+    assert resumed.detections == stopped.detections
+    restored = Monitor(grown, restored.state())
     for day, batch in enumerate(stream.batches(grown)):
         if day >= CHANGED + 7:
             restored.apply(batch)
