@@ -12,6 +12,7 @@ from monitor.cli.learned_classes import class_names, in_order, scored_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.proposed_reference import ProposedReference
+from monitor.cli.rejection_hints import CLASSES_OF_SCORES, have_scores_alone
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
 from monitor.config import Config, Labelling
@@ -81,6 +82,8 @@ def _surveyed(
     config = _config(threshold=_THRESHOLD if scored else None)
     names = scored_classes(columns) if scored else ()
     surveyor, feed = _read(looked, mapping, _with_classes(config, names) if names else config)
+    if not names and have_scores_alone(feed.faults):
+        raise FeedError(f"{looked.name}: nothing is written: {CLASSES_OF_SCORES}")
     found = () if names else class_names(feed.faults, names, _taken(surveyor, mapping))
     while found and len(names) < MOST_CLASSES:
         names = in_order((*names, *found[: MOST_CLASSES - len(names)]))

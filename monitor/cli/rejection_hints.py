@@ -43,10 +43,11 @@ _THRESHOLD = (
     "init FILE writes for scores alone"
 )
 _SCORES = b'"scores"'
-_CLASSES_OF_SCORES = (
-    "for scores of all classes, list these as models.NAME.classes in a configuration, which "
-    "precision-monitor init FILE writes where scores have names"
+CLASSES_OF_SCORES = (
+    "for scores of all classes, list these as models.NAME.classes in a configuration, in the order "
+    "of the numbers; precision-monitor init FILE writes it where scores have names"
 )
+"""What to do with scores of classes that are not known."""
 
 
 def hint(reason: RejectReason, rejected: RejectedRecords) -> str:
@@ -71,13 +72,22 @@ def stand_for_no_class(rejected: RejectedRecords) -> bool:
     return of_class and all(stands_for_no_class(text_of(value)) for value in values)
 
 
+def have_scores_alone(rejected: RejectedRecords) -> bool:
+    """Return whether predictions have scores of classes that are not known, and no class.
+
+    Args:
+        rejected: all rejected records.
+    """
+    examples = rejected.examples(RejectReason.MISSING_FIELD, "prediction")
+    return bool(examples) and all(_SCORES in one.record for one in examples)
+
+
 def _missing(rejected: RejectedRecords) -> str:
     if rejected.asked:
         return f"{ASKED}{rejected.asked}"
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
-    examples = rejected.examples(RejectReason.MISSING_FIELD, "prediction")
-    if examples and all(_SCORES in one.record for one in examples):
-        return _CLASSES_OF_SCORES
+    if have_scores_alone(rejected):
+        return CLASSES_OF_SCORES
     notation = rejected.notation_of(RejectReason.MISSING_FIELD)
     options = notation.columns(dict.fromkeys(shown, _COLUMN))
     instead = _THRESHOLD if "prediction" in shown else ""

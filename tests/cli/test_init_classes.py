@@ -205,6 +205,22 @@ def test_scores_without_configured_classes_are_answered_with_how_to_name_them(
     assert "threshold" not in done.err
 
 
+@pytest.mark.parametrize("classes", [["b", "c", "a"], [0, 1, 2, 3]])
+def test_the_order_of_scores_in_a_list_is_not_guessed_from_the_labels(
+    classes: list[str | int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output = stream(tmp_path / "events.ndjson", classes), tmp_path / "monitor.yaml"
+    events = list(map(json.loads, path.read_text().splitlines()))
+    for event in events:
+        if "prediction" in event:
+            event["scores"] = [float(name == event["prediction"]) for name in classes]
+            del event["prediction"]
+    path.write_text("".join(json.dumps(event) + "\n" for event in events))
+    done = ran(capsys, "init", path, "-o", output)
+    assert (done.code, output.exists()) == (3, False)
+    assert "list these as models.NAME.classes in a configuration, in the order of the" in done.err
+
+
 @pytest.mark.slow
 def test_more_classes_than_a_model_can_have_are_not_learned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
