@@ -35,6 +35,8 @@ _NEAR = 0.7
 """Likeness from which another field is proposed: `decision` is not near enough to `version`."""
 NO_FIELD = ""
 """The constant that leaves its field out."""
+SCORES = "scores"
+"""Field of events with a score of each class, which no mapping locates."""
 SEGMENT = "segment."
 """A mapping names the segment key K as the field `segment.K`."""
 
@@ -43,6 +45,8 @@ def _known_field(name: str) -> str:
     key = name.removeprefix(SEGMENT)
     if name in FIELDS or (name.startswith(SEGMENT) and key and not set(key) & set('"\\')):
         return name
+    if name == SCORES:
+        raise q.unfit("are not read from columns", "give the class with the highest as prediction")
     near = get_close_matches(name, FIELDS, n=1, cutoff=_NEAR)
     hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(FIELDS)}, segment.K"
     raise q.unfit("is no field of an event", hint)

@@ -16,6 +16,7 @@ from monitor import Config, ConfusionCounts, Monitor
         ([1, 2], {}, "table: must be a frame, an Arrow table, a list of dicts or "),
         ({"a": [1]}, {}, "table: has no column 'ts', got a; say which column is which: write ts="),
         (FRAME, {"ts": "timestamps"}, "ts: there is no column 'timestamps'; did you mean"),
+        (FRAME, {"scores": "score"}, "scores: are not read from columns, .*highest as prediction"),
         (FRAME, {"tss": "timestamp"}, "tss: is no field of an event, .*did you mean 'ts'"),
         (FRAME, {"ts": 5}, "ts: must be a column, got 5"),
         (FRAME, {"segment": ["region"]}, "segment: must be a column of objects, or the column of"),
