@@ -36,7 +36,7 @@ class Recount:
         score = event.get("score")
         bin_ = 1023 if score is None else min(int(score * 1000 + 1e-9), 999)
         names = (event.get("model", "default"), tuple(event.get("segment", {}).values()))
-        return (event["ts"], int(event["prediction"]), bin_, names)
+        return (event["ts"], names, int(event["prediction"]), bin_)
 
     def label_of(self, identity: str) -> int | None:
         """The label in force, None where none came, came in time, or it was retracted."""

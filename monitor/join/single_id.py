@@ -6,8 +6,10 @@ counts. It shares no code with the columnar join, so that tests check each again
 other, also where the join runs on a distributed engine.
 
 The order of the tuples is the order of precedence. Of two predictions of one id the lesser
-`SinglePrediction` counts: the earlier, then the predicted negative, then the lower score
-bin, then the first by name. Of two labels the greater `SingleLabel` is in force: the
+`SinglePrediction` counts: the earlier, then the first by the names of its model and segment
+values, which no prediction has a part in, so that of two versions that score the same cases
+all cases count for the same one; then the predicted negative, then the lower score bin.
+Of two labels the greater `SingleLabel` is in force: the
 later, at the same time null before 1 before 0, then the one with the rarer sampling.
 
 A label is late if its time is more than the label timeout after that of its prediction; a
@@ -31,15 +33,15 @@ class SinglePrediction(NamedTuple):
 
     Attributes:
         time: event time, epoch milliseconds.
+        group: its model and its segment values.
         positive: the predicted class.
         score_bin: see `monitor.events.score_bins`.
-        group: its model and its segment values.
     """
 
     time: int
+    group: tuple[str, tuple[str, ...]]
     positive: bool
     score_bin: int
-    group: tuple[str, tuple[str, ...]]
 
 
 class SingleLabel(NamedTuple):
@@ -134,7 +136,7 @@ class Move(NamedTuple):
     def cell(self) -> int:
         """Number of the cell, see `monitor.join.deltas`.
 
-        >>> Move(1, SinglePrediction(0, True, 0, ("m", ())), SingleLabel(5, 0)).cell
+        >>> Move(1, SinglePrediction(0, ("m", ()), True, 0), SingleLabel(5, 0)).cell
         1
         """
         if self.label is None:
@@ -183,7 +185,7 @@ def after(state: IdState, event: Event, rules: Rules, watermark: int) -> Step:
         watermark: of all events before, epoch milliseconds.
 
     >>> rules = Rules(lambda model: Terms(60_000, 86_400_000), 86_400_000, Forgetting(1))
-    >>> known = after(NOTHING, SinglePrediction(0, True, 0, ("m", ())), rules, 0).state
+    >>> known = after(NOTHING, SinglePrediction(0, ("m", ()), True, 0), rules, 0).state
     >>> step = after(known, SingleLabel(5_000, 1), rules, 0)
     >>> [(move.sign, move.cell) for move in step.moves]
     [(1, 0)]

@@ -105,7 +105,7 @@ class ByRule:
             return rule.SingleLabel(ms, value, int(strata(share, keys_of([event["id"]]))[0]))
         group = event["model"], self.values(event)
         score = int(score_bins(np.array([event.get("score", np.nan)]))[0])
-        prediction = rule.SinglePrediction(ms, bool(event["prediction"]), score, group)
+        prediction = rule.SinglePrediction(ms, group, bool(event["prediction"]), score)
         if event["type"] == "prediction":
             return prediction
         own = rule.SingleLabel(round(event["label_ts"] * 1000), event["label"])
@@ -116,7 +116,7 @@ class ByRule:
         return tuple(event["segment"].get(key, "__missing__") for key in keys)
 
     def place(self, move):
-        time, _, _, (model, values) = move.prediction
+        time, (model, values), _, _ = move.prediction
         label_time = time if move.label is None else move.label.time
         stratum = 0 if move.label is None else move.label.stratum
         quantum = int(bins_of(np.array([label_time - time]))[0])
@@ -181,7 +181,8 @@ def rows_of(shards):
         for key, one, group, label in zip(
             rows[:, 0].tolist(), called, groups, in_force, strict=True
         ):
-            found[key] = (*one, group, None if label[1] < 0 else label)
+            time, *called_as = one
+            found[key] = (time, group, *called_as, None if label[1] < 0 else label)
     return found
 
 

@@ -241,7 +241,7 @@ stream_events = st.lists(
         st.builds(
             prediction,
             st.integers(0, 6),
-            ts=st.integers(0, 40),
+            ts=st.sampled_from([5, 20]) | st.integers(0, 40),
             value=st.integers(0, 1),
             score=st.sampled_from([0.1, 0.7]),
             model=st.sampled_from(["a", "b"]),

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
@@ -77,7 +78,7 @@ def typed(event):
         return rule.SingleLabel(ms, called, int(strata(share, keys_of([event["id"]]))[0]))
     score = score_bins(np.array([event.get("score", np.nan)]))
     group = (event.get("model", "default"), tuple(event.get("segment", {}).values()))
-    return rule.SinglePrediction(ms, bool(event["prediction"]), int(score[0]), group)
+    return rule.SinglePrediction(ms, group, bool(event["prediction"]), int(score[0]))
 
 
 def halves(event):
@@ -160,7 +161,7 @@ some_events = st.lists(
         st.builds(
             prediction,
             st.integers(0, 4),
-            ts=st.integers(0, 40),
+            ts=st.sampled_from([5, 20]) | st.integers(0, 40),
             called=st.integers(0, 1),
             score=st.sampled_from([0.1, 0.7]),
             model=st.sampled_from(["a", "b"]),
@@ -188,6 +189,25 @@ configs = st.builds(
     st.sampled_from(["25s", "1h"]),
     st.sampled_from(["complete", "weighted"]),
 )
+
+
+@pytest.mark.parametrize("called", [(0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize("models", [("a", "b"), ("b", "a")])
+def test_at_one_time_the_first_model_by_name_counts_in_join_rule_and_recount(models, called):
+    config = Config(models={"a": {}, "b": {}}, windows=["1h"])
+    events = [
+        prediction(1, 5, value, model=model) for model, value in zip(models, called, strict=True)
+    ]
+    events.append(label(1, 9, 1))
+    one, columns = ById(config), Columnar(config)
+    for event in events:
+        one.take(event, BEFORE_ALL)
+        columns.take(event)
+    (cell,) = [row[4] for row in columns.cells() if row[4] < 4]
+    expected = "tp" if dict(zip(models, called, strict=True))["a"] else "fn"
+    assert dict(Recount(events).counts()) == {expected: 1}
+    assert ("tp", "fp", "fn", "tn")[cell] == expected
+    assert {row: count for row, count in one.cells.items() if count} == columns.cells()
 
 
 @settings(max_examples=300, deadline=None)
