@@ -138,8 +138,10 @@ class VersionChoice:
             )
         newest = self._pair(len(self._deciding))
         for end in range(len(self._deciding), 1, -1):
+            if self._deciding[end - 1].last < newest[1].first:
+                continue
             pair = self._pair(end)
-            beside = pair == newest or min(one.last for one in pair) >= newest[1].first
+            beside = pair == newest or pair[0].last >= newest[1].first
             if beside and self._suffices(pair[1]) and (shadow is None or _met(pair)):
                 return pair
         return newest if shadow is None else shadow
@@ -172,9 +174,10 @@ class VersionChoice:
         Versions with fewer than 10 mature positives or negatives are left out.
         """
         latest = max((one.last for one in self._deciding), default=0)
-        pairs = [self._pair(end) for end in range(len(self._deciding), 1, -1)]
-        pairs = [pair for pair in pairs if is_in_use(pair[1].last, latest)]
-        yield from (pair for pair in pairs[:_MOST_IN_USE] if self._suffices(pair[1]))
+        ends = range(len(self._deciding), 1, -1)
+        used = [end for end in ends if is_in_use(self._deciding[end - 1].last, latest)]
+        pairs = (self._pair(end) for end in used[:_MOST_IN_USE])
+        yield from (pair for pair in pairs if self._suffices(pair[1]))
 
     def _pair(self, end: int) -> Pair:
         """Return the last of the first versions that decide, after the one beside it."""

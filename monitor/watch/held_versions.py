@@ -52,6 +52,7 @@ class HeldVersions:
         groups, self._group = np.unique(hours.group, return_inverse=True)
         of_groups = [values[group] for group in groups.tolist()]
         self._versions = [one[place] for one in of_groups]
+        self._rows = self._by_version()
         strata = [one[:place] + one[place + 1 :] for one in of_groups]
         self._places: dict[Stratum, int] = {
             stratum: i for i, stratum in enumerate(sorted(self._pairs.strata | set(strata)))
@@ -179,6 +180,13 @@ class HeldVersions:
         pairs = self._pairs.counted(name, self._places, within)
         return VersionRows(*map(np.concatenate, zip(decided, pairs, strict=True)))
 
+    def _by_version(self) -> dict[str, Int64Array]:
+        """Return the rows of each version, found once: there may be a thousand versions."""
+        codes: dict[str, int] = {}
+        of_group = [codes.setdefault(name, len(codes)) for name in self._versions]
+        of_row = np.array(of_group, dtype=np.int64)[self._group]
+        ends = np.bincount(of_row, minlength=len(codes)).cumsum()[:-1]
+        return dict(zip(codes, np.split(np.argsort(of_row, kind="stable"), ends), strict=True))
+
     def _rows_of(self, name: str) -> Int64Array:
-        mine = np.array([version == name for version in self._versions], dtype=np.bool_)
-        return np.flatnonzero(mine[self._group])
+        return self._rows.get(name, np.zeros(0, dtype=np.int64))

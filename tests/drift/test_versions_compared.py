@@ -2,6 +2,7 @@
 
 import pytest
 
+from monitor.clock import DAY_MS
 from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.versions_compared import VersionTraffic
 from monitor.errors import NotComparedError, UsageError
@@ -108,3 +109,20 @@ def test_a_shadow_gives_way_to_two_versions_that_met_after_it_began():
 def test_shadows_alone_are_too_few():
     with pytest.raises(UsageError, match="a comparison needs two versions"):
         chosen([VersionTraffic("s", 10, 1, 2), VersionTraffic("t", 10, 1, 2)], shadows={"s", "t"})
+
+
+@pytest.mark.parametrize("rarer", [0, 10])
+def test_of_a_thousand_versions_in_turn_few_are_paired(rarer):
+    there = [VersionTraffic(f"{i:04}", 10, i * DAY_MS, (i + 1) * DAY_MS - 1) for i in range(1000)]
+    asked = []
+
+    def made_since(name, _):
+        asked.append(name)
+        return 0
+
+    choice = VersionChoice(
+        there, is_shadow=lambda _: False, made_since=made_since, rarer_outcomes=lambda _: rarer
+    )
+    assert [one.name for one in choice.latest("m")] == ["0998", "0999"]
+    assert len([*choice.in_use()]) == (1 if rarer else 0)
+    assert len(asked) < 5 * len(there)
