@@ -22,6 +22,7 @@ _SMALL = 0.1
 _MIX = "mix and prevalence"
 _ROUNDED = 2
 _YEAR = 365
+_TOO_MANY = "to settle it takes more outcomes than this traffic brings in a year"
 """Days beyond which the number of days that a verdict takes says nothing more."""
 
 
@@ -156,7 +157,8 @@ def to_settle(found: VersionsCompared) -> str:
         needed = f"{count_of(rounded, 'more outcome')} {'is' if rounded == 1 else 'are'} needed"
         return f"at least {needed}{rate}: {_few(found)}"
     rate = f", {length} at the present rate" if length else ""
-    return f"about {count_of(rounded, 'more outcome')} would settle it{rate}"
+    takes = f"about {count_of(rounded, 'more outcome')} would settle it{rate}"
+    return _TOO_MANY if found.days_to_settle > _YEAR else takes
 
 
 def _length(days: float) -> str:

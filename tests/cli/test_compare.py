@@ -71,7 +71,7 @@ def test_an_equal_canary_is_not_called_worse(capsys, tmp_path, summer):
     if found["verdict"] == "not_shown":
         assert found["outcomes_to_settle"] > 0
         assert found["days_to_settle"] > 0
-        assert "more outcomes would settle it" in found["headline"]
+        assert "to settle it takes more outcomes than" in found["headline"]
 
 
 @pytest.mark.parametrize("asked", [(), ("--segments", "part_of_day")])

@@ -60,6 +60,14 @@ def test_of_a_few_outcomes_it_says_what_is_needed_at_least(a, b, words):
     assert words in versions_headline(found(a, b))
 
 
+def test_a_number_of_outcomes_that_takes_years_is_not_told():
+    sides = (800, 200, 200, 1_800), (770, 190, 230, 1_810)
+    slow, fast = found(*sides, days=20), found(*sides)
+    assert slow.days_to_settle > 365 > fast.days_to_settle
+    assert to_settle(slow) == "to settle it takes more outcomes than this traffic brings in a year"
+    assert to_settle(fast) == "about 230,000 more outcomes would settle it, 39d at the present rate"
+
+
 def shadowed():
     """A shadow that flags none of the cases that version 6 scored."""
     pairs = np.array([[[0.0, 40, 0, 10]], [[0.0, 20, 0, 430]]])
