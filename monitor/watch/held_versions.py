@@ -185,8 +185,9 @@ class HeldVersions:
         codes: dict[str, int] = {}
         of_group = [codes.setdefault(name, len(codes)) for name in self._versions]
         of_row = np.array(of_group, dtype=np.int64)[self._group]
-        ends = np.bincount(of_row, minlength=len(codes)).cumsum()[:-1]
-        return dict(zip(codes, np.split(np.argsort(of_row, kind="stable"), ends), strict=True))
+        ends = np.bincount(of_row, minlength=len(codes)).cumsum()
+        rows = np.split(np.argsort(of_row, kind="stable"), ends)
+        return dict(zip(codes, rows, strict=False))  # nothing is behind the last end
 
     def _rows_of(self, name: str) -> Int64Array:
         return self._rows.get(name, np.zeros(0, dtype=np.int64))

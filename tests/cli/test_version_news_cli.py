@@ -103,6 +103,15 @@ def test_recorded_events_show_the_share_of_a_version_that_is_no_segment(capsys, 
     assert found["headline"].startswith("Since version 7 (8.8 days, 60 % of the traffic), precis")
 
 
+def test_versions_that_count_as_one_lead_to_their_comparison(capsys, worse, tmp_path):
+    folder, _, _ = worse
+    one = "whether one version is worse than another: several predicted in the later stretch"
+    found = diagnosed(capsys, tmp_path, folder / "events.ndjson")
+    assert [note for note in found["notes"] if note.startswith(one)]
+    apart = json.loads(said(capsys, folder, "diagnose", "--json"))
+    assert not [note for note in apart["notes"] if note.startswith(one)]
+
+
 def test_versions_that_score_the_same_cases_have_no_share_of_the_traffic(capsys, tmp_path):
     events = stream(a_day=240, days=12, share=0)
     again = [
