@@ -14,6 +14,7 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import (
     MISSING_VALUE,
 )
+from monitor.events.version_starts import is_in_use
 from monitor.report.answer_parts import (
     Count,
     MetricIntervals,
@@ -56,6 +57,8 @@ class VersionNow(Struct, frozen=True, kw_only=True):
         version: its name; `__missing__` for predictions without one.
         shadow: true where it scores ids that another version decides on, and makes no traffic.
         first_prediction: time of its first prediction; null where it is not known.
+        ended: time of its last prediction, where it made none in the model's last day; null where
+            it is in use, and where that is not known.
         traffic: share of the window's predictions that it made; null without any, and where
             versions are not counted apart.
         predictions: made in the window, labelled or not; null likewise.
@@ -71,6 +74,7 @@ class VersionNow(Struct, frozen=True, kw_only=True):
     version: str
     shadow: bool
     first_prediction: Time | None
+    ended: Time | None
     traffic: Share | None
     predictions: Count | None
     outcomes: OutcomeCounts | None
@@ -176,6 +180,10 @@ def _versions(
         latest += [MISSING_VALUE] if latest else []
     there = [name for name, row in rows.items() if made[row] and name not in latest]
     shadows = {name: first for name, first in shadows.items() if name not in latest}
+    lasts = {**model.version_last_ms}
+    if found.unnamed is not None:
+        lasts[MISSING_VALUE] = found.unnamed.last
+    ended = {one: at for one, at in lasts.items() if not is_in_use(at, max(lasts.values()))}
     for name in sorted([*there, *latest, *shadows], key=lambda one: (began.get(one, 0), one)):
         row = rows.get(name)
         if row is not None and not made[row]:
@@ -185,6 +193,7 @@ def _versions(
             version=name,
             shadow=name in shadows,
             first_prediction=time_text(began.get(name)),
+            ended=time_text(ended.get(name)),
             traffic=None if row is None else float(made[row] / made[model.row]),
             predictions=None if row is None else int(made[row]),
             outcomes=None if row is None else outcome_counts(window, row),
@@ -209,7 +218,8 @@ def _table(answer: LiveVersionsAnswer) -> Iterator[str]:
             None if one.metrics is None else one.metrics.metric(name).estimate for name in _SHOWN
         ]
         numbers = (UNDEFINED if value is None else f"{value:.3f}" for value in values)
-        yield _row(f"  {short}", _traffic(one), began, *numbers)
+        ended = "" if one.ended is None else f"   ended {one.ended[:16].replace('T', ' ')}"
+        yield f"{_row(f'  {short}', _traffic(one), began, *numbers)}{ended}"
 
 
 def shadow_text(one: VersionNow) -> str:

@@ -164,7 +164,7 @@ def _row(one: VersionNow, titles: list[str]) -> h.Element:
             ],
         ]
     cells: list[h.Node] = [
-        moment(one.first_prediction),
+        [moment(one.first_prediction), one.ended and h.small[f"ended {moment(one.ended)}"]],
         percent(one.traffic),
         count(None if one.outcomes is None else one.outcomes.total),
         *(_number(None if one.metrics is None else one.metrics.metric(name)) for name in _SHOWN),

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from datetime import datetime
 
 import jsonschema
 import pytest
@@ -12,6 +13,7 @@ from watch.versioned import BEGAN, DAY, config_of, fed, model_of, stream
 
 from monitor.exporter.app import create_app
 
+PLAIN = {"accept": "text/plain"}
 ALONE = "models: {m: {segments: [region], label_timeout: 3d}}"
 
 
@@ -42,6 +44,27 @@ def test_versions_have_their_share_beginning_and_metrics(client):
     assert (same["predictions"], same["outcomes"]) == (new["predictions"], new["outcomes"])
     assert same["metrics"] == new["metrics"]
     assert found["not_compared"] is None
+
+
+def test_a_version_that_made_no_prediction_for_a_day_ended_with_its_last_one():
+    events = stream(days=10, a_day=1_008)
+    for event in events:
+        if "version" in event:
+            stays = event["ts"] < 7 * DAY or event["id"][-1] in "12"
+            event["version"] = "6" if event["ts"] < 4 * DAY else "7" if stays else "8"
+    last = max(e["ts"] for e in events if e.get("version") == "6")
+    with client_of(fed(events)) as client:
+        found = got(client, "versions")["versions"]
+        text = client.get("/api/v1/versions", params={"model": "m"}, headers=PLAIN).text
+        page = client.get("/", params={"model": "m"}).text
+    assert {one["version"]: one["ended"] is not None for one in found} == {
+        "6": True,
+        "7": False,
+        "8": False,
+    }
+    assert datetime.fromisoformat(found[0]["ended"]).timestamp() == pytest.approx(last, abs=0.001)
+    assert re.search(r"^  6 .* ended 1970-01-04 23:58$", text, re.MULTILINE)
+    assert page.count("ended 1970-01-04 23:58") == 1
 
 
 def test_the_comparison_is_that_of_the_snapshot(monitor, client):
