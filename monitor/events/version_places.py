@@ -178,11 +178,15 @@ class VersionPlaces:
         need = longest_counted(self._setting(model), self._config.window_names)
         if need is None:
             return
+        now = self._time_of(model, times)
         lasts = {one: self._last_of(model, one) for one in versions}
+        before = max(now, _latest(batch)) - need
+        silent = [one for one, last in lasts.items() if last <= before]
+        if not silent:
+            return
         row, time, group, reached = _rows_of(model, batch)
-        reached = np.maximum(reached, self._time_of(model, times))
-        before = reached.max(initial=_NEVER) - need
-        for version in [one for one, last in lasts.items() if last <= before]:
+        reached = np.maximum(reached, now)
+        for version in silent:
             mine = np.flatnonzero(np.isin(group, versions[version]) & (time != NO_TIME))
             latest = np.maximum.accumulate(np.append(lasts[version], time[mine]))[:-1]
             asks = mine[(latest <= reached[mine] - need) & (row[mine] > decided)]
@@ -225,6 +229,12 @@ class VersionPlaces:
                 if last is not None and last <= since:
                     ended.append((last, name))
         return min(ended)[1] if ended else None
+
+
+def _latest(batch: EventBatch) -> int:
+    """Return the latest time that any row carries; `NO_TIME` without rows."""
+    carried = (batch.predictions.time, batch.outcomes.time, batch.counts.time, batch.counts.reached)
+    return max(int(time.max(initial=NO_TIME)) for time in carried)
 
 
 def _rows_of(model: str, batch: EventBatch) -> tuple[Int64Array, ...]:

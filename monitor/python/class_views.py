@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from monitor.counts import ConfusionCounts
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis import Estimated
 from monitor.events.columns import Int64Array
 from monitor.metrics.class_report import ClassReport, Limits
+from monitor.python.frames import frame, plain_table
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.printable import one_line
 
+_PREDICTED = "predicted"
 _LINES = 8
 """Classes that the `repr` of a window shows."""
 
@@ -63,6 +66,51 @@ class ClassesView:
             else self.averages[words.average][words.metric]
             for words in WHOLE_WORDS
         }
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return a table as lists of plain values by column, a row for each class.
+
+        Columns are those of a window, without its times: `class`, `predictions`, the outcomes of
+        the class against the others, and each metric with its limits, None where undefined.
+        """
+        return plain_table(self.columns())
+
+    def to_frame(self) -> Any:
+        """Return the table of `to_dict` as a frame of pandas, or of polars without pandas.
+
+        Raises:
+            ImportError: neither is installed.
+        """
+        return frame(self.columns())
+
+    def matrix_to_frame(self) -> Any:
+        """Return the matrix as a frame: a row for each predicted class, named in `predicted`.
+
+        The other columns are the actual classes. A class called `predicted` is in the column
+        `predicted (actual)`.
+
+        Raises:
+            ImportError: neither pandas nor polars is installed.
+        """
+        columns: dict[str, list[Any]] = {_PREDICTED: [*self.names]}
+        for name, cases in zip(self.names, self.matrix.T.tolist(), strict=True):
+            columns[f"{name} (actual)" if name == _PREDICTED else name] = cases
+        return frame(columns)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of the table, with NaN for what is undefined."""
+        rows = []
+        for name, one in self.by_class.items():
+            row: dict[str, Any] = {"class": name, "predictions": one.predictions}
+            row |= {cell.name.lower(): one.counts.cells[cell].item() for cell in Outcome}
+            for metric, found in one.metrics.items():
+                row |= {
+                    metric: found.estimate,
+                    f"{metric}_lower": found.lower,
+                    f"{metric}_upper": found.upper,
+                }
+            rows.append(row)
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def __repr__(self) -> str:
         actual, predicted = self.matrix.sum(axis=0).tolist(), self.matrix.sum(axis=1).tolist()

@@ -121,3 +121,24 @@ def test_two_values_are_asked_for_the_positive_one_alone() -> None:
     with pytest.raises(ValueError, match="positive class") as failed:
         Monitor().feed({"ts": [1, 2], "prediction": [1, 0], "label": ["a", "b"]})
     assert MANY not in str(failed.value)
+
+
+def test_the_classes_of_a_window_are_tables() -> None:
+    pandas = pytest.importorskip("pandas")
+    classes = window_of(["card", "loan", "predicted"])["mail"]["all"].classes
+    assert classes is not None
+    table = classes.to_frame()
+    assert isinstance(table, pandas.DataFrame)
+    assert table["class"].tolist() == ["card", "loan", "predicted"]
+    assert table["predictions"].tolist() == [9, 8, 0]
+    assert table[["tp", "fp", "fn", "tn"]].to_numpy().tolist() == [
+        [8, 1, 0, 8],
+        [8, 0, 1, 8],
+        [0, 0, 0, 17],
+    ]
+    assert table["precision"].tolist()[:2] == [8 / 9, 1]
+    assert table["precision"].isna().tolist() == [False, False, True]
+    assert classes.to_dict()["precision"] == [8 / 9, 1, None]
+    matrix = classes.matrix_to_frame()
+    assert matrix.columns.tolist() == ["predicted", "card", "loan", "predicted (actual)"]
+    assert matrix.set_index("predicted").to_numpy().tolist() == classes.matrix.tolist()
