@@ -21,10 +21,6 @@ _NOT_RESTARTED = (
     "reference from before it, without `on_version: restart`; name a stretch of that version with "
     "--before"
 )
-_COUNTED_AS_ONE = (
-    "whether one version is worse than another: several predicted in the later stretch, and count "
-    "as one here; `precision-monitor compare` compares them"
-)
 
 
 def may_have_news(found: Diagnosis, model: ModelState) -> bool:
@@ -76,14 +72,11 @@ def with_news(
     of_after = _versions_in(after, found.model, monitor, predicted)
     if restart is not None and of_before is not None and not of_before.restarted_with:
         found = replace(found, notes=(*found.notes, _NOT_RESTARTED))
-    if (
-        of_after is not None
-        and len(of_after.began) > 1
-        and monitor.versions.now(number, after.closes) is None
-    ):
-        found = replace(found, notes=(*found.notes, _COUNTED_AS_ONE))
+    several = of_after is not None and len(of_after.began) > 1
+    as_one = several and monitor.versions.now(number, after.closes) is None
     worse = _worse_version(found, monitor, number)
-    return replace(found, news=news._replace(worse=worse, before=of_before, after=of_after))
+    news = news._replace(worse=worse, before=of_before, after=of_after, counted_as_one=as_one)
+    return replace(found, news=news)
 
 
 def _versions_in(

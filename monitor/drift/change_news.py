@@ -70,6 +70,8 @@ class ChangeNews(NamedTuple):
         before: the versions that predicted in the earlier stretch; None before a second one, and
             likewise.
         after: the versions that predicted in the later stretch; None likewise.
+        counted_as_one: several versions predicted in the later stretch, and none of them can be
+            compared, since they are not counted apart.
     """
 
     began: ChangeBegan | None = None
@@ -77,6 +79,7 @@ class ChangeNews(NamedTuple):
     worse: VersionsCompared | None = None
     before: ReferenceVersions | None = None
     after: ReferenceVersions | None = None
+    counted_as_one: bool = False
 
 
 NO_NEWS = ChangeNews()

@@ -31,8 +31,7 @@ def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 def _advice(diagnosis: Diagnosis) -> Iterator[str]:
-    if (worse := diagnosis.news.worse) is not None:
-        yield f"Hold the rollout or roll it back: {_lower(worse_version(worse))}."
+    yield from _versions(diagnosis)
     yield from _labels(diagnosis)
     if diagnosis.refusal is not None or unlabelled(diagnosis):
         return
@@ -55,6 +54,16 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.judgement.labels_may_explain:
         yield from _scores(diagnosis)
         yield from _prevalence(diagnosis)
+
+
+def _versions(diagnosis: Diagnosis) -> Iterator[str]:
+    if (worse := diagnosis.news.worse) is not None:
+        yield f"Hold the rollout or roll it back: {_lower(worse_version(worse))}."
+    if diagnosis.news.counted_as_one:
+        yield (
+            "See whether one version is worse than another: several predicted in the later "
+            "stretch, and count as one here; `precision-monitor compare` compares them."
+        )
 
 
 def _operating_point(diagnosis: Diagnosis) -> Iterator[str]:

@@ -105,11 +105,11 @@ def test_recorded_events_show_the_share_of_a_version_that_is_no_segment(capsys, 
 
 def test_versions_that_count_as_one_lead_to_their_comparison(capsys, worse, tmp_path):
     folder, _, _ = worse
-    one = "whether one version is worse than another: several predicted in the later stretch"
+    one = "See whether one version is worse than another: several predicted in the later stretch"
     found = diagnosed(capsys, tmp_path, folder / "events.ndjson")
-    assert [note for note in found["notes"] if note.startswith(one)]
+    assert [step for step in found["advice"] if step.startswith(one)]
     apart = json.loads(said(capsys, folder, "diagnose", "--json"))
-    assert not [note for note in apart["notes"] if note.startswith(one)]
+    assert not [step for step in apart["advice"] if step.startswith(one)]
 
 
 def test_versions_that_score_the_same_cases_have_no_share_of_the_traffic(capsys, tmp_path):
