@@ -184,8 +184,9 @@ REFUSED: dict[str, See] = {
         "models: {m: {reference: {counts: {tp: 9, fp: 9, fn: 9, tn: 9}}, " + MODEL + "}}\n"
     ),
     "`reference FILE`, `--reference FILE`": of_a_file_as_reference,
-    "`diagnose`, `/api/v1/diagnosis`": lambda path, capsys: failed(
-        path, capsys, "diagnose", "EVENTS", "-c", "CONFIG", "--html", "report.html"
+    "`diagnose`, `/api/v1/diagnosis`": lambda path, capsys: "".join(
+        failed(path, capsys, "diagnose", "EVENTS", "-c", "CONFIG", *option)
+        for option in (("--html", "report.html"), ("--segments", "region"))
     ),
     "other paths of the API": of_the_curve,
     "versions": lambda *_: config_fault(f"models: {{m: {{segments: [version], {MODEL}}}}}\n"),
