@@ -37,21 +37,26 @@ def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBat
 
 def _at_newcomers(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
     """Cut a batch before each version that may take over a series, and let it do so."""
-    current = stages()
-    if current.ranges or not current.places.may_change(batch):  # ranges count series of their own
+    if stages().ranges or not stages().places.may_change(batch):  # ranges have series of their own
         yield batch
         return
-    for rest in _by_epoch(current, batch):
-        decided = None
-        while (found := current.places.newcomer(rest, current.times.settled, decided)) is not None:
-            if found.row > first_row(rest):
-                piece, rest = split_behind(rest, found.row - 1)  # noqa: PLW2901
-                yield piece
-            decided = found.row
-            moved = current.places.hand_over(found, current.times.settled)
-            if moved is not None:
-                current.windows.fold(moved.model, moved.row, moved.into)
-        yield rest
+    for part in _by_epoch(stages(), batch):
+        yield from _before_each(stages, part)
+
+
+def _before_each(stages: Callable[[], Stages], rest: EventBatch) -> Iterator[EventBatch]:
+    """Cut a batch before each version that may take over a series; no epoch ends in it."""
+    found = stages().places.newcomer(rest, stages().times.settled)
+    while found is not None:
+        if found.row > first_row(rest):
+            piece, rest = split_behind(rest, found.row - 1)
+            yield piece
+        current = stages()  # others, where models were forgotten behind the piece
+        moved = current.places.hand_over(found, current.times.settled)
+        if moved is not None:
+            current.windows.fold(moved.model, moved.row, moved.into)
+        found = current.places.newcomer(rest, current.times.settled, found.row)
+    yield rest
 
 
 def _by_epoch(stages: Stages, batch: EventBatch) -> Iterator[EventBatch]:
