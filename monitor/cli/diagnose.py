@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monitor.cli.diagnose_classes import (
-    model_of_many_classes,
+    has_many_classes,
     run_classes,
     show_remote_classes,
 )
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
 from monitor.cli.remote import remote_of
 from monitor.diagnosis import Diagnosis, diagnose
@@ -50,9 +51,11 @@ def run(args: Namespace) -> int:
     if args.url is not None:
         return _finding(_ask(args), failing)
     config = config_of(args)
-    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
-    if (model := model_of_many_classes(config, args.model)) is not None:
-        return run_classes(args, Monitor(config), feed, model, failing=failing)
+    paths, mapping = paths_of(args, config), mapping_of(args)
+    config = with_recorded_classes(config, paths, mapping)
+    feed = RecordedFeed(paths, config, mapping)
+    if has_many_classes(config, args.model):
+        return run_classes(args, Monitor(config), feed, failing=failing)
     monitor = Monitor(config)
     compared = RecordedComparison(
         monitor,

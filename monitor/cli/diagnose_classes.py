@@ -13,6 +13,7 @@ from monitor.cli.recorded_input import check_usable
 from monitor.config import Config
 from monitor.diagnosis.class_comparison import compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.diagnosis.recorded import asked_model
 from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.drift import Verdict
 from monitor.engine import Monitor
@@ -23,25 +24,22 @@ from monitor.report.class_comparison_text import class_comparison_text
 _FINE, _FINDING = 0, 1
 
 
-def model_of_many_classes(config: Config, model: str | None) -> str | None:
-    """Return the model to diagnose where it has more than two classes; else None.
+def has_many_classes(config: Config, model: str | None) -> bool:
+    """Return whether the model to diagnose has more than two classes.
 
     Args:
         config: the configuration.
         model: the model asked for; None for the only one.
     """
+    if not config.models:
+        return config.defaults.has_many_classes
     asked = next(iter(config.models)) if model is None and len(config.models) == 1 else model
     known = None if asked is None else config.models.get(asked)
-    return asked if known is not None and known.has_many_classes else None
+    return known is not None and known.has_many_classes
 
 
 def run_classes(
-    args: Namespace,
-    monitor: Monitor,
-    feed: RecordedFeed,
-    model: str,
-    *,
-    failing: frozenset[Verdict],
+    args: Namespace, monitor: Monitor, feed: RecordedFeed, *, failing: frozenset[Verdict]
 ) -> int:
     """Explain why the precision of the classes of a model moved.
 
@@ -49,7 +47,6 @@ def run_classes(
         args: as parsed.
         monitor: to apply the events to.
         feed: what to read.
-        model: its name.
         failing: verdicts of `--fail-on`; a model that is worse, and in nothing better, is
             `model_degraded`.
 
@@ -64,9 +61,11 @@ def run_classes(
         monitor.apply(batch)
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed)
-    state = next(one for one in snapshot.models if one.name == model)
+    names = tuple(model.name for model in snapshot.models)
+    asked_for = asked_model(args.model, names, "the feed")
+    state = snapshot.models[names.index(asked_for)]
     asked = ClassRanges.asked(state, args.before, args.after, JUDGED_MS, prefix="--")
-    found = compare_classes(state, asked, counted_days(monitor, model, asked))
+    found = compare_classes(state, asked, counted_days(monitor, state.name, asked))
     show(class_comparison_json(found) if args.json else class_comparison_text(found))
     if feed.torn is not None:
         raise feed.torn

@@ -12,6 +12,7 @@ from monitor.cli.learned_classes import class_names, in_order, scored_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.proposed_reference import ProposedReference
+from monitor.cli.recorded_classes import with_classes
 from monitor.cli.rejection_hints import CLASSES_OF_SCORES, have_scores_alone
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
 from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
@@ -81,13 +82,13 @@ def _surveyed(
     scored = "prediction" not in fields_of(columns, mapping)
     config = _config(threshold=_THRESHOLD if scored else None)
     names = scored_classes(columns) if scored else ()
-    surveyor, feed = _read(looked, mapping, _with_classes(config, names) if names else config)
+    surveyor, feed = _read(looked, mapping, with_classes(config, names) if names else config)
     if not names and have_scores_alone(feed.faults):
         raise FeedError(f"{looked.name}: nothing is written: {CLASSES_OF_SCORES}")
     found = () if names else class_names(feed.faults, names, _taken(surveyor, mapping))
     while found and len(names) < MOST_CLASSES:
         names = in_order((*names, *found[: MOST_CLASSES - len(names)]))
-        surveyor, feed = _read(looked, mapping, _with_classes(config, names))
+        surveyor, feed = _read(looked, mapping, with_classes(config, names))
         found = class_names(feed.faults, names)
     if found:
         tell(f"{looked.name}: {_TOO_MANY}")
@@ -128,11 +129,6 @@ def _taken(surveyor: Surveyor, mapping: MappedRecords) -> frozenset[str]:
         + sum(model.predictions_positive for model in snapshot.models),
     }
     return frozenset(name for name, cases in came.items() if cases and not mapping.values)
-
-
-def _with_classes(config: Config, names: tuple[str, ...]) -> Config:
-    defaults = config.defaults.model_copy(update={"classes": names, "threshold": None})
-    return config.model_copy(update={"defaults": defaults})
 
 
 def _write(name: str, output: Path, text: str) -> None:

@@ -11,6 +11,7 @@ from monitor.cli.config_warnings import warn
 from monitor.cli.held_out import read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import paths_of
 from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
@@ -43,9 +44,11 @@ def run(args: Namespace) -> int:
     if args.reference is not None:
         tested = read_held_out(args.reference, config, mapping_of(args))
         config = with_references(config, args.reference, tested)
+    paths, mapping = paths_of(args, config), mapping_of(args)
+    config = with_recorded_classes(config, paths, mapping)
     warn(config)
     monitor, rejected = Monitor(config), _Rejected()
-    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
+    feed = RecordedFeed(paths, config, mapping)
     with backfilled(monitor, args) as apply:
         for batch in feed.batches():
             apply(batch)

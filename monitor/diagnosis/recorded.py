@@ -109,19 +109,14 @@ class RecordedComparison:
             UsageError: the feed does not have it, or has several and none was named.
         """
         seen = self._all.models
-        if self._model is not None:
-            if self._model not in seen:
-                states = {one.name: one for one in self._monitor.snapshot().models}
-                if self._model in states and states[self._model].shared_ids is not None:
-                    raise UsageError(f"--model: each prediction of {self._model} is a duplicate")
-                raise UsageError(_no_such_model(self._model, seen, "the feed"))
-            return self._model
-        if not seen:
+        if self._model is not None and self._model not in seen:
+            states = {one.name: one for one in self._monitor.snapshot().models}
+            if self._model in states and states[self._model].shared_ids is not None:
+                raise UsageError(f"--model: each prediction of {self._model} is a duplicate")
+        if self._model is None and not seen:
             why = without_outcomes(self._monitor.snapshot(), self._notation)
             raise UsageError(f"nothing can be compared: {why}")
-        if len(seen) > 1:
-            raise UsageError(f"--model: the feed has several models: {', '.join(seen)}; name one")
-        return seen[0]
+        return asked_model(self._model, seen, "the feed")
 
     def mature_until(self, model: str) -> int | None:
         """Return the moment up to which outcomes are mature; None if unknown."""
@@ -264,18 +259,24 @@ class RecordedComparison:
 def _configured(config: Config, model: str | None) -> str | None:
     """Return the model as far as the configuration names it."""
     names = tuple(config.models)
-    if not names:
-        return model
-    if model is not None and model not in names:
-        raise UsageError(_no_such_model(model, names, "the configuration"))
-    if model is None and len(names) > 1:
-        raise UsageError(
-            f"--model: the configuration has several models: {', '.join(names)}; name one"
-        )
-    return model or names[0]
+    return asked_model(model, names, "the configuration") if names else model
 
 
-def _no_such_model(model: str, known: tuple[str, ...], where: str) -> str:
+def asked_model(model: str | None, known: tuple[str, ...], where: str) -> str:
+    """Return the model of `--model`, or the only one.
+
+    Args:
+        model: its name; None for the only one.
+        known: names of those there are, one at least.
+        where: what has them, for a person.
+
+    Raises:
+        UsageError: it is none of them, or there are several and none is named.
+    """
+    if model is None and len(known) > 1:
+        raise UsageError(f"--model: {where} has several models: {', '.join(known)}; name one")
+    if model is None or model in known:
+        return model or known[0]
     near = get_close_matches(model, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}"
-    return f"--model: {where} has no such model, got {model!r}; {hint}"
+    raise UsageError(f"--model: {where} has no such model, got {model!r}; {hint}")

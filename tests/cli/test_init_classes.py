@@ -82,7 +82,9 @@ def edited(path: Path, **names: dict[object, object]) -> Path:
 def test_a_third_class_by_its_number_is_no_stray_record(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = ran(capsys, command, stream(tmp_path / "events.ndjson", [0, 1, 2]))
+    path, config = stream(tmp_path / "events.ndjson", [0, 1, 2]), tmp_path / "m.yaml"
+    config.write_text("models: {mail: {}}\n")
+    done = ran(capsys, command, path, "-c", config)
     assert done.code == 0
     assert "warning: 2,667 of 8,000 records were rejected: " in done.err
     assert "; for a model of more than two classes, list them" in done.err
@@ -190,16 +192,11 @@ def test_the_names_of_scores_are_the_classes_in_their_order(
     assert matrix == [[1_000, 0, 0], [0, 1_000, 0], [0, 0, 1_000]]
 
 
-@pytest.mark.parametrize(
-    ("command", "listed"), [("init", True), ("replay", True), ("replay", False)]
-)
+@pytest.mark.parametrize("command", ["init", "replay"])
 def test_scores_without_configured_classes_are_answered_with_how_to_name_them(
-    command: str,
-    listed: bool,  # noqa: FBT001  # a parameter of the test
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = ran(capsys, command, scored(tmp_path / "events.ndjson", listed=listed))
+    done = ran(capsys, command, scored(tmp_path / "events.ndjson", listed=True))
     assert done.code == 3
     assert "for scores of all classes, list these as models.NAME.classes" in done.err
     assert "threshold" not in done.err
@@ -257,7 +254,9 @@ def test_which_of_two_classes_is_positive_is_asked(
 def test_replay_says_how_to_name_more_than_two_classes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = ran(capsys, "replay", stream(tmp_path / "events.ndjson", ["a", "b", "c"]))
+    path, config = stream(tmp_path / "events.ndjson", ["a", "b", "c"]), tmp_path / "m.yaml"
+    config.write_text("models: {mail: {}}\n")
+    done = ran(capsys, "replay", path, "-c", config)
     assert done.code == 3
     assert (
         "for a model of more than two classes, list them as its classes in a configuration, which "

@@ -141,8 +141,8 @@ def of_another_name(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     printed = capsys.readouterr()
     assert "1 rejected (1 bad_value)" in printed.out
     assert said in printed.err
-    assert main(["replay", str(events)]) == 3
-    assert "which precision-monitor init FILE writes" in capsys.readouterr().err
+    assert main(["replay", str(events)]) == 0
+    assert "has predictions of 3 classes, card, cash, loan" in capsys.readouterr().err
     return said
 
 

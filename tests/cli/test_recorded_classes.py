@@ -1,0 +1,182 @@
+"""`replay` and `diagnose` learn the classes that recorded events name, where nobody lists them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from cli.commands import ran
+
+DAY = 86_400
+
+
+def stream(path: Path, classes: Sequence[object], *, cases: int = 1_200, wrong: int = 10) -> Path:
+    """Write outcomes of these classes in turn, one of `wrong` predicted as the next class."""
+    rows = []
+    for case in range(cases):
+        label, other = classes[case % len(classes)], classes[(case + 1) % len(classes)]
+        prediction = other if case % wrong == 7 else label
+        rows.append({"ts": case * 40 * DAY / cases, "prediction": prediction, "label": label})
+    return written(path, rows)
+
+
+def written(path: Path, rows: Sequence[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps({"type": "outcome", **row}) + "\n" for row in rows))
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("classes", [["loan", "card", "other"], [0, 1, 2], ["7", "10", "9", "x"]])
+def test_the_names_of_the_predictions_are_the_classes(
+    classes: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", classes)
+    done = ran(capsys, "replay", path, "--json")
+    found = json.loads(done.out)
+    (model,) = found["models"].values()
+    rows = rows_of(path)
+    names = model["classes"]["names"]
+    assert sorted(names) == sorted(map(str, classes))
+    assert found["events_rejected"] == {}
+    assert model["classes"]["matrix"] == [
+        [
+            sum(str(r["prediction"]) == predicted and str(r["label"]) == actual for r in rows)
+            for actual in names
+        ]
+        for predicted in names
+    ]
+    shown = ", ".join(names)
+    assert f"{path}: has predictions of {len(classes)} classes, {shown}; to make" in done.err
+
+
+def test_names_of_a_table_are_classes_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = rows_of(stream(tmp_path / "events.ndjson", ["card", "loan", "other"]))
+    path = tmp_path / "cases.csv"
+    lines = [f"{row['ts']},{row['prediction']},{row['label']}" for row in rows]
+    path.write_text("\n".join(["time,predicted,actual", *lines]) + "\n")
+    done = ran(capsys, "diagnose", path)
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()[4:][1::2]][:3] == [
+        "card",
+        "loan",
+        "other",
+    ]
+    assert "has predictions of 3 classes, card, loan, other" in done.err
+
+
+def test_a_class_that_first_comes_after_the_head_is_learned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"], cases=6_000)
+    assert path.stat().st_size > 400_000
+    late = {"ts": 41 * DAY, "prediction": "cash", "label": "loan"}
+    written(path, [*rows_of(path), late])
+    done = ran(capsys, "replay", path, "--json")
+    (model,) = json.loads(done.out)["models"].values()
+    assert model["classes"]["names"] == ["card", "cash", "loan", "other"]
+    assert sum(map(sum, model["classes"]["matrix"])) == 6_001
+
+
+def test_the_names_of_scores_are_the_classes_in_their_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["b", "c", "a"]
+    scores = [
+        {name: 0.8 if case % 3 == n else 0.1 for n, name in enumerate(names)} for case in range(600)
+    ]
+    rows = [
+        {"ts": case * 600, "scores": one, "label": names[case % 3]}
+        for case, one in enumerate(scores)
+    ]
+    done = ran(capsys, "replay", written(tmp_path / "events.ndjson", rows), "--json")
+    (model,) = json.loads(done.out)["models"].values()
+    assert model["classes"]["names"] == names
+    assert model["classes"]["matrix"] == [[200, 0, 0], [0, 200, 0], [0, 0, 200]]
+
+
+def test_a_name_that_only_labels_have_may_stand_for_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    rows = rows_of(path)
+    for row in rows[::20]:
+        row["label"] = "open"
+    done = ran(capsys, "replay", written(path, rows))
+    assert "has predictions of 3 classes, card, loan, other" in done.err
+    assert "60 of 1,200 records were rejected: 60 bad_value" in done.err
+
+
+@pytest.mark.parametrize(
+    ("classes", "changed", "why"),
+    [
+        (["yes", "no"], {}, "two names"),
+        (["yes", "no", "No"], {}, "one name in two cases"),
+        ([f"c{number}" for number in range(51)], {}, "more than 50"),
+        (["yes", "no", "maybe"], {"label": lambda one: f"was {one}"}, "other names of labels"),
+        (["yes", "no", "maybe"], {"prediction": lambda one: int(one == "yes")}, "names of labels"),
+        (["yes", "no"], {"prediction": lambda one: one, "stray": "maybe"}, "a stray one"),
+        ([0, 1], {"stray": 2}, "a stray number"),
+        ([0, 1], {"prediction": lambda one: one, "stray": "maybe"}, "a name beside 0 and 1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_names_that_a_person_has_to_look_at_are_not_learned(
+    classes: list[object],
+    changed: dict[str, object],
+    why: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = stream(tmp_path / "events.ndjson", classes)
+    rows = rows_of(path)
+    for row in rows:
+        for name, change in changed.items():
+            if callable(change):
+                row[name] = change(row[name])
+    if "stray" in changed:
+        rows[5]["prediction"] = changed["stray"]
+    done = ran(capsys, "replay", written(path, rows))
+    assert "has predictions of" not in done.err, why
+    assert "rejected: " in done.err
+
+
+def test_what_a_person_has_configured_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    config = tmp_path / "m.yaml"
+    config.write_text("models: {default: {classes: [card, loan, cash]}}\n")
+    done = ran(capsys, "replay", path, "-c", config)
+    assert "has predictions of" not in done.err
+    assert "bad_value" in done.err
+    options = ["--positive", "prediction=card", "--positive", "label=card"]
+    done = ran(
+        capsys,
+        "replay",
+        path,
+        *options,
+        *(o.replace("positive", "negative").replace("card", "loan") for o in options),
+    )
+    assert "has predictions of" not in done.err
+
+
+def test_diagnose_asks_which_of_several_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    rows = [{**row, "model": name} for row in rows_of(path) for name in ("mail", "post")]
+    written(path, rows)
+    done = ran(capsys, "diagnose", path)
+    assert (done.code, done.err.splitlines()[-1]) == (
+        2,
+        "precision-monitor: --model: the feed has several models: mail, post; name one",
+    )
+    assert ran(capsys, "diagnose", path, "--model", "post").code == 0
+    assert "did you mean 'mail'?" in ran(capsys, "diagnose", path, "--model", "mial").err
