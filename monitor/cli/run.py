@@ -193,6 +193,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             access=access,
             hosts=AllowedHosts(config.exporter.hosts) if is_loopback(host) else None,
             exposed=exposed.append,
+            rejected_lately=service.rejections.last_day,
         )
         reloadables.append(ExporterAccess(app))
         for feed in posted:

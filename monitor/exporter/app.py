@@ -29,6 +29,7 @@ from monitor.prometheus.negotiation import Format, accepts_gzip, negotiate
 from monitor.prometheus.process_series import SERIES_LEFT_OUT, ScrapeTelemetry
 from monitor.prometheus.process_series import ProcessCollector as SeriesCollector
 from monitor.prometheus.series_limit import LeftOut
+from monitor.report.rejected_lately import RejectedLately
 from monitor.snapshot import Snapshot
 from monitor.web.access import Access
 from monitor.web.access_middleware import AccessMiddleware
@@ -56,6 +57,7 @@ def create_app(
     clock: Clock | None = None,
     patience: float = PATIENCE_SECONDS,
     exposed: Callable[[Exposition], None] = lambda _: None,
+    rejected_lately: Callable[[], RejectedLately] | None = None,
 ) -> AccessMiddleware:
     """Return the ASGI app of the exporter.
 
@@ -78,6 +80,8 @@ def create_app(
         clock: measures how long scrapes take; the machine's where None.
         patience: seconds that a list of models waits for its trends.
         exposed: called with what /metrics serves, for serving the same elsewhere.
+        rejected_lately: returns which records of the last day are rejected; None where nobody
+            counts them.
     """
     scrapes = ScrapeTelemetry([_format_name(fmt) for fmt in (Format.TEXT, Format.OPENMETRICS)])
     registry = CollectorRegistry()
@@ -96,7 +100,7 @@ def create_app(
     )
     exposed(exposition)
     metrics = _Metrics(exposition, scrapes, clock or SystemClock(), restored)
-    queries = Queries(read_snapshot, read_engine, patience)
+    queries = Queries(read_snapshot, read_engine, patience, rejected_lately)
     routes = [
         Route("/metrics", metrics.answer),
         Route("/healthz", _health),

@@ -10,6 +10,7 @@
     forwarded_batch.py   one batch of it
     forward_requests.py  posts it
     first_rejections.py   reports the first rejected record of each kind
+    recent_rejections.py  counts those of the last day, for page and API
     dead_letter_readings.py  series of the dead-letter file
     state_watch.py    looks whether the state directory stays in place
     event_clock.py    event time, which advances while no events arrive

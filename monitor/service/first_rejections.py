@@ -46,10 +46,23 @@ class FirstRejections:
         """Store rejections."""
         self._sink.write(rejections)
         for one in rejections:
-            kind = (_PLACE.sub("", one.position), str(one.reason), one.field)
+            kind = (feed_of(one), str(one.reason), one.field)
             if kind not in self._known and len(self._known) < _MOST:
                 self._known.add(kind)
                 self._say(
                     f"{one_line(f'{one.position}: {one.reason}: {one.detail}')}; this record and "
                     f"further ones are in {self._path}"
                 )
+
+
+def feed_of(one: Rejection) -> str:
+    """Return the feed, or the file, that a rejected record comes from.
+
+    Args:
+        one: the rejection.
+
+    >>> from monitor.events.reject_reasons import RejectReason
+    >>> feed_of(Rejection(RejectReason.MALFORMED, "logs/a.ndjson:7", "record: is torn", b""))
+    'logs/a.ndjson'
+    """
+    return _PLACE.sub("", one.position)

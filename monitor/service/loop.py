@@ -18,6 +18,7 @@ from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.service.liveness import Liveness
 from monitor.service.query_queue import QueryQueue
+from monitor.service.recent_rejections import RecentRejections
 from monitor.service.reloads import Reloads
 from monitor.service.state_watch import StateWatch
 from monitor.snapshot import Snapshot
@@ -62,6 +63,7 @@ class Service:
         snapshot: the snapshot published last; any thread may read it.
         restored: True once the snapshot covers all events from before the start.
         queries: queries of other threads, answered once a turn.
+        rejections: records of the last day that are rejected; any thread may read it.
         liveness: how long the loop has not turned.
     """
 
@@ -89,6 +91,7 @@ class Service:
         self._clock = clock
         self._event_clock = EventClock(clock)
         self._rejected = rejected
+        self.rejections = RecentRejections(clock)
         self._say = say
         self._reloads = reloads
         self._reloadables = reloadables
@@ -182,6 +185,7 @@ class Service:
             return False
         if batch is not None:
             self._count(batch)
+            self.rejections.note(batch)
             if batch.rejected:
                 self._rejected.write(batch.rejected)
         elif source.ended:

@@ -111,6 +111,18 @@ def test_windows_move_on_by_the_time_that_passes_while_nothing_comes(watch, path
     assert running.snapshot.lifetime.counts.total.tolist() == [3]
 
 
+def test_records_of_the_last_day_that_are_rejected_are_counted(watch, path):
+    path.write_text(f'{events(1, 2, 3)}{{"type":"label","id":"a","ts":1,"label":7}}\n')
+    running = watch({"type": "file", "path": str(path)})
+    running.turns(seconds=2)
+    found = running.service.rejections.last_day()
+    assert (found.read, found.rejected) == (running.snapshot.records, 1)
+    (kind,) = found.kinds
+    last = len(path.read_text().splitlines())
+    assert (kind.feed, kind.latest) == (str(path), f"{path}:{last}")
+    assert kind.detail == "label: must be 0, 1, true, false or null, got 7"
+
+
 def test_without_events_there_is_no_now(watch, path):
     path.touch()
     running = watch({"type": "file", "path": str(path)})

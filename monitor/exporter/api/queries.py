@@ -32,6 +32,7 @@ from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.rejected_lately import RejectedLately
 from monitor.report.version_news_words import change_beginning
 from monitor.report.versions_now import VersionsReading, versions_reading
 from monitor.snapshot import ModelState, Snapshot
@@ -61,6 +62,8 @@ class Queries:
         read_snapshot: returns the latest snapshot.
         read_engine: reads the history; None where none is served.
         patience: seconds that a list of models waits for its trends.
+        rejected_lately: returns which records of the last day are rejected; None where nobody
+            counts them.
     """
 
     def __init__(
@@ -68,7 +71,9 @@ class Queries:
         read_snapshot: Callable[[], Snapshot],
         read_engine: ReadEngine | None,
         patience: float = PATIENCE_SECONDS,
+        rejected_lately: Callable[[], RejectedLately] | None = None,
     ) -> None:
+        self._rejected_lately = rejected_lately
         self._read_snapshot = read_snapshot
         self._read_engine = read_engine
         self._answers = SnapshotMemo()
@@ -88,9 +93,12 @@ class Queries:
             limit: return at most this many.
         """
         snapshot = self._read_snapshot()
-        return self._answers.get(
-            snapshot, ("status", asked, limit), lambda: status_answer(snapshot, asked, limit=limit)
-        )
+
+        def make() -> StatusAnswer:
+            lately = None if self._rejected_lately is None else self._rejected_lately()
+            return status_answer(snapshot, asked, limit=limit, rejected_lately=lately)
+
+        return self._answers.get(snapshot, ("status", asked, limit), make)
 
     def series(
         self,

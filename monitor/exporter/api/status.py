@@ -55,6 +55,7 @@ from monitor.report.label_answer import (
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.model_headline import model_headline
 from monitor.report.reference_text import warming_up_text
+from monitor.report.rejected_lately import RejectedLately
 from monitor.report.replay_json import window_bounds
 from monitor.report.score_answer import scores_of
 from monitor.report.short_answers import short_answers, what_is_excluded
@@ -83,7 +84,11 @@ def longest_window(snapshot: Snapshot) -> str:
 
 
 def status_answer(
-    snapshot: Snapshot, asked: Selection = EVERY_MODEL, *, limit: int
+    snapshot: Snapshot,
+    asked: Selection = EVERY_MODEL,
+    *,
+    limit: int,
+    rejected_lately: RejectedLately | None = None,
 ) -> StatusAnswer:
     """Return the monitor, and one page of its models with all their windows.
 
@@ -91,6 +96,7 @@ def status_answer(
         snapshot: the state.
         asked: the models to return, and their order.
         limit: return at most this many.
+        rejected_lately: records of the last day that are rejected; None where nobody counts them.
     """
     longest = longest_window(snapshot)
     judged = judged_models(snapshot)
@@ -104,6 +110,7 @@ def status_answer(
         watermark=time_text(snapshot.watermark_ms),
         records=snapshot.records,
         rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
+        rejected_lately=rejected_lately,
         windows=tuple(window.name for window in snapshot.windows),
         verdict_window=longest,
         paging=sum(model.watched.degradation_detected for model in snapshot.models),

@@ -19,6 +19,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.label_answer import AuditsAnswer
+from monitor.report.rejected_lately import RejectedLately
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.source_answer import LabelSourcesAnswer
 from monitor.report.trend_answer import TrendAnswer
@@ -212,6 +213,7 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         watermark: third-highest event time seen; null before three distinct events came.
         records: records read, used or not.
         rejected: records that could not be used, by reason.
+        rejected_lately: those of the last 24 hours by arrival; null where nobody counts them.
         windows: names of the windows of all models.
         verdict_window: the longest that every model uses.
         paging: how many of all models page.
@@ -229,6 +231,7 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
     watermark: Time | None
     records: Count
     rejected: dict[str, Count]
+    rejected_lately: RejectedLately | None
     windows: tuple[str, ...]
     verdict_window: str
     paging: Count

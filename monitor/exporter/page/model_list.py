@@ -29,6 +29,7 @@ from monitor.exporter.page.objectives import objective_mark
 from monitor.exporter.page.page_content import MODELS_A_PAGE, ModelListContent
 from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.query import PageQuery
+from monitor.exporter.page.rejected_note import rejected_note
 from monitor.exporter.page.sparkline import sparkline
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import (
@@ -71,7 +72,12 @@ def model_list_page(content: ModelListContent, query: PageQuery) -> str:
         head=page_head(),
         aside=h.strong["Precision monitor"],
         sections=(),
-        main=[_tally(content.status, query), _filter(query), _models(content, query)],
+        main=[
+            rejected_note(content.status.rejected_lately),
+            _tally(content.status, query),
+            _filter(query),
+            _models(content, query),
+        ],
     )
 
 

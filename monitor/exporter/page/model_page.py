@@ -18,6 +18,7 @@ from monitor.exporter.page.page_content import ModelContent
 from monitor.exporter.page.plane import plane_section
 from monitor.exporter.page.prediction_parts import without_labels_block
 from monitor.exporter.page.query import PageQuery
+from monitor.exporter.page.rejected_note import rejected_note
 from monitor.exporter.page.version_section import versions_section
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
@@ -53,6 +54,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             if model.without_labels is None
             else without_labels_block(model.without_labels),
             _mixed_reference(model),
+            rejected_note(content.status.rejected_lately),
             *sections.values(),
         ],
     )
