@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from monitor.counts import ConfusionCounts, Outcome
+from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Estimated
 from monitor.events.columns import Int64Array
 from monitor.metrics.class_report import ClassReport, Limits
-from monitor.python.frames import frame, plain_table
+from monitor.python.frames import frame, metric_columns, plain_table
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.printable import one_line
 
@@ -102,14 +102,7 @@ class ClassesView:
         rows = []
         for name, one in self.by_class.items():
             row: dict[str, Any] = {"class": name, "predictions": one.predictions}
-            row |= {cell.name.lower(): one.counts.cells[cell].item() for cell in Outcome}
-            for metric, found in one.metrics.items():
-                row |= {
-                    metric: found.estimate,
-                    f"{metric}_lower": found.lower,
-                    f"{metric}_upper": found.upper,
-                }
-            rows.append(row)
+            rows.append(row | metric_columns(one.counts, one.metrics))
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def __repr__(self) -> str:

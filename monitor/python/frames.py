@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from monitor.config.quantities import format_time
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.diagnosis import Estimated
 
 _LIBRARIES = ("pandas", "polars")
 _OWN_LINKS = '<base href="about:srcdoc">'
@@ -36,6 +38,21 @@ def frame(columns: Mapping[str, Sequence[Any]], libraries: Sequence[str] = _LIBR
         f"to_frame: needs {' or '.join(libraries)}, and none is installed; install one, or use "
         "to_dict"
     )
+
+
+def metric_columns(
+    counts: ConfusionCounts, metrics: Mapping[str, Estimated]
+) -> dict[str, int | float]:
+    """Return the four outcomes and the metrics of one row, each metric with its 95 % interval.
+
+    Args:
+        counts: of one window.
+        metrics: estimate, lower and upper limit by the name of the metric; NaN where undefined.
+    """
+    row: dict[str, int | float] = {c.name.lower(): counts.cells[c].item() for c in Outcome}
+    for name, found in metrics.items():
+        row |= {name: found.estimate, f"{name}_lower": found.lower, f"{name}_upper": found.upper}
+    return row
 
 
 def plain_table(columns: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:

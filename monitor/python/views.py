@@ -20,7 +20,7 @@ from monitor.exporter.api.status_answer import ModelStatus
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.python.class_views import ClassesView, classes_view
-from monitor.python.frames import frame, plain_table, plain_value
+from monitor.python.frames import frame, metric_columns, plain_table, plain_value
 from monitor.python.source_tables import LabelSourcesView
 from monitor.report.class_words import POOLED_CELLS
 from monitor.report.deciding_window import verdict_on
@@ -104,13 +104,7 @@ class WindowView(MetricValues[Estimated], frozen=True):
         """Return the row with its times as `datetime`, and NaN for what is undefined."""
         row: dict[str, Any] = {"window": self.name, "opens": self.opens, "closes": self.closes}
         row["predictions"] = self.predictions
-        row |= {cell.name.lower(): self.counts.cells[cell].item() for cell in Outcome}
-        for name, found in self.metrics.items():
-            row |= {
-                name: found.estimate,
-                f"{name}_lower": found.lower,
-                f"{name}_upper": found.upper,
-            }
+        row |= metric_columns(self.counts, self.metrics)
         wrong = self.if_labels_wrong
         row["if_labels_wrong"] = None if wrong is None else wrong.text
         return row | {"verdict": None if self.verdict is None else str(self.verdict)}
