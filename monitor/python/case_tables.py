@@ -25,8 +25,8 @@ from monitor.python.tables import TableReader, keywords, mapping_of
 
 _THRESHOLD = "write threshold=0.5"
 _MANY = (
-    "or, of more than two, compare them with `precision-monitor diagnose FILE -c CONFIG`, of which "
-    "the configuration names all `classes` of the model"
+    "or, of more than two, compare them with `precision-monitor diagnose FILE`, which learns the "
+    "classes of a file"
 )
 _CALLER = 4
 """Calls from a warning to the program that compares."""

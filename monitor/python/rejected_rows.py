@@ -29,8 +29,10 @@ _SHOWN = 5
 _EXAMPLES = 1_000
 """Rows of each reason and field to look at."""
 _TWO = 2
+_MOST_LISTED = 12
+"""Classes that a line to write lists."""
 _ONE_LABEL = "give one class a row; for several labels a case, configure a model for each label"
-_MANY = "or, of more than two, name all classes, Monitor(Config(defaults={'classes': ['NAME', …]}))"
+_MANY = "or, of more than two, name all classes, Monitor(Config(defaults={{'classes': {names}}}))"
 _THRESHOLD = "give the model a threshold, Monitor(Config(defaults={'threshold': 0.5}))"
 _TYPE = "leave `type` out where it is no type of event, type={'value': ''}"
 
@@ -42,7 +44,7 @@ class RejectedRows:
         unit: of times that are numbers, as they are read.
         columns: the column of each field that the table has.
         threshold: how to give the score from which a case is positive.
-        many: what to do with more than two classes.
+        many: what to do with more than two classes, `{names}` standing for a list of them.
 
     Attributes:
         first: the first rejected rows.
@@ -202,5 +204,9 @@ def _class_hint(field: str, values: Values, allowed: str, many: str) -> str:
         return f"give one of the configured classes, {allowed}, or add the others to `classes`"
     positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
     asked = f"say which values are of the positive class, {positive}"
-    is_many = len(texts) > _TWO or number_further_classes(values)
-    return f"{asked}, {many}" if is_many else asked
+    numbered = number_further_classes(values)
+    if len(texts) <= _TWO and not numbered:
+        return asked
+    names = [text for text in texts if text not in absent]
+    listed = "['NAME', …]" if numbered or len(names) > _MOST_LISTED else repr(sorted(names))
+    return f"{asked}, {many.format(names=listed)}"

@@ -82,7 +82,7 @@ def test_a_window_of_two_classes_has_none() -> None:
 
 NAMED = "give one of the configured classes, 'a', 'b', 'c' or null, or add the others to `classes`"
 ONE_LABEL = "give one class a row; for several labels a case, configure a model for each label"
-MANY = "or, of more than two, name all classes, Monitor(Config(defaults={'classes': ['NAME', …]}))"
+MANY = "or, of more than two, name all classes, Monitor(Config(defaults={{'classes': {}}}))"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,9 @@ MANY = "or, of more than two, name all classes, Monitor(Config(defaults={'classe
     [
         (["a", "b", "c"], ["d", "e"], NAMED),
         (["a", "b", "c"], [["a", "b"], ["a"]], ONE_LABEL),
-        ([], ["a", "b", "c"], MANY),
+        ([], ["b", "a", "c", "N/A"], MANY.format(["a", "b", "c"])),
+        ([], [2, 3, 4], MANY.format("['NAME', …]")),
+        ([], [f"c{number}" for number in range(13)], MANY.format("['NAME', …]")),
     ],
 )
 def test_values_that_are_no_class_are_answered_by_the_classes_of_the_model(
@@ -120,7 +122,7 @@ def test_rows_of_more_than_two_classes_are_sent_to_diagnose() -> None:
 def test_two_values_are_asked_for_the_positive_one_alone() -> None:
     with pytest.raises(ValueError, match="positive class") as failed:
         Monitor().feed({"ts": [1, 2], "prediction": [1, 0], "label": ["a", "b"]})
-    assert MANY not in str(failed.value)
+    assert "of more than two" not in str(failed.value)
 
 
 def test_the_classes_of_a_window_are_tables() -> None:
