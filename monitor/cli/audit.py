@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
+from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.config import Config, ModelConfig, load_config
 from monitor.config.quantities import count_of
@@ -59,7 +60,8 @@ def run(args: Namespace) -> int:
     paths = paths_of(args, config)
     if files.STDIN in paths:
         raise UsageError("audit: reads the events twice, got -; write them to a file")
-    counting, mapping = _endless(config), mapping_of(args)
+    mapping = mapping_of(args)
+    counting = _endless(with_recorded_classes(config, paths, mapping))
     monitor = Monitor(counting)
     feed = RecordedFeed(paths, counting, mapping)
     for batch in feed.batches():

@@ -9,6 +9,7 @@ from shlex import join, quote
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS, RecordedFeed, mapping_of
 from monitor.cli.output import show
+from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import (
     check_segments,
     check_usable,
@@ -56,6 +57,7 @@ def run(args: Namespace) -> int:
         )
     given = config_of(args)
     paths, mapping = paths_of(args, given), mapping_of(args)
+    given = with_recorded_classes(given, paths, mapping)
     left_out: tuple[LeftOutKey, ...] = ()
     if args.segments is None and not args.config:
         keys, left_out = RecordedFeed(paths, given, mapping).small_segment_keys()

@@ -10,7 +10,8 @@ from typing import Any
 from monitor.cli.config_warnings import warn
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
-from monitor.cli.recorded_input import paths_of
+from monitor.cli.recorded_classes import with_recorded_classes
+from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.clock import DAY_MS
 from monitor.config import Config, load_config
 from monitor.diagnosis.comparison import check_two_classes
@@ -37,12 +38,15 @@ def run(args: Namespace) -> int:
     parse_objective(args.objective)
     asked = None if args.class_ratio == _LIVE else _positive(args.class_ratio)
     config = load_config(args.config) if args.config else Config.without_file()
+    paths, mapping = paths_of(args, config), mapping_of(args)
+    config = with_recorded_classes(config, paths, mapping)
     warn(config)
     monitor = Monitor(config)
-    feed = RecordedFeed(paths_of(args, config), config, mapping_of(args))
+    feed = RecordedFeed(paths, config, mapping)
     for batch in feed.batches():
         monitor.apply(batch)
     snapshot = monitor.snapshot()
+    check_usable(snapshot, feed)
     model = _model(snapshot, args.model)
     check_two_classes("threshold", model.name, config.model(model.name).classes)
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked

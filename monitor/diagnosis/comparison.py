@@ -150,15 +150,16 @@ def check_two_classes(asked: str, model: str, classes: Sequence[str]) -> None:
 
     Args:
         asked: what is asked for, for the message.
-        model: its name, for the message.
+        model: its name, for the message; "" where events will name it.
         classes: names of its classes; none where they are 0 and 1.
 
     Raises:
         UsageError: there are more than two.
     """
     if len(classes) >= MANY:
+        one = f"model {model!r}" if model else "this one"
         raise UsageError(
-            f"{asked}: takes models of two classes only, and model {model!r} has {len(classes)}; "
+            f"{asked}: takes models of two classes only, and {one} has {len(classes)}; "
             "`diagnose` and /api/v1/diagnosis compare its classes between two periods"
         )
 

@@ -117,6 +117,21 @@ def test_events_without_scores_are_reported(capsys, tmp_path):
     assert "no labelled prediction has a score" in out.err
 
 
+def test_rejected_records_are_named(capsys, tmp_path):
+    path = tmp_path / "events.ndjson"
+    good = '{"type":"outcome","ts":%d,"prediction":1,"score":0.9,"label":%d}\n'
+    bad = '{"type":"outcome","ts":9,"prediction":1,"score":0.9,"label":7}\n'
+    asked = ("threshold", str(path), "--objective", "recall>=0.5", "--class-ratio", "1")
+    path.write_text("".join(good % (ts, ts % 2) for ts in range(8)) + bad)
+    code, out = run(capsys, *asked)
+    assert code == 0
+    assert "1 of 9 records was rejected: 1 bad_value" in out.err
+    path.write_text(bad)
+    code, out = run(capsys, *asked)
+    assert code == 3
+    assert "1 of 1 record was rejected: 1 bad_value" in out.err
+
+
 def test_replay_summary_prints_the_metrics_of_scores_by_window(capsys, tmp_path):
     path, rng = tmp_path / "scored.ndjson", np.random.default_rng(4)
     rows = [

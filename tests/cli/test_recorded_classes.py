@@ -180,3 +180,15 @@ def test_diagnose_asks_which_of_several_models(
     )
     assert ran(capsys, "diagnose", path, "--model", "post").code == 0
     assert "did you mean 'mail'?" in ran(capsys, "diagnose", path, "--model", "mial").err
+
+
+@pytest.mark.parametrize("command", ["threshold", "compare", "audit"])
+def test_commands_of_two_classes_say_that_a_file_has_more(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    more = ["--objective", "precision>=0.9"] if command == "threshold" else []
+    done = ran(capsys, command, path, *more)
+    assert done.code == 2
+    assert f"{command}: takes models of two classes only, and " in done.err
+    assert " has 3; `diagnose`" in done.err
