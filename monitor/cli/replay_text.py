@@ -21,7 +21,7 @@ from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.missing_evidence import missing_evidence
-from monitor.report.prediction_words import degenerate_text
+from monitor.report.prediction_words import degenerate_since
 from monitor.report.printable import one_line
 from monitor.report.reference_text import (
     far_text,
@@ -164,9 +164,8 @@ def _of_window(window: Window, model: ModelState) -> Iterator[Interval]:
 def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     """Yield the two answers, the verdicts of the windows, and the detections."""
     watched = model.watched
-    predictions = watched.predictions
-    if (text := degenerate_text(predictions)) is not None and predictions.since is not None:
-        yield f"  ALARM: the model {text} (since {_time(predictions.since)})"
+    if alarm := degenerate_since(watched.predictions):
+        yield f"  ALARM: {alarm}"
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
     if watched.reference is not None:

@@ -233,9 +233,17 @@ def why_open(
     certain = (lower > 0 or upper < 0) and fewest >= FEWEST_OUTCOMES
     if Status.CHANGED in judgement.status.values() or certain:
         return Because.MOVED
-    if excluded >= (1 - MATTERS) * usual_recall:
-        return Because.STEADY
-    return Because.TOO_FEW
+    return Because.STEADY if excludes_much(excluded, usual_recall) else Because.TOO_FEW
+
+
+def excludes_much(excluded: float, usual_recall: float) -> bool:
+    """Return whether outcomes exclude a fall of recall that matters.
+
+    Args:
+        excluded: recall that is excluded, see `RecallEvidence`; NaN where nothing is.
+        usual_recall: recall of the reference; NaN where it is unknown.
+    """
+    return excluded >= (1 - MATTERS) * usual_recall
 
 
 @cache

@@ -8,7 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
-from monitor.drift.verdict import DEGRADED
+from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 
@@ -37,7 +37,8 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     that one is open, where it says `prevalence_shift` of 50 outcomes or more and the detector
     of the class ratio agrees: a day alone may be a weekend, and its verdict comes and goes.
     Where no window is compared, or none is longer, every verdict but `insufficient_evidence`
-    decides. Windows below a day decide only where there are no others.
+    decides. Windows below a day decide only where there are no others: an hour is no model's
+    headline while the longer windows still reach back into the reference.
 
     While the model pages, windows that are judged degraded come first: a longer window that
     is partly from before the fault may look like a slide of the threshold.
@@ -69,7 +70,7 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
         worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
         if worse:
             return _most_recent(model, worse)
-    compared = [n for n in trusted if _is_compared(model, n)]
+    compared = [n for n in trusted if _is_compared(model, n) and _is_long(n, by_length)]
     shifted = model.watched.prevalence_shift_detected is not False
     agreed = _SHIFT if shifted else frozenset[Verdict]()
     shorter = trusted[: trusted.index(compared[-1])] if compared else []
@@ -106,23 +107,45 @@ def _decides(
 ) -> bool:
     """Return whether a window has one of some verdicts, and rests on enough to decide."""
     found = verdict_on(model, window)
-    long_enough = parse_duration(window) >= DAY_MS or parse_duration(by_length[-1]) < DAY_MS
-    return found.verdict in verdicts and found.rests_on >= FEWEST_OUTCOMES and long_enough
+    enough = found.rests_on >= FEWEST_OUTCOMES
+    return found.verdict in verdicts and enough and _is_long(window, by_length)
+
+
+def _is_long(window: str, by_length: Sequence[str]) -> bool:
+    """Return whether a window is a day or longer, or all of them are shorter."""
+    return parse_duration(window) >= DAY_MS or parse_duration(by_length[-1]) < DAY_MS
 
 
 def worse_window(model: ModelState) -> str:
     """Return the longest window of a day or more that is judged degraded; "" where none is.
 
-    While the model does not page, such a window alone is no verdict on it; but then nobody may
-    say either that nothing points to a worse model.
+    While the model does not page, such a window alone is no verdict on it, and of few outcomes
+    it colours nothing; but then nobody may say either that nothing points to a worse model.
 
     Args:
         model: with its verdicts.
     """
+    return _longest_that_says(model, DEGRADED)
+
+
+def moved_window(model: ModelState) -> str:
+    """Return the longest window of a day or more by which rates changed; "" where none is.
+
+    Args:
+        model: with its verdicts.
+    """
+    return _longest_that_says(model, MOVED_RATES)
+
+
+def _longest_that_says(model: ModelState, verdicts: frozenset[Verdict]) -> str:
     used = (name for name in model.watched.verdicts if name not in model.unused_windows)
     by_length = sorted(used, key=parse_duration)
-    worse = [n for n in by_length if _decides(model, n, by_length, DEGRADED)]
-    return worse[-1] if worse else ""
+    found = (
+        name
+        for name in reversed(by_length)
+        if verdict_on(model, name).verdict in verdicts and _is_long(name, by_length)
+    )
+    return next(found, "")
 
 
 def window_opens(snapshot: Snapshot, model: ModelState, window: str) -> int:

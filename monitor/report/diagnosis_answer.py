@@ -19,9 +19,10 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.metric_words import MetricValues
+from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_answer import ComparedScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
-from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 
 Unit = Literal["hour", "day"]

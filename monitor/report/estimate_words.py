@@ -5,11 +5,13 @@ from __future__ import annotations
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate, Withheld
 from monitor.verdicts import COVARIATE_SHIFT, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 
+_YOUNGER = "estimated from mature labels, and for younger cases {weight:.0%} from their "
+_ONLY_PREVALENCE = f"{_YOUNGER}predictions, as if only prevalence had changed"
 METHODS = {
     LABELS_ALONE: "estimated from mature labels",
-    LABEL_SHIFT: "estimated from mature labels and {weight:.0%} label shift",
-    LABEL_SHIFT_BY_SEGMENT: "estimated from mature labels and {weight:.0%} label shift by segment",
-    COVARIATE_SHIFT: "estimated from mature labels and {weight:.0%} the scores since then",
+    LABEL_SHIFT: _ONLY_PREVALENCE,
+    LABEL_SHIFT_BY_SEGMENT: f"{_ONLY_PREVALENCE} within each segment",
+    COVARIATE_SHIFT: f"{_YOUNGER}calibrated scores",
 }
 """Words for what an estimate rests on."""
 
@@ -29,8 +31,8 @@ def rests_on(found: CheckedEstimate) -> str:
     >>> rests_on(CheckedEstimate(
     ...     method=LABEL_SHIFT, weight=0.8, comparisons=38, days=40, median_error=0.021,
     ...     withheld=None))
-    'estimated from mature labels and 80 % label shift; in the last 40 days such estimates were \
-off by 2.1 points in the median'
+    'estimated from mature labels, and for younger cases 80 % from their predictions, as if only \
+prevalence had changed; over the last 40 days such estimates were off by 2.1 points in the median'
     >>> rests_on(CheckedEstimate())
     'no estimate: no window of its length is mature yet'
     """
@@ -38,6 +40,6 @@ off by 2.1 points in the median'
         return f"no estimate: {WITHHELD[found.withheld]}"
     method = METHODS[found.method].format(weight=found.weight).replace("%", " %")
     return (
-        f"{method}; in the last {found.days} days such estimates were off by "
+        f"{method}; over the last {found.days} days such estimates were off by "
         f"{100 * found.median_error:.1f} points in the median"
     )

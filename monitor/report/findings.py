@@ -10,18 +10,34 @@ from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Attribution
-from monitor.drift.recall_evidence import Because, RecallEvidence
+from monitor.drift.recall_evidence import (
+    FEWEST_OUTCOMES,
+    Because,
+    RecallEvidence,
+    excludes_much,
+)
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import verdict_on, worse_window
+from monitor.report.deciding_window import moved_window, verdict_on, worse_window
 from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import changed_labels
 from monitor.report.label_words import LABEL_FAULTS
-from monitor.report.missing_evidence import missing_evidence, useless_reference
+from monitor.report.missing_evidence import (
+    missing_evidence,
+    reaches_back,
+    useless_reference,
+)
+from monitor.report.moved_precision import Points
+from monitor.report.prediction_words import degenerate_since
 from monitor.report.rate_changes import RatePairs
-from monitor.report.two_answers import Compared, Points, how_rates_moved
+from monitor.report.two_answers import (
+    FLAGS_EVERYTHING,
+    FLAGS_NOTHING,
+    Compared,
+    how_rates_moved,
+)
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.report.worse_version import worse_version_in_use
@@ -105,8 +121,10 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         pages=model.watched.degradation_detected,
         stretch=f"over the last {stretch}" if stretch else "",
         obstacle=_obstacle(model, window, found),
+        reaches_back=reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
         worse_lately=_worse_lately(snapshot, model, deciding),
+        by_predictions=degenerate_since(model.watched.predictions),
         worse_version="" if worse is None else worse_version(worse),
     )
 
@@ -125,8 +143,11 @@ def _worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
-    It is the reason of its deciding window. While another window is judged degraded, the model
-    is not steady. If every window overlaps the reference, the reason is too few outcomes.
+    It is the reason of its deciding window. Where that holds too few outcomes and another one
+    excludes a fall that matters, the model is steady. While another window says that rates
+    changed, or predictions alone that something is wrong, it is not: a degraded window of 50
+    outcomes is a move, and the outcomes are too few otherwise. If every window overlaps the
+    reference, the reason is too few outcomes.
 
     Args:
         model: with its reference and its windows.
@@ -137,9 +158,15 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
         return found.because
     if reference is None or useless_reference(model):
         return Because.NO_REFERENCE if found.because is not None else None
-    if found.because is not None and worse_window(model):
+    if found.because is None or found.because is Because.MOVED:
+        return found.because
+    if (worse := worse_window(model)) and verdict_on(model, worse).rests_on >= FEWEST_OUTCOMES:
         return Because.MOVED
-    return Because.TOO_FEW if found.because is Because.NO_REFERENCE else found.because
+    wrong = model.watched.predictions.kind is not None
+    if found.judgement is None or wrong or moved_window(model):
+        return Because.TOO_FEW
+    much = excludes_much(_recall(model)[0].excluded, float(recall(reference.counts)))
+    return Because.STEADY if much else found.because
 
 
 def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
@@ -175,7 +202,8 @@ def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if found.label_fault:
         words = LABEL_FAULTS[LabelFault(found.label_fault)].words
         return f"labels cannot be trusted ({words})"
-    return missing_evidence(model, window, found) or ""
+    reaches = reaches_back(model, window, found)
+    return "" if reaches else missing_evidence(model, window, found) or ""
 
 
 def _rates(model: ModelState, window: Window) -> RatePairs:
@@ -204,5 +232,5 @@ def _flags(counts: ConfusionCounts) -> str:
     if not counts.total:
         return ""
     if not counts.predicted_positive:
-        return "nothing any more"
-    return "" if counts.predicted_negative else "everything"
+        return FLAGS_NOTHING
+    return "" if counts.predicted_negative else FLAGS_EVERYTHING

@@ -71,11 +71,34 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     yield ONLY_POSITIVES, flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())
     yield f"the reference{_restarted(model)} is not complete yet{_progress(model)}", not reference
-    closes = None if reference is None else reference.closes
-    reaches_back = closes is not None and int(window.open[row]) < closes
-    yield f"the last {window.name} reach back into the reference", reaches_back
+    yield _overlap(window), _overlaps(model, window)
     yield f"no predictions in the last {window.name} that is mature", not made
     yield f"no labels for the last {window.name}", not int(window.counts.total[row])
+
+
+def reaches_back(model: ModelState, window: Window, found: WindowVerdict) -> str:
+    """Return that a window is not compared because it reaches back into the reference.
+
+    Args:
+        model: the model.
+        window: one of its windows.
+        found: the verdict on that window.
+
+    Returns:
+        A few words; "" where that is not what is missing.
+    """
+    words = _overlap(window)
+    return words if missing_evidence(model, window, found) == words else ""
+
+
+def _overlap(window: Window) -> str:
+    return f"the last {window.name} reach back into the reference"
+
+
+def _overlaps(model: ModelState, window: Window) -> bool:
+    reference = model.watched.reference
+    closes = None if reference is None else reference.closes
+    return closes is not None and int(window.open[model.row]) < closes
 
 
 def _restarted(model: ModelState) -> str:

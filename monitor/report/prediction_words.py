@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from monitor.drift.degenerate import Degeneracy
 from monitor.verdicts import DegeneratePredictions
@@ -26,3 +27,20 @@ def degenerate_text(found: DegeneratePredictions) -> str | None:
     if found.kind is None:
         return None
     return DEGENERACIES[found.kind].format(times=f"{found.times:.2g}")
+
+
+def degenerate_since(found: DegeneratePredictions) -> str:
+    """Return what the model does and since when, a phrase; "" where nothing is wrong.
+
+    Args:
+        found: its predictions against all that is known of them.
+
+    >>> degenerate_since(DegeneratePredictions(
+    ...     known=True, kind=Degeneracy.ALWAYS_NEGATIVE, since=1_771_000_000_000))
+    'the model flags nothing any more (since 2026-02-13 16:26)'
+    """
+    text = degenerate_text(found)
+    if text is None or found.since is None:
+        return ""
+    since = datetime.fromtimestamp(found.since / 1000, UTC)
+    return f"the model {text} (since {since:%Y-%m-%d %H:%M})"

@@ -19,10 +19,11 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.class_answer import ClassesAnswer
+from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_answer import ScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
-from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 
 

@@ -15,37 +15,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from monitor.drift import Judgement, Status, Verdict
-from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence
+from monitor.drift.recall_evidence import Because, RecallEvidence, excludes_much
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
 from monitor.report.class_findings import ClassFindings
 from monitor.report.label_quality_words import as_when_labels
-from monitor.report.points import points_text
+from monitor.report.moved_precision import Points, PrecisionAnswer, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
-from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
+from monitor.report.vocabulary import METRIC_WORDS
 
 _RATES = ("recall", "false_positive_rate")
-_UNDEFINED = "one side lacks flagged cases, positives or negatives"
-_CANCELS = 2.0
-"""From this multiple of the change on, a cause is mostly cancelled by others."""
-_STAYED = 0.02
-"""Precision stayed where the interval of its change lies within two points of none."""
-
-
-class PrecisionAnswer(Struct, frozen=True, kw_only=True):
-    """Answer to "What moved precision?".
-
-    Attributes:
-        cause: `prevalence`, `recall` or `false_positives`, the one with the largest part in
-            the direction of the change; null where no change is certain, or where others
-            cancel most of that part.
-        certain: the 95 % interval of that part leaves out 0.
-        text: the answer in one line, without a full stop.
-    """
-
-    cause: str | None
-    certain: bool
-    text: str
+FLAGS_NOTHING, FLAGS_EVERYTHING = "nothing any more", "everything"
+"""What a dead model flags."""
+_NOTHING_FLAGGED = "nothing is flagged any more, and precision is a share of flagged cases"
+_UNDEFINED = "before or after there are no flagged cases, no positives or no negatives"
 
 
 class WorseAnswer(Struct, frozen=True, kw_only=True):
@@ -70,19 +53,6 @@ class WorseAnswer(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Points(NamedTuple):
-    """A part of a change of precision, as a fraction, with its 95 % interval."""
-
-    estimate: float
-    lower: float
-    upper: float
-
-    @property
-    def certain(self) -> bool:
-        """Return True where the interval excludes 0."""
-        return self.lower > 0 or self.upper < 0
-
-
 class Compared(NamedTuple):
     """Findings on two stretches of time.
 
@@ -102,9 +72,12 @@ class Compared(NamedTuple):
         stretch: what `recall` is about, such as "over the last 7 days"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
+        reaches_back: that the window reaches back into the reference, a phrase; "" where it
+            does not. Then nothing is compared, but its outcomes exclude falls of recall.
         classes: what was found on a model of many classes; None for any other.
         worse_lately: how the rates moved over a shorter window, judged degraded, that does not
             decide, a phrase; "" where there is none.
+        by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
     """
@@ -123,8 +96,10 @@ class Compared(NamedTuple):
     stretch: str = ""
     mix_of: str = ""
     obstacle: str = ""
+    reaches_back: str = ""
     classes: ClassFindings | None = None
     worse_lately: str = ""
+    by_predictions: str = ""
     worse_version: str = ""
 
 
@@ -134,42 +109,18 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     Args:
         found: what was found.
     """
-    change = found.change
     if found.classes is not None:
         return PrecisionAnswer(cause=None, certain=False, text=found.classes.moved)
-    if found.obstacle or not math.isfinite(change.estimate):
-        return PrecisionAnswer(
-            cause=None, certain=False, text=f"Not known: {found.obstacle or _UNDEFINED}"
-        )
-    whole = f"{points_text(change.estimate)} points ({_ends(change)})"
-    certain = {cause: part for cause, part in found.parts.items() if part.certain}
-    way = math.copysign(1.0, change.estimate)
-    known = {name: one for name, one in found.parts.items() if math.isfinite(one.estimate)}
-    if len(known) < len(found.parts):
-        return PrecisionAnswer(
-            cause=None, certain=False, text=f"Precision by {whole}; its causes cannot be divided"
-        )
-    cause = max(known, key=lambda name: way * known[name].estimate)
-    part = known[cause]
-    if change.certain and abs(part.estimate) < _CANCELS * abs(change.estimate):
-        words = ADDITIVE_CAUSES[cause].effect(part.estimate)
-        words = words if part.certain else f"probably {words}"
-        text = (
-            f"{words}: {points_text(part.estimate)} of {points_text(change.estimate)} points "
-            f"({_ends(part)})"
-        )
-        return PrecisionAnswer(cause=cause, certain=part.certain, text=_capital(text))
-    if certain:
-        text = ", ".join(
-            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {points_text(one.estimate)}"
-            for name, one in certain.items()
-        )
-        text = _capital(f"{text}; in all {whole}")
-    elif max(-change.lower, change.upper) < _STAYED:
-        text = f"Nothing: it stayed ({_ends(change)})"
-    else:
-        text = f"Nothing certain: {whole}"
-    return PrecisionAnswer(cause=None, certain=False, text=text)
+    if obstacle := found.obstacle or found.reaches_back or _undefined(found):
+        return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {obstacle}")
+    return moved_precision(found.change, found.parts)
+
+
+def _undefined(found: Compared) -> str:
+    """Return why the change of precision does not exist; "" where it does."""
+    if math.isfinite(found.change.estimate):
+        return ""
+    return _NOTHING_FLAGGED if found.flags == FLAGS_NOTHING else _UNDEFINED
 
 
 def is_model_worse(found: Compared) -> WorseAnswer:
@@ -189,19 +140,28 @@ def is_model_worse(found: Compared) -> WorseAnswer:
 def _is_binary_worse(found: Compared) -> WorseAnswer:
     judgement, obstacle = found.judgement, found.obstacle or _no_positives(found)
     if obstacle or judgement is None:
-        text = f"Cannot be known: {obstacle}{_so_far(found)}"
-        return _answer(found, "unknown", text)
+        return _uncompared(found, obstacle)
     if found.verdict in DEGRADED or found.pages:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
         return _answer(found, "no", f"No, it is better: {how_rates_moved(found.rates, judgement)}")
-    if doubt := found.worse_lately or _doubt(found, judgement):
+    if doubt := found.worse_lately or _before_labels(found) or _doubt(found, judgement):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
         start = together if found.worse_version else "Nothing points to it"
         return _answer(found, "not_shown", f"{start}: {_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
+
+
+def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
+    """Return the answer where nothing is compared: what outcomes exclude needs no comparison."""
+    if not obstacle and found.by_predictions:
+        return _answer(found, "not_shown", f"Not shown: {_before_labels(found)}")
+    if not obstacle and math.isfinite(found.recall.excluded):
+        return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
+    text = f"Cannot be known: {obstacle or found.reaches_back}{_so_far(found)}"
+    return _answer(found, "unknown", text)
 
 
 def _why_not(found: Compared, judgement: Judgement) -> str:
@@ -236,6 +196,12 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"recall over the false positive rate {way}, but neither of them certainly moved"
     return "" if found.because is Because.STEADY else _likely(found)
+
+
+def _before_labels(found: Compared) -> str:
+    """Return what predictions show and labels do not yet; "" where that is nothing."""
+    wrong = found.by_predictions
+    return f"labels do not show it yet, but {wrong}" if wrong else ""
 
 
 def _likely(found: Compared) -> str:
@@ -333,14 +299,6 @@ def _excluded(found: Compared) -> str:
     return f"{little}a fall of recall below {short(found.recall.excluded, 2)}{stretch} is excluded"
 
 
-def _ends(part: Points) -> str:
-    return f"{points_text(part.lower)} to {points_text(part.upper)}"
-
-
 def _excludes_much(found: Compared) -> bool:
     """Return True where a fall of recall that matters is excluded."""
-    return found.recall.excluded >= (1 - MATTERS) * found.rates["recall"][0]
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+    return excludes_much(found.recall.excluded, found.rates["recall"][0])

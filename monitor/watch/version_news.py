@@ -180,10 +180,10 @@ class VersionNews:
             return ChangeBegan(
                 *(round(day) * DAY_MS for day in (trend.since, trend.earliest, trend.latest))
             )
-        judged = found.verdicts.values()
-        of_level = found.degradation_detected or trend is not None
-        of_level = of_level or any(one.verdict in DEGRADED for one in judged)
-        if not of_level and not self._says_changed(found.verdicts):
+        judged = self._of_a_day(found.verdicts)
+        degraded = found.degradation_detected or any(v.verdict in DEGRADED for v in judged.values())
+        of_level = degraded or trend is not None
+        if not of_level and not self._says_changed(judged):
             return None
         reference = (watching.level if of_level else watching.judge).reference
         since = 0 if reference.closes is None else reference.closes
@@ -193,6 +193,10 @@ class VersionNews:
             began = self._changed(model, reference.counts, (since, mature), reference.dispersion)
             known = self._sought[model] = _Sought(reference, end, edition, began)
         return known.began
+
+    def _of_a_day(self, verdicts: Mapping[str, WindowVerdict]) -> Mapping[str, WindowVerdict]:
+        """Return the verdicts on windows of a day or more; all where none is so long."""
+        return {k: v for k, v in verdicts.items() if self._windows.length(k) >= DAY_MS} or verdicts
 
     def _says_changed(self, verdicts: Mapping[str, WindowVerdict]) -> bool:
         """Return whether a window says that rates changed.

@@ -63,6 +63,8 @@ def test_no_window_under_a_day_and_none_of_few_outcomes_decides():
     assert deciding_window(model_with(w1h=shift, w7d=few), ["1h", "7d"]) == "7d"
     assert deciding_window(model_with(w1d=shift, w7d=few), ["1d", "7d"]) == "1d"
     assert deciding_window(model_with(w1h=shift, w5m=few), ["1h", "5m"]) == "1h", "there is no day"
+    hour = replace(few, judgement=judge(TABLE, TABLE))
+    assert deciding_window(model_with(w1h=hour, w1d=few, w7d=few), ["1h", "1d", "7d"]) == "7d"
     six = replace(shift, rests_on=6)
     compared = replace(few, judgement=judge(TABLE, TABLE))
     alone = model_with(w1d=shift, w7d=compared)

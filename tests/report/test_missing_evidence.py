@@ -31,6 +31,7 @@ def unlabelled(first, end):
     return [record | none for record in days((0, 0, 0, 0), first, end)]
 
 
+OVERLAP = "the last 7d reach back into the reference"
 CASES = {
     "no predictions yet": ({}, []),
     "only predicted positives are ever labelled": (
@@ -45,7 +46,7 @@ CASES = {
         {"reference": {"window": {"length": "7d", "end": "1970-03-11"}}},
         days(MANY, 0, 20),
     ),
-    "the last 7d reach back into the reference": ({}, days(MANY, 0, 9)),
+    OVERLAP: ({}, days(MANY, 0, 9)),
     "no labels for the last 7d": ({"reference": GIVEN}, days(MANY, 0, 20) + unlabelled(20, 40)),
 }
 
@@ -54,7 +55,14 @@ CASES = {
 def test_the_missing_evidence_is_named(missing):
     model = shown(*CASES[missing])
     assert (model.verdict, model.missing_evidence) == ("insufficient_evidence", missing)
-    assert model.worse.text.startswith("Cannot be known: ")
+    text = model.worse.text
+    if missing == OVERLAP:
+        assert (
+            text == "Nothing points to it: a fall of recall below .72 over the last 7d is excluded"
+        )
+        assert model.moved_precision.text == f"Not known: {OVERLAP}"
+    else:
+        assert text.startswith("Cannot be known: ")
     without = model.reference is None
     assert model.verdict_because == ("no_reference" if without else "too_few_outcomes")
 

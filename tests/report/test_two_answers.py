@@ -9,7 +9,8 @@ from monitor.diagnosis import Period, diagnose
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because
 from monitor.drift.verdict import Verdict
 from monitor.report.findings import of_diagnosis
-from monitor.report.two_answers import Compared, Points, is_model_worse, what_moved_precision
+from monitor.report.moved_precision import Points, moved_precision
+from monitor.report.two_answers import Compared, is_model_worse, what_moved_precision
 
 BEFORE = (80_000, 45_000, 20_000, 855_000)
 
@@ -137,3 +138,62 @@ def test_where_nothing_can_be_known_both_say_why():
     worse = is_model_worse(found)
     assert (worse.answer, worse.recall_excluded) == ("unknown", None)
     assert worse.text == "Cannot be known: the reference is not complete yet"
+
+
+def points(estimate, margin):
+    return Points(estimate, estimate - margin, estimate + margin)
+
+
+def test_a_cause_that_did_half_as_much_stands_beside_the_first():
+    parts = {
+        "prevalence": points(-0.01, 0.03),
+        "recall": points(-0.067, 0.02),
+        "false_positives": points(-0.061, 0.02),
+    }
+    moved = moved_precision(points(-0.138, 0.03), parts)
+    assert (moved.cause, moved.certain) == ("recall", True)
+    assert moved.text == (
+        "Lower recall: -6.7 of -13.8 points (-8.7 to -4.7); more false positives: -6.1 "
+        "(-8.1 to -4.1)"
+    )
+    less = parts | {"false_positives": points(-0.03, 0.02)}
+    assert moved_precision(points(-0.1, 0.03), less).text == (
+        "Lower recall: -6.7 of -10.0 points (-8.7 to -4.7)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("largest", "text"),
+    [
+        (-0.05, "Probably lower recall: -5.0 of -9.0 points (-11.0 to +1.0)"),
+        (-0.04, "No single cause is certain: -9.0 points (-11.0 to -7.0)"),
+    ],
+)
+def test_an_uncertain_cause_is_named_where_it_is_most_of_the_change(largest, text):
+    parts = {
+        "prevalence": points(-0.02, 0.06),
+        "recall": points(largest, 0.06),
+        "false_positives": points(-0.03, 0.06),
+    }
+    moved = moved_precision(points(-0.09, 0.02), parts)
+    assert moved.text == text
+    assert moved.cause == ("recall" if text.startswith("Probably") else None)
+
+
+def test_without_flagged_cases_there_is_no_precision_to_move():
+    moved, _ = answers(BEFORE, (0, 0, 500, 4_500))
+    assert moved.text == (
+        "Not known: nothing is flagged any more, and precision is a share of flagged cases"
+    )
+    unknown = what_moved_precision(nothing_found("")).text
+    assert unknown == (
+        "Not known: before or after there are no flagged cases, no positives or no negatives"
+    )
+
+
+def test_a_change_that_cannot_be_divided_is_a_change():
+    moved, worse = answers(BEFORE, (0, 40, 0, 4_500))
+    assert moved.text == (
+        "Precision moved by -64.0 points (-67.4 to -60.6); its causes cannot be divided"
+    )
+    assert worse.text == "Cannot be known: there are no positives"

@@ -1,29 +1,56 @@
 """A window that looks worse, while another one decides and nothing pages."""
 
+from dataclasses import replace
+
+import pytest
 from exporter.page.pages import HOUR, counts, fed
 from report.one_moment import DAY, USUAL
 
 from monitor.config import Config
 from monitor.drift import Verdict
+from monitor.drift.degenerate import Degeneracy
+from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.report.findings import model_because, of_model
+from monitor.report.two_answers import is_model_worse
+from monitor.verdicts import DegeneratePredictions
 
 DAYS = 42
 WORSE = (18, 50, 32, 400)
 """An hour's outcomes on the last day: recall .36 instead of .8, twice the false positives."""
 
 
-def seen(last_day):
-    """The answer about a model that is as ever until its last day."""
-    config = Config(models={"m": {"maturity": "1h"}}, windows=["1d", "7d"])
+def counted(last_day, windows=("1d", "7d"), last_hour=None):
+    """The state of a model that is as ever until its last day, or its last hour."""
+    config = Config(models={"m": {"maturity": "1h"}}, windows=[*windows])
     records = [
         counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
         for day in range(DAYS)
         for hour in range(0, 24, 6)
         for cells in [USUAL if day < DAYS - 1 else last_day]
     ]
-    (model,) = status_answer(fed(Monitor(config), records).snapshot(), limit=1).models
+    if last_hour is not None:
+        then = DAYS * DAY + 6 * HOUR
+        records.append(counts("m", then, [*last_hour, sum(last_hour[:2]), sum(last_hour[2:])]))
+        records += [counts("m", then + 2 * HOUR + row, [0, 0, 0, 1, 0, 1]) for row in range(3)]
+    return fed(Monitor(config), records).snapshot()
+
+
+def seen(last_day):
+    """The answer about a model that is as ever until its last day."""
+    (model,) = status_answer(counted(last_day), limit=1).models
     return model
+
+
+def with_verdicts(snapshot, **changed):
+    """A state, and its model, with other verdicts on windows."""
+    (model,) = snapshot.models
+    verdicts = dict(model.watched.verdicts)
+    for name, fields in changed.items():
+        verdicts[name.removeprefix("w")] = replace(verdicts[name.removeprefix("w")], **fields)
+    model = replace(model, watched=replace(model.watched, verdicts=verdicts))
+    return replace(snapshot, models=(model,)), model
 
 
 def test_nobody_says_that_nothing_points_to_a_worse_model_while_a_window_looks_worse():
@@ -43,3 +70,87 @@ def test_a_model_as_ever_stays_steady():
     model = seen(USUAL)
     assert model.verdict_because in (None, "steady")
     assert model.worse.text.endswith("is excluded")
+
+
+def test_a_window_of_few_outcomes_that_looks_worse_is_named_and_colours_nothing():
+    few = {"rests_on": FEWEST_OUTCOMES - 1}
+    snapshot, model = with_verdicts(counted(WORSE), w1d=few)
+    assert model_because(model, model.watched.verdicts["7d"]) is Because.TOO_FEW
+    found = is_model_worse(of_model(snapshot, model, "7d"))
+    assert found.text == (
+        "Not shown: over the last 1d recall fell from .80 to .69, over the last 7d not certainly"
+    )
+    (status,) = status_answer(snapshot, limit=1).models
+    assert "no sign of a change" not in status.headline
+
+
+def test_a_model_is_not_steady_while_another_window_says_that_rates_moved():
+    slid = {"verdict": Verdict.OPERATING_POINT_MOVED, "because": None}
+    _, model = with_verdicts(counted(USUAL), w1d=slid, w7d=STEADY)
+    assert model_because(model, model.watched.verdicts["7d"]) is Because.TOO_FEW
+
+
+STEADY = {"verdict": Verdict.INSUFFICIENT_EVIDENCE, "because": Because.STEADY}
+TOO_FEW = {"verdict": Verdict.INSUFFICIENT_EVIDENCE, "because": Because.TOO_FEW}
+
+
+@pytest.mark.parametrize(("excluded", "because"), [(0.7, "steady"), (0.5, "too_few_outcomes")])
+def test_a_model_is_steady_where_any_window_excludes_a_fall_that_matters(excluded, because):
+    """The deciding window holds too little; a longer one that is not compared holds enough."""
+    snapshot = counted(USUAL)
+    recall = snapshot.models[0].watched.verdicts["7d"].recall
+    little = TOO_FEW | {"recall": recall._replace(excluded=0.4)}
+    much = TOO_FEW | {"recall": recall._replace(excluded=excluded)}
+    snapshot, _ = with_verdicts(snapshot, w1d=much, w7d=little)
+    (status,) = status_answer(snapshot, limit=1).models
+    assert status.verdict_window == "7d"
+    assert status.verdict_because == because
+    only = "" if because == "steady" else "only "
+    assert status.worse.text == (
+        f"Nothing points to it: {only}a fall of recall below {excluded:.2f} over the last 1d is "
+        "excluded"
+    ).replace("0.", ".")
+    assert ("too few outcomes" in status.headline) is (because != "steady")
+
+
+def test_one_hour_does_not_say_when_rates_changed():
+    snapshot = counted(USUAL, ("1h", "1d", "7d"), last_hour=(6, 12, 24, 140))
+    (status,) = status_answer(snapshot, limit=1).models
+    assert status.windows["1h"].verdict is Verdict.MODEL_DEGRADED
+    longer = [status.windows[name].verdict for name in ("1d", "7d")]
+    assert longer == [Verdict.INSUFFICIENT_EVIDENCE] * 2
+    assert status.change_began is None
+
+
+def dead_by_predictions(snapshot):
+    """The same, where predictions alone show that the model flags nothing any more."""
+    (model,) = snapshot.models
+    dead = DegeneratePredictions(
+        known=True, kind=Degeneracy.ALWAYS_NEGATIVE, since=(DAYS * DAY + 12 * HOUR) * 1000
+    )
+    watched = replace(model.watched, predictions=dead)
+    return replace(snapshot, models=(replace(model, watched=watched),))
+
+
+@pytest.mark.parametrize("because", [Because.STEADY, Because.TOO_FEW])
+def test_nothing_is_steady_while_predictions_alone_show_a_dead_model(because):
+    """Labels come later than predictions: by them alone, all is as ever."""
+    steady = {"verdict": Verdict.INSUFFICIENT_EVIDENCE, "because": because}
+    snapshot, _ = with_verdicts(counted(USUAL), w1d=steady, w7d=steady)
+    (before,) = status_answer(snapshot, limit=1).models
+    assert before.worse.text.startswith("Nothing points to it")
+    (status,) = status_answer(dead_by_predictions(snapshot), limit=1).models
+    assert status.verdict_because == "too_few_outcomes"
+    assert status.worse.answer == "not_shown"
+    assert status.worse.text == (
+        "Not shown: labels do not show it yet, but the model flags nothing any more (since "
+        "1970-02-12 12:00)"
+    )
+
+
+def test_a_model_without_change_that_died_is_not_said_to_be_no_worse():
+    unchanged = {"verdict": Verdict.NO_CHANGE, "because": None}
+    snapshot, _ = with_verdicts(counted(USUAL), w1d=unchanged, w7d=unchanged)
+    assert status_answer(snapshot, limit=1).models[0].worse.answer == "no"
+    (status,) = status_answer(dead_by_predictions(snapshot), limit=1).models
+    assert status.worse.text.startswith("Not shown: labels do not show it yet, but the model flags")

@@ -19,11 +19,12 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.label_answer import AuditsAnswer
+from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.rejected_lately import RejectedLately
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.source_answer import LabelSourcesAnswer
 from monitor.report.trend_answer import TrendAnswer
-from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
 

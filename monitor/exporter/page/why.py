@@ -21,7 +21,8 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
-from monitor.report.two_answers import PrecisionAnswer, WorseAnswer
+from monitor.report.moved_precision import PrecisionAnswer
+from monitor.report.two_answers import WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
 from monitor.report.version_news_words import beginning_text, compared_versions_text
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords

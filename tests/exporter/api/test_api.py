@@ -182,7 +182,7 @@ def test_an_estimate_ahead_of_the_labels_says_what_it_rests_on(client):
         assert 0 <= rate["lower"] < rate["estimate"] < rate["upper"] <= 1
         off = f"off by {100 * rate['median_error']:.1f} points in the median"
         assert rate["rests_on"].endswith(
-            f"in the last {rate['days']} days such estimates were {off}"
+            f"over the last {rate['days']} days such estimates were {off}"
         )
 
 

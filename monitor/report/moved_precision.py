@@ -1,0 +1,111 @@
+"""The answer to "What moved precision?", by the attribution of its change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from monitor.report.points import points_text
+from monitor.report.vocabulary import ADDITIVE_CAUSES
+
+_CANCELS = 2.0
+"""From this multiple of the change on, a cause is mostly cancelled by others."""
+_HALF = 0.5
+"""A further cause is named from this share of the first one on, and an uncertain first one is
+only from this share of the change on."""
+_STAYED = 0.02
+"""Precision stayed where the interval of its change lies within two points of none."""
+
+
+class PrecisionAnswer(Struct, frozen=True, kw_only=True):
+    """Answer to "What moved precision?".
+
+    Attributes:
+        cause: `prevalence`, `recall` or `false_positives`, the one with the largest part in
+            the direction of the change; null where no change is certain, or where others
+            cancel most of that part.
+        certain: the 95 % interval of that part leaves out 0.
+        text: the answer in one line, without a full stop.
+    """
+
+    cause: str | None
+    certain: bool
+    text: str
+
+
+class Points(NamedTuple):
+    """A part of a change of precision, as a fraction, with its 95 % interval."""
+
+    estimate: float
+    lower: float
+    upper: float
+
+    @property
+    def certain(self) -> bool:
+        """Return True where the interval excludes 0."""
+        return self.lower > 0 or self.upper < 0
+
+
+def moved_precision(change: Points, parts: Mapping[str, Points]) -> PrecisionAnswer:
+    """Return the cause with the largest part in the change of precision, and its part.
+
+    Causes that certainly moved it in the same direction by at least half as much stand beside it.
+
+    Args:
+        change: of precision, finite.
+        parts: of the change, by additive cause.
+    """
+    whole = f"{points_text(change.estimate)} points ({_ends(change)})"
+    known = {name: one for name, one in parts.items() if math.isfinite(one.estimate)}
+    if len(known) < len(parts):
+        return _no_cause(f"Precision moved by {whole}; its causes cannot be divided")
+    way = math.copysign(1.0, change.estimate)
+    cause = max(known, key=lambda name: way * known[name].estimate)
+    size = abs(known[cause].estimate)
+    if change.certain and size < _CANCELS * abs(change.estimate):
+        if not known[cause].certain and size < _HALF * abs(change.estimate):
+            return _no_cause(f"No single cause is certain: {whole}")
+        text = _with_its_part(cause, known, change)
+        return PrecisionAnswer(cause=cause, certain=known[cause].certain, text=text)
+    certain = {name: part for name, part in parts.items() if part.certain}
+    if certain:
+        effects = ", ".join(
+            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {points_text(one.estimate)}"
+            for name, one in certain.items()
+        )
+        return _no_cause(f"{_capital(effects)}; in all {whole}")
+    if max(-change.lower, change.upper) < _STAYED:
+        return _no_cause(f"Nothing: it stayed ({_ends(change)})")
+    return _no_cause(f"Nothing certain: {whole}")
+
+
+def _no_cause(text: str) -> PrecisionAnswer:
+    return PrecisionAnswer(cause=None, certain=False, text=text)
+
+
+def _with_its_part(cause: str, known: Mapping[str, Points], change: Points) -> str:
+    """Return the first cause with its part, and those that did at least half as much."""
+    first = known[cause]
+    words = ADDITIVE_CAUSES[cause].effect(first.estimate)
+    words = words if first.certain else f"probably {words}"
+    further = (
+        f"; {ADDITIVE_CAUSES[name].effect(one.estimate)}: {points_text(one.estimate)} "
+        f"({_ends(one)})"
+        for name, one in known.items()
+        if name != cause and one.certain and one.estimate / first.estimate >= _HALF
+    )
+    return _capital(
+        f"{words}: {points_text(first.estimate)} of {points_text(change.estimate)} points "
+        f"({_ends(first)}){''.join(further)}"
+    )
+
+
+def _ends(part: Points) -> str:
+    return f"{points_text(part.lower)} to {points_text(part.upper)}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
