@@ -35,6 +35,7 @@ from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.version_news_words import news_sentences
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
+from monitor.report.without_labels import without_labels
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
 
@@ -178,7 +179,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     for name, found in watched.verdicts.items():
         if name in used:
             yield from _verdict(model, used[name], found)
-    yield from _estimated(model)
+    yield from _before_labels(snapshot, model)
     if watched.trend is not None:
         yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
@@ -214,6 +215,16 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield from _told(f"Is the model worse? {is_model_worse(seen).text}.")
     opens = window_opens(snapshot, model, deciding)
     for sentence in news_sentences(model.watched.began, model.watched.new_version, opens):
+        yield from _told(sentence)
+
+
+def _before_labels(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    """Yield what is known ahead of labels: estimates; all there is while no metric is known."""
+    unlabelled = without_labels(snapshot, model)
+    if unlabelled is None:
+        yield from _estimated(model)
+        return
+    for sentence in (unlabelled.text, *unlabelled.known):
         yield from _told(sentence)
 
 

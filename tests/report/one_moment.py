@@ -1,4 +1,7 @@
-"""One model at one moment: as ever for five weeks, and then two weeks of something else."""
+"""One model at one moment: as ever for five weeks, and then something else; or at its start."""
+
+import math
+from functools import partial
 
 from exporter.page.pages import HOUR, counts, fed
 
@@ -28,3 +31,78 @@ def shown(now_outcomes):
         for cells in [USUAL if day < 36 else now_outcomes]
     ]
     return fed(Monitor(config), records)
+
+
+def counted(days, windows=("1d", "7d"), **settings):
+    """The monitor after days of outcomes (tp, fp, fn, tn), four times a day each."""
+    config = Config(models={"m": {"maturity": "1h"} | settings}, windows=[*windows])
+    records = [
+        counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
+        for day, cells in enumerate(days)
+        for hour in range(0, 24, 6)
+    ]
+    return fed(Monitor(config), records)
+
+
+def one_bad_day():
+    """A day that is judged degraded, while a week decides and nothing pages."""
+    return counted([USUAL] * 41 + [(18, 50, 32, 400)])
+
+
+def an_hour_alone_compared():
+    """A week that reaches back into the reference of the first seven days."""
+    return counted([USUAL] * 9, windows=("1h", "7d"))
+
+
+def reference_incomplete():
+    """The first days, before there is a reference."""
+    return counted([USUAL] * 3)
+
+
+def first_hours():
+    """Predictions of which half have a label, all too recent for a window."""
+    return events(0.5, labelled=0.25)
+
+
+def no_labels():
+    """Predictions without any label."""
+    return events(20, labelled=0)
+
+
+def labels_lost():
+    """Labels that stopped ten days ago."""
+    return events(40, labelled=30)
+
+
+def died_before_its_labels():
+    """A model that flags nothing any more, in hours of which no label has come yet."""
+    return events(40, labelled=40, dies=39.3, hours=20)
+
+
+def events(days, *, labelled, dies=math.inf, hours=1):
+    """The monitor after days of 240 predictions each, labels some hours later, up to a day."""
+    settings = {"maturity": f"{hours + 1}h", "label_timeout": "5d"}
+    config = Config(models={"m": settings}, windows=["1d", "7d"])
+    found = []
+    for number in range(int(days * 240)):
+        day, positive = number / 240, number % 12 == 0
+        flagged = (number % 60 != 0 if positive else number % 30 == 1) and day < dies
+        one = {"id": f"p{number}", "ts": day * DAY}
+        found.append({"type": "prediction", "model": "m", "prediction": int(flagged)} | one)
+        if day + hours / 24 < labelled:
+            later = {"ts": day * DAY + hours * HOUR, "label": int(positive)}
+            found.append({"type": "label"} | one | later)
+    return fed(Monitor(config), sorted(found, key=lambda event: event["ts"]))
+
+
+MOMENTS = {
+    **{name: partial(shown, cells) for name, cells in THEN.items()},
+    "one bad day": one_bad_day,
+    "an hour alone compared": an_hour_alone_compared,
+    "reference incomplete": reference_incomplete,
+    "first hours": first_hours,
+    "no labels": no_labels,
+    "labels lost": labels_lost,
+    "died before its labels": died_before_its_labels,
+}
+"""Functions that make a monitor at a moment, by name."""

@@ -5,11 +5,12 @@ import json
 import httpx
 import pytest
 from exporter.page.pages import plain, served
-from report.one_moment import THEN, shown
+from report.one_moment import MOMENTS, THEN, shown
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.diagnosis.comparison import compared_live
+from monitor.drift.verdict import DEGRADED
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
@@ -31,9 +32,9 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("then", THEN)
-def test_everything_that_shows_a_model_gives_the_same_answers(then):
-    monitor = shown(THEN[then])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_everything_that_shows_a_model_gives_the_same_answers(moment):
+    monitor = MOMENTS[moment]()
     snapshot = monitor.snapshot()
     (status,) = status_answer(snapshot, limit=1).models
     printed = json.loads(replay_json(snapshot))["models"]["m"]
@@ -50,12 +51,17 @@ def test_everything_that_shows_a_model_gives_the_same_answers(then):
     assert f"Is the model worse? {status.worse.text}." in lines
     listed = table(status_answer(snapshot, limit=1))
     assert max(map(len, listed)) <= 80
-    for text in (status.headline, status.moved_precision.text, status.worse.text):
-        assert text in unwrapped("\n".join(listed))
     with served(monitor) as url:
         page = plain(httpx.get(url, params={"model": "m"}, timeout=60).text)
-    assert f"{status.moved_precision.text}." in page
-    assert f"{status.worse.text}." in page
+    texts = [f"{status.moved_precision.text}.", f"{status.worse.text}."]
+    if (unlabelled := status.without_labels) is not None:
+        texts = [unlabelled.text, *unlabelled.known]
+        assert all(text in lines for text in texts)
+    else:
+        assert status.headline in unwrapped("\n".join(listed))
+    for text in texts:
+        assert text in unwrapped("\n".join(listed))
+        assert text.replace("`", "") in page
     died = f"The model {status.predictions_degenerate.text}. "
     assert status.headline.removeprefix(died) in page
     if status.headline.startswith(died):
@@ -80,3 +86,22 @@ def test_diagnose_answers_as_the_window_that_it_compares(then):
     lines = unwrapped(diagnosis_text(diagnosis))
     assert f"What moved precision? {answer.moved_precision.text}." in lines
     assert f"Is the model worse? {answer.worse.text}." in lines
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_no_answer_contradicts_another_of_the_same_moment(moment):
+    (status,) = status_answer(MOMENTS[moment]().snapshot(), limit=1).models
+    calm = "no sign of a change" in status.headline
+    assert calm == (status.verdict_because == "steady")
+    quiet = status.worse.text.startswith(("Nothing points to it", "No:"))
+    wrong = status.predictions_degenerate.text is not None or status.change_began is not None
+    degraded = [name for name in ("1d", "7d") if is_degraded(status.windows.get(name))]
+    assert not (quiet and degraded)
+    assert not (calm and (wrong or degraded))
+    assert not (quiet and status.predictions_degenerate.text)
+    if status.verdict_because == "too_few_outcomes" and status.missing_evidence is None:
+        assert not quiet or "only a fall" in status.worse.text
+
+
+def is_degraded(window):
+    return window is not None and window.verdict in DEGRADED
