@@ -247,6 +247,10 @@ class DegeneratePredictions:
     times: float = float("nan")
 
 
+UNKNOWN_PREDICTIONS = DegeneratePredictions()
+"""What is known of predictions before there is a past to test them against."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassesWatched:
     """The classes of a model of many, each compared with its past.

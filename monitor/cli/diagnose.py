@@ -25,6 +25,7 @@ from monitor.diagnosis.comparison import with_audits, with_label_sources
 from monitor.diagnosis.ending_unlabelled import with_unlabelled_end
 from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
+from monitor.diagnosis.wrong_predictions import with_predictions
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -143,7 +144,8 @@ def _diagnosis(
         objective=setting.objective.precision,
     )
     found = with_news(found, monitor, compared.now(model), predicted)
-    found = with_unlabelled_end(found, monitor, compared.state(model))
+    state = compared.state(model)
+    found = with_predictions(with_unlabelled_end(found, monitor, state), state)
     number = monitor.models.index(model)
     found = with_audits(found, monitor.label_errors.findings(number))
     return with_label_sources(found, monitor.label_sources.of(number))

@@ -236,7 +236,7 @@ def _estimated(model: ModelState) -> Iterator[str]:
                 ends = f"({_interval(rate.lower, rate.upper)})"
                 yield from _told(
                     f"{window} up to the last day, {name} {_ratio(rate.estimate)} {ends}: "
-                    f"{rests_on(rate)}"
+                    f"estimated {rests_on(rate)}"
                 )
 
 

@@ -17,6 +17,7 @@ from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.metrics.label_sensitivity import LabelSensitivity
+from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
@@ -128,6 +129,7 @@ class Diagnosis:
         news: when its rates changed, and the version that is new.
         unlabelled_end: the stretch at the end of the predictions that has no labels, where the
             period to judge reaches into it.
+        predictions: what predictions alone show now, where the latest mature data are judged.
     """
 
     model: str
@@ -156,6 +158,7 @@ class Diagnosis:
     scores: ComparedScores | None = None
     news: ChangeNews = NO_NEWS
     unlabelled_end: UnlabelledEnd | None = None
+    predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
 
     @property
     def lacks_labels(self) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate, Withheld
 from monitor.verdicts import COVARIATE_SHIFT, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 
-_YOUNGER = "estimated from mature labels, and for younger cases {weight:.0%} from their "
+_YOUNGER = "from mature labels, and for younger cases {weight:.0%} from their "
 _ONLY_PREVALENCE = f"{_YOUNGER}predictions, as if only prevalence had changed"
 METHODS = {
-    LABELS_ALONE: "estimated from mature labels",
+    LABELS_ALONE: "from mature labels",
     LABEL_SHIFT: _ONLY_PREVALENCE,
     LABEL_SHIFT_BY_SEGMENT: f"{_ONLY_PREVALENCE} within each segment",
     COVARIATE_SHIFT: f"{_YOUNGER}calibrated scores",
@@ -31,7 +31,7 @@ def rests_on(found: CheckedEstimate) -> str:
     >>> rests_on(CheckedEstimate(
     ...     method=LABEL_SHIFT, weight=0.8, comparisons=38, days=40, median_error=0.021,
     ...     withheld=None))
-    'estimated from mature labels, and for younger cases 80 % from their predictions, as if only \
+    'from mature labels, and for younger cases 80 % from their predictions, as if only \
 prevalence had changed; over the last 40 days such estimates were off by 2.1 points in the median'
     >>> rests_on(CheckedEstimate())
     'no estimate: no window of its length is mature yet'

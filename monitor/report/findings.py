@@ -70,6 +70,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         flags=_flags(diagnosis.after.counts),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
+        by_predictions=degenerate_since(diagnosis.predictions),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
     )
 

@@ -10,11 +10,13 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
 from monitor.report.label_quality_words import changed_labels, open_by_labels
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
+from monitor.verdicts import DegeneratePredictions
 
 _HARDLY = 0.005
 """Precision that moved by less than half a point counts as unmoved."""
@@ -27,7 +29,7 @@ _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """Return one line of at most 100 columns, besides the versions that are new and worse."""
+    """Return one line of at most 100 columns, besides a dead model and versions new and worse."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
     why = reason(
         diagnosis.verdict,
@@ -45,7 +47,18 @@ def headline(diagnosis: Diagnosis) -> str:
         moved=rates_changed(diagnosis.verdict, diagnosis.judgement),
     )
     worse = diagnosis.news.worse
-    return happened if worse is None else f"{happened} {worse_by(worse)}"
+    of_version = "" if worse is None else f" {worse_by(worse)}"
+    return f"{died(diagnosis.predictions)}{happened}{of_version}"
+
+
+def died(found: DegeneratePredictions) -> str:
+    """Return what predictions alone show to be wrong, a sentence; "" where nothing is.
+
+    Args:
+        found: its predictions against all that is known of them.
+    """
+    wrong = degenerate_text(found)
+    return "" if wrong is None else f"The model {wrong}. "
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:

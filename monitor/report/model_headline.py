@@ -14,11 +14,10 @@ from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on, window_opens
 from monitor.report.findings import model_because
-from monitor.report.headline import certainly_moved, moved, reason
+from monitor.report.headline import certainly_moved, died, moved, reason
 from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
-from monitor.report.prediction_words import degenerate_text
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.worse_version import worse_version_in_use
@@ -37,7 +36,6 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     """
     watched, found = model.watched, verdict_on(model, deciding)
     pages = watched.degradation_detected and found.judgement is not None
-    dead = degenerate_text(watched.predictions)
     opens = window_opens(snapshot, model, deciding)
     worse = worse_version_in_use(model)
     happened = with_version(
@@ -47,7 +45,7 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    return ("" if dead is None else f"The model {dead}. ") + happened + of_version
+    return died(watched.predictions) + happened + of_version
 
 
 def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, beside: bool) -> str:

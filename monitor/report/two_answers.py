@@ -145,7 +145,7 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if found.verdict in IMPROVED:
         return _answer(found, "no", f"No, it is better: {how_rates_moved(found.rates, judgement)}")
-    if doubt := found.worse_lately or _before_labels(found) or _doubt(found, judgement):
+    if doubt := _beside(found.worse_lately or _doubt(found, judgement), found.by_predictions):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
@@ -157,7 +157,7 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
 def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
     """Return the answer where nothing is compared: what outcomes exclude needs no comparison."""
     if not obstacle and found.by_predictions:
-        return _answer(found, "not_shown", f"Not shown: {_before_labels(found)}")
+        return _answer(found, "not_shown", f"Not shown: {_beside('', found.by_predictions)}")
     if not obstacle and math.isfinite(found.recall.excluded):
         return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
     text = f"Cannot be known: {obstacle or found.reaches_back}{_so_far(found)}"
@@ -198,10 +198,11 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     return "" if found.because is Because.STEADY else _likely(found)
 
 
-def _before_labels(found: Compared) -> str:
-    """Return what predictions show and labels do not yet; "" where that is nothing."""
-    wrong = found.by_predictions
-    return f"labels do not show it yet, but {wrong}" if wrong else ""
+def _beside(doubt: str, by_predictions: str) -> str:
+    """Return what leaves the answer open by labels, and by predictions alone; "" for neither."""
+    if not (doubt and by_predictions):
+        return doubt or (by_predictions and f"labels do not show it yet, but {by_predictions}")
+    return f"{doubt}; by its predictions alone, {by_predictions}"
 
 
 def _likely(found: Compared) -> str:

@@ -25,7 +25,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.metrics.ratio import ratio
-from monitor.verdicts import DegeneratePredictions
+from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
 from monitor.watch.model_predictions import LatestScores, ModelPredictions
 from monitor.windows import Windows
 from monitor.windows.history import HISTORY_DAYS
@@ -89,7 +89,7 @@ class PredictionWatch:
         """
         watched = self._models.get(model)
         if watched is None or (watched.known is None and watched.alarm is None):
-            return DegeneratePredictions()
+            return UNKNOWN_PREDICTIONS
         if watched.alarm is None:
             return DegeneratePredictions(known=True)
         found = watched.alarm.found

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import OnVersion
-from monitor.counts import ConfusionCounts, Outcome
+from monitor.counts import ConfusionCounts
 from monitor.drift.change_news import ChangeBegan, ChangeNews, NewVersion
-from monitor.drift.change_point import change_point
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.reference_news import ReferenceRestart, ReferenceVersions
@@ -21,10 +20,12 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.version_starts import ModelVersions, is_in_use
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
+from monitor.watch.change_hours import when_rates_changed
 from monitor.watch.reference import MatureReference
 from monitor.watch.stepping import ModelWatch
 from monitor.watch.version_traffic import predictions_by_version
 from monitor.windows import Windows
+from monitor.windows.history import History
 
 _WIDEST_MS = 7 * 24 * HOUR_MS
 """Length of an interval up to which a deployment inside it is no coincidence."""
@@ -190,12 +191,14 @@ class VersionNews:
         end, edition = mature // HOUR_MS, self._windows.history_edition(model)
         known = self._sought.get(model)
         if known is None or not known.holds(reference, end, edition):
-            began = self._changed(model, reference.counts, (since, mature), reference.dispersion)
+            began = when_rates_changed(
+                self._history(model), reference.counts, (since, mature), reference.dispersion
+            )
             known = self._sought[model] = _Sought(reference, end, edition, began)
         return known.began
 
     def _of_a_day(self, verdicts: Mapping[str, WindowVerdict]) -> Mapping[str, WindowVerdict]:
-        """Return the verdicts on windows of a day or more; all where none is so long."""
+        """Return verdicts on windows of a day or more; all where none is so long."""
         return {k: v for k, v in verdicts.items() if self._windows.length(k) >= DAY_MS} or verdicts
 
     def _says_changed(self, verdicts: Mapping[str, WindowVerdict]) -> bool:
@@ -236,27 +239,11 @@ class VersionNews:
             dispersion = Dispersion.of(1.0)
             if (known := self._reference_of(model)) is not None:
                 dispersion = known.dispersion
-            began = self._changed(model, before, hours, dispersion)
+            began = when_rates_changed(self._history(model), before, hours, dispersion)
         return ChangeNews(began, self.latest(model, now, began, until=hours[1]))
 
-    def _changed(
-        self,
-        model: int,
-        before: ConfusionCounts,
-        hours: tuple[int, int],
-        dispersion: Dispersion,
-    ) -> ChangeBegan | None:
-        """Return when the rates changed within whole hours; None without an outcome in them."""
-        opens, cells = self._windows.past.history(model)
-        judged = (opens >= hours[0]) & (opens + HOUR_MS <= hours[1])
-        opens = opens[judged]
-        found = change_point(
-            ConfusionCounts.from_cells(cells[judged, : len(Outcome)]),
-            before,
-            recall_dispersion=float(dispersion.recall),
-            false_positive_dispersion=float(dispersion.false_positive_rate),
-        )
-        return None if found is None else ChangeBegan.in_steps(found, opens, HOUR_MS)
+    def _history(self, model: int) -> History:
+        return self._windows.past.history(model)
 
     def latest(
         self, model: int, now: int, began: ChangeBegan | None, *, until: int | None = None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from cli.commands import ran
+from report import one_moment
 from sklearn.metrics import (
     accuracy_score,
     cohen_kappa_score,
@@ -328,9 +329,7 @@ def test_an_estimate_ahead_of_the_labels_is_told_with_what_it_rests_on():
     )
     estimates = WindowEstimates(prevalence=CheckedEstimate(), precision=precision)
     found = Watched(verdicts={"7d": WindowVerdict(verdict=Verdict.NO_CHANGE, nowcast=estimates)})
-    monitor = Monitor()
-    monitor.predict("a", ts=1, prediction=True)
-    snapshot = monitor.snapshot()
+    snapshot = one_moment.counted([one_moment.USUAL] * 9).snapshot()
     model = replace(snapshot.models[0], watched=found)
     shown = " ".join(replay_text(replace(snapshot, models=(model,))).split())
     assert (

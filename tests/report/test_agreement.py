@@ -5,11 +5,12 @@ import json
 import httpx
 import pytest
 from exporter.page.pages import plain, served
-from report.one_moment import MOMENTS, THEN, shown
+from report.one_moment import MOMENTS, THEN
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.diagnosis.comparison import compared_live
+from monitor.diagnosis.wrong_predictions import with_predictions
 from monitor.drift.verdict import DEGRADED
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
@@ -25,7 +26,7 @@ def compared_now(monitor):
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
     asked = compared_live(snapshot, model, None, None)
-    return compared(model, asked, recall(monitor, asked, LabelRegime()))
+    return with_predictions(compared(model, asked, recall(monitor, asked, LabelRegime())), model)
 
 
 def unwrapped(text):
@@ -68,15 +69,15 @@ def test_everything_that_shows_a_model_gives_the_same_answers(moment):
         assert died.removeprefix("The model ").rstrip(". ") in page
 
 
-@pytest.mark.parametrize("then", THEN)
-def test_diagnose_answers_as_the_window_that_it_compares(then):
-    monitor = shown(THEN[then])
+@pytest.mark.parametrize("moment", [*THEN, "died before its labels"])
+def test_diagnose_answers_as_the_window_that_it_compares(moment):
+    monitor = MOMENTS[moment]()
     (status,) = status_answer(monitor.snapshot(), limit=1).models
     diagnosis = compared_now(monitor)
     answer: DiagnosisAnswer = diagnosis_answer(diagnosis)
     assert status.verdict_window == "7d"
     assert (answer.verdict, answer.verdict_because) == (status.verdict, status.verdict_because)
-    assert status.headline.endswith(answer.headline), "what predictions show comes before it"
+    assert status.headline == answer.headline
     assert answer.moved_precision == status.moved_precision
     assert answer.worse.answer == status.worse.answer
     assert answer.answers.precision_moved_by == status.answers.precision_moved_by

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exporter.page.pages import counts, fed
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
@@ -145,3 +146,25 @@ def test_a_slide_over_weeks_began_with_its_trend():
     assert found.trend.shape == "slope"
     assert found.began.earliest <= bend * DAY_MS <= found.began.latest
     assert found.began.at == round(found.trend.since) * DAY_MS
+
+
+@pytest.mark.parametrize("worse_from", [0, 20])
+def test_a_model_that_was_never_like_given_counts_has_no_moment_of_a_change(worse_from):
+    """A held-out test set has no time: rates that differ from the first hour on did not change."""
+    usual, worse = (40, 20, 10, 430), (20, 40, 30, 410)
+    given = {name: 20 * cell for name, cell in zip(("tp", "fp", "fn", "tn"), usual, strict=True)}
+    settings = {"maturity": "1h", "reference": {"counts": given}}
+    records = [
+        counts("m", (day * 24 + hour) * 3_600, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
+        for day in range(30)
+        for hour in range(0, 24, 6)
+        for cells in [worse if day >= worse_from else usual]
+    ]
+    monitor = fed(Monitor(Config(models={"m": settings}, windows=["1d", "7d"])), records)
+    (model,) = status_answer(monitor.snapshot(), EVERY_MODEL, limit=1).models
+    assert model.worse.answer == "yes"
+    if worse_from:
+        began = model.change_began
+        assert "1970-01-20" <= began.earliest <= "1970-01-21T00:00:00Z" <= began.latest
+    else:
+        assert model.change_began is None
