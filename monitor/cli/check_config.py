@@ -6,6 +6,7 @@ from collections import Counter
 from monitor.cli.config_warnings import warn
 from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
+from monitor.cli.readiness import readiness
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejection_hints import hint
 from monitor.config import describe, load_config
@@ -34,6 +35,9 @@ def run(args: Namespace) -> int:
         if finding.is_fault:
             tell(f"`run` would miss events of {finding.text}{_advice(finding)}")
     show(describe(config))
+    if args.rate is not None:
+        for sentence in readiness(config, *args.rate):
+            show(sentence)
     is_ok = not (faults or any(finding.is_fault for finding in found))
     if is_ok:
         show("ok")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from monitor.clock import DAY_MS
@@ -40,31 +42,74 @@ def awaited_reference(
         return None
     if setting.trailing is not None:
         return AwaitedReference(about_ms=opens + 2 * setting.trailing + age)
-    length = setting.first or FIRST_MS
-    needed = (PROVISIONAL_POSITIVES, PROVISIONAL_FALSE_POSITIVES)
-    longest, least = max(length, LONGEST_FIRST_MS), length
-    if length <= PROVISIONAL_MS:
-        needed = (FEWEST_POSITIVES, FEWEST_FALSE_POSITIVES)
-    else:
-        longest, least = length, PROVISIONAL_MS
+    first = _first_days(setting)
     known = max(mature - opens, 0)
     cells = sums([opens + known]) if known else np.zeros((1, len(Outcome)), dtype=np.int64)
     counts = ConfusionCounts.from_cells(cells[0, : len(Outcome)])
     have = (int(counts.actual_positive), int(counts.fp))
     if not any(have):
-        return AwaitedReference(about_ms=opens + least + age)
-    takes = [
-        min(least_n * known / n, longest) if n else longest
-        for least_n, n in zip(needed, have, strict=True)
-    ]
-    takes_days = -(-max(least, *takes) // DAY_MS)
+        return AwaitedReference(about_ms=opens + first.least + age)
+    days = first.takes_days(*(n * DAY_MS / known for n in have))
     return AwaitedReference(
-        about_ms=opens + int(takes_days) * DAY_MS + age,
+        about_ms=opens + days * DAY_MS + age,
         positives=have[0],
-        positives_needed=needed[0],
+        positives_needed=first.positives,
         false_positives=have[1],
-        false_positives_needed=needed[1],
+        false_positives_needed=first.false_positives,
     )
+
+
+class FirstDays(NamedTuple):
+    """What the first reference of a model needs.
+
+    Attributes:
+        least: shortest length, milliseconds.
+        longest: length at which it is taken whatever it holds, milliseconds.
+        positives: actual positives that it needs before that.
+        false_positives: false positives that it needs before that.
+    """
+
+    least: int
+    longest: int
+    positives: int
+    false_positives: int
+
+    def takes_days(self, positives: float, false_positives: float) -> int:
+        """Return the days that it takes, whole ones.
+
+        Args:
+            positives: actual positives a day.
+            false_positives: false positives a day.
+
+        >>> FirstDays(7 * DAY_MS, 28 * DAY_MS, 100, 20).takes_days(10, 100)
+        10
+        """
+        takes = (
+            min(needed / rate * DAY_MS, self.longest) if rate else self.longest
+            for needed, rate in (
+                (self.positives, positives),
+                (self.false_positives, false_positives),
+            )
+        )
+        return int(-(-max(self.least, *takes) // DAY_MS))
+
+
+def first_days(setting: Reference) -> FirstDays | None:
+    """Return what the first reference of a model needs; None where it is no first days.
+
+    Args:
+        setting: the configured reference.
+    """
+    given = (setting.window, setting.counts, setting.trailing)
+    return None if any(one is not None for one in given) else _first_days(setting)
+
+
+def _first_days(setting: Reference) -> FirstDays:
+    length = setting.first or FIRST_MS
+    if length <= PROVISIONAL_MS:
+        longest = max(length, LONGEST_FIRST_MS)
+        return FirstDays(length, longest, FEWEST_POSITIVES, FEWEST_FALSE_POSITIVES)
+    return FirstDays(PROVISIONAL_MS, length, PROVISIONAL_POSITIVES, PROVISIONAL_FALSE_POSITIVES)
 
 
 def longer_first_days(

@@ -324,3 +324,34 @@ def test_records_that_run_would_reject_or_find_out_of_order_are_told(capsys, tmp
     assert checked.code == 0
     assert checked.err.startswith(f"feeds[0]: {file}: ")
     assert checked.err.endswith("follow the order of the records; sort them by made\n")
+
+
+READY = {
+    "{}": "complete 7 days after the first prediction, plus its maturity; a window is compared "
+    "once all of it is later. The first 28 days replace it after 35 days.",
+    "{reference: {first: 7d}}": "complete 18 days after the first prediction, plus its maturity; "
+    "a window is compared once all of it is later.",
+    "{reference: {counts: {tp: 8, fp: 4, fn: 2, tn: 90}}}": "its reference is given: windows are "
+    "compared from the first labels on.",
+    "{reference: {trailing: 7d}}": "when its reference is complete does not depend on the rate.",
+}
+
+
+@pytest.mark.parametrize("model", READY)
+def test_a_stated_rate_says_when_the_reference_is_complete(capsys, tmp_path, model):
+    path = tmp_path / "monitor.yaml"
+    path.write_text(f"models:\n  fraud: {model}\n")
+    done = ran(capsys, "check-config", str(path), "--rate", "58,30")
+    assert done.code == 0
+    (line,) = [one for one in done.out.splitlines() if one.endswith(READY[model])]
+    assert line.startswith("fraud: ")
+    assert READY[model] not in ran(capsys, "check-config", str(path)).out
+
+
+@pytest.mark.parametrize("rate", ["58", "58,x", "-1,3", "nan,2", "1,2,3"])
+def test_a_rate_that_is_none_is_refused(capsys, tmp_path, rate):
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {fraud: {}}\n")
+    done = ran(capsys, "check-config", str(path), f"--rate={rate}")
+    assert done.code == 2
+    assert "must be two numbers of cases a day, such as 58,20" in done.err

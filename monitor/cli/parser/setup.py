@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from monitor.cli.parser.command import (
     PROGRAM,
@@ -134,6 +135,25 @@ made more frequent in it, the monitor reports that they became rarer.
 
 def _check_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="configuration file, YAML")
+    parser.add_argument(
+        "--rate",
+        metavar="P,F",
+        type=_rate,
+        help="actual positives and false positives a day, of each model: says when its first "
+        "reference is complete",
+    )
+
+
+def _rate(text: str) -> tuple[float, float]:
+    try:
+        positives, false_positives = (float(part) for part in text.split(","))
+    except ValueError:
+        positives = false_positives = -1.0
+    if not (0 <= positives < math.inf and 0 <= false_positives < math.inf):
+        raise argparse.ArgumentTypeError(
+            f"must be two numbers of cases a day, such as 58,20, got {text!r}"
+        )
+    return positives, false_positives
 
 
 CHECK_CONFIG = Command(
@@ -146,6 +166,7 @@ its labelling allows, then "ok"; or all its faults at once, each with its line
 """,
     examples=f"""\
   {PROGRAM} check-config monitor.yaml
+  {PROGRAM} check-config monitor.yaml --rate 58,20
 """,
     arguments=_check_config,
 )
