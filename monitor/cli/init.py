@@ -128,7 +128,7 @@ def _taken(surveyor: Surveyor, mapping: MappedRecords) -> frozenset[str]:
         "1": int(labelled.actual_positive.sum())
         + sum(model.predictions_positive for model in snapshot.models),
     }
-    return frozenset(name for name, cases in came.items() if cases and not mapping.values)
+    return frozenset(name for name, cases in came.items() if cases and not mapping.names_classes)
 
 
 def _write(name: str, output: Path, text: str) -> None:

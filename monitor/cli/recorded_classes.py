@@ -53,9 +53,9 @@ def with_recorded_classes(
 
     Classes are the names that are predicted, three to 50 of them. A label with another name may
     stand for none, such as "open", and stays rejected. The configuration stays as it is where a
-    person has configured models, classes or what values of a class stand for; where files cannot be
-    read twice; and where a person has to look at the names: two that differ in their case alone, a
-    third one that hardly occurs, names beside 0 and 1, and those that most labels do not have.
+    person has configured models, classes or which values the two classes have; where files cannot
+    be read twice; and where a person has to look at the names: two that differ in their case alone,
+    a third one that hardly occurs, names beside 0 and 1, and those that most labels do not have.
 
     Args:
         config: the configuration.
@@ -80,10 +80,9 @@ def with_recorded_classes(
 
 
 def _are_open(paths: Sequence[str], mappings: dict[str, MappedRecords]) -> bool:
-    """Return whether files can be read twice, and no mapping says what values of a class mean."""
+    """Return whether files can be read twice, and no mapping says which are the two classes."""
     twice = not any(path == files.STDIN or is_url(path) or is_table(path) for path in paths)
-    fixed = any(name in one.values for one in mappings.values() for name in ClassField)
-    return twice and not fixed
+    return twice and not any(one.names_classes for one in mappings.values())
 
 
 def _learned(

@@ -17,6 +17,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
 from monitor.feeds.csv_file import UNREADABLE_QUOTES
 from monitor.feeds.decode import MAX_RECORD_BYTES
+from monitor.feeds.decode.class_lists import SCORES_WOULD_DO
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
 from monitor.feeds.mapping.written import ASKED
@@ -90,8 +91,15 @@ def _missing(rejected: RejectedRecords) -> str:
         return CLASSES_OF_SCORES
     notation = rejected.notation_of(RejectReason.MISSING_FIELD)
     options = notation.columns(dict.fromkeys(shown, _COLUMN))
-    instead = _THRESHOLD if "prediction" in shown else ""
+    instead = _instead(rejected) if "prediction" in shown else ""
     return f"say which column holds {' and '.join(shown)}: {options}{instead}"
+
+
+def _instead(rejected: RejectedRecords) -> str:
+    """Return what does as well as the predicted class."""
+    examples = rejected.examples(RejectReason.MISSING_FIELD, "prediction")
+    of_many = all(SCORES_WOULD_DO in one.detail for one in examples)
+    return ", or write the scores of all classes" if of_many else _THRESHOLD
 
 
 def _unknown_type(rejected: RejectedRecords) -> str:

@@ -250,6 +250,11 @@ class MappedRecords(Section):
         """True where anything differs from the fields of events."""
         return bool(self.fields or self.values) or self.time != TimeForm()
 
+    @property
+    def names_classes(self) -> bool:
+        """True where it says what stands for the two classes, and not only what stands for none."""
+        return any(values.positive for values in self.values.values())
+
 
 class MappedFeed(MappedRecords):
     """A configured feed of records."""

@@ -135,6 +135,16 @@ def test_numbers_of_labels_alone_add_no_class(
     assert load_config(output).models["mail"].classes == ()
 
 
+def test_values_of_no_class_leave_the_numbers_0_and_1_among_the_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", [0, 1, 2, 3, "open"])
+    output = tmp_path / "monitor.yaml"
+    options = ("--missing", "label=open", "--missing", "prediction=open")
+    assert ran(capsys, "init", path, *options, "-o", output).code == 0
+    assert load_config(output).models["mail"].classes == ("0", "1", "2", "3")
+
+
 def test_a_third_name_among_the_labels_is_a_class(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -167,6 +167,34 @@ def test_what_a_person_has_configured_stays(
     assert "has predictions of" not in done.err
 
 
+def test_a_value_that_stands_for_no_class_is_named_beside_learned_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", [0, 1, 2])
+    rows = [{**row, "id": str(case)} for case, row in enumerate(rows_of(path))]
+    for row in rows[::4]:
+        row["label"] = "pending"
+    done = ran(capsys, "replay", written(path, rows))
+    advice = "--missing label=pending"
+    assert f"'pending' seems to stand for no class: {advice}" in done.err
+    done = ran(capsys, "replay", path, *advice.split(), "--json")
+    (model,) = json.loads(done.out)["models"].values()
+    assert (model["classes"]["names"], model["pending"]) == (["0", "1", "2"], 300)
+    assert json.loads(done.out)["events_rejected"] == {}
+
+
+def test_a_prediction_without_a_class_asks_for_scores_of_all_classes_and_no_threshold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    rows = rows_of(path)
+    for row in rows[::4]:
+        row["prediction"] = None
+    done = ran(capsys, "replay", written(path, rows))
+    assert "--field prediction=COLUMN, or write the scores of all classes" in done.err
+    assert "threshold" not in done.err
+
+
 def test_diagnose_asks_which_of_several_models(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

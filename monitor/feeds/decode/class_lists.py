@@ -105,6 +105,8 @@ class ClassList:
 
 ONE_LABEL = "is a list; for several labels a case, configure a model for each label"
 """What is wrong with a list of classes."""
+SCORES_WOULD_DO = "scores of all classes would do"
+"""What takes the place of a predicted class, of a model of more than two."""
 
 
 class NamedLabels:

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
 from monitor.events.reject_reasons import RejectReason
-from monitor.feeds.decode.class_lists import ONE_LABEL, ClassList, NamedLabels
+from monitor.feeds.decode.class_lists import ONE_LABEL, SCORES_WOULD_DO, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import millisecond
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.reasons import Fault, Fields, shown
@@ -163,7 +163,7 @@ class RecordFaults:
             return None
         instead = "a score with a threshold of the model would do"
         if classes.is_many:
-            instead = "scores of all classes would do"
+            instead = SCORES_WOULD_DO
         elif scores is not None:
             instead = "scores need the classes of the model, configured"
         return _missing("prediction", instead)
