@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from monitor.cli.init_source import Looked, looked_at
-from monitor.cli.learned_classes import class_names, in_order, scored_classes
+from monitor.cli.learned_classes import alike, class_names, in_order, scored_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.proposed_reference import ProposedReference
@@ -62,6 +62,11 @@ def run(args: Namespace) -> int:
         tell(_found(model))
         if model.unlabelled:
             tell(f"warning: {one_line(model.name)}: {model.unlabelled}")
+        if same := alike(model.classes):
+            tell(
+                f"warning: {one_line(model.name)}: {', '.join(map(one_line, same))} differ in "
+                "their case alone; where they are one class, write one name before they are sent"
+            )
         if not model.reference.within:
             tell(
                 f"{one_line(model.name)}: these events do not complete a reference; the one of "

@@ -57,6 +57,18 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(names, key=_rank))
 
 
+def alike(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of classes that differ from another one in their case alone, in order.
+
+    >>> alike(["Card", "card", "other"])
+    ('Card', 'card')
+    """
+    by_text: dict[str, list[str]] = {}
+    for name in names:
+        by_text.setdefault(name.casefold().strip(), []).append(name)
+    return in_order(name for same in by_text.values() if len(same) > 1 for name in same)
+
+
 def scored_classes(columns: Iterable[str]) -> tuple[str, ...]:
     """Return the classes that `scores` of events name, in their order; none of fewer than three.
 

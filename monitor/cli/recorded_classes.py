@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from os import fspath
 from typing import TypeGuard
 
-from monitor.cli.learned_classes import class_names, in_order, scored_classes
+from monitor.cli.learned_classes import alike, class_names, in_order, scored_classes
 from monitor.cli.mapped_files import mappings_of
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import is_table
@@ -105,8 +105,7 @@ def _learned(
             seen.add(batch)
         further = seen.names(names)
         names = in_order({*names, *further}) if further else names
-    alike = len({name.casefold().strip() for name in names}) < len(names)
-    return () if alike or len(names) > MOST_CLASSES or seen.has_other_labels else names
+    return () if alike(names) or len(names) > MOST_CLASSES or seen.has_other_labels else names
 
 
 def _read(

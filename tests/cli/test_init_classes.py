@@ -145,6 +145,19 @@ def test_values_of_no_class_leave_the_numbers_0_and_1_among_the_classes(
     assert load_config(output).models["mail"].classes == ("0", "1", "2", "3")
 
 
+def test_names_that_differ_in_their_case_alone_are_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "Card", "loan"], cases=900)
+    done = ran(capsys, "init", path, "-o", tmp_path / "monitor.yaml")
+    assert (done.code, "warning: mail: Card, card differ in their case alone" in done.err) == (
+        0,
+        True,
+    )
+    done = ran(capsys, "init", stream(path, ["card", "loan", "other"], cases=900), "-o", "-")
+    assert "in their case alone" not in done.err
+
+
 def test_a_third_name_among_the_labels_is_a_class(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
