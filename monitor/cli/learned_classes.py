@@ -30,7 +30,7 @@ def class_names(
     only a person knows. So are two of predictions and two others of labels, which name the same two
     classes. Numbers between 0 and 1 are left out too: they seem to be scores. So are names that a
     configuration refuses, such as those with a line break. 0 and 1 are names beside predictions of
-    2 or more: the model numbers its classes.
+    2 or more, and both of them beside -1: the model numbers its classes.
 
     Args:
         rejected: records that were rejected while the known ones were the classes.
@@ -43,7 +43,7 @@ def class_names(
     if differ and not known and max(len(predicted), len(labelled)) < MANY:
         return ()
     found = (predicted | labelled) - set(known)
-    if number_further_classes(values[0]):
+    if number_further_classes(values[0], taken):
         found |= set(taken)
     return tuple(sorted(found)) if len(found) + len(known) >= MANY else ()
 
@@ -51,8 +51,8 @@ def class_names(
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Return names of classes in alphabetical order, numbers first and by their size.
 
-    >>> in_order(["other", "10", "2", "card"])
-    ('2', '10', 'card', 'other')
+    >>> in_order(["other", "10", "-1", "2", "card"])
+    ('-1', '2', '10', 'card', 'other')
     """
     return tuple(sorted(names, key=_rank))
 
@@ -93,8 +93,8 @@ def _is_name(text: str) -> bool:
 
 
 def _rank(name: str) -> tuple[bool, int, str]:
-    number = name.isdecimal()
-    return not number, len(name) if number else 0, name
+    number = name.removeprefix("-").isdecimal()
+    return not number, int(name) if number else 0, name
 
 
 def _classes(values: Values) -> list[str | float]:

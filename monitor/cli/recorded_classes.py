@@ -24,7 +24,7 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decoder_threads import DecoderThreads
 from monitor.feeds.mapping.field_sources import fields_of
-from monitor.feeds.odd_values import are_of_more_classes
+from monitor.feeds.odd_values import number_further_classes
 from monitor.report.printable import one_line
 
 _HEAD_BYTES = 300_000
@@ -165,8 +165,8 @@ class _Seen:
         """Return whether predictions are of at least three classes, none of them a stray one."""
         predicted, number = self._predicted, self.rejected.number(_UNFIT, ClassField.PREDICTION)
         if self.taken:
-            allowed = self.rejected.allowed(_UNFIT, ClassField.PREDICTION)
-            return are_of_more_classes([*predicted], allowed, number, self.records)
+            frequent = number * _STRAY >= self.records
+            return frequent and number_further_classes([*predicted], self.taken)
         most = [cases for _, cases in predicted.most_common(MANY)]
         return len(most) == MANY and most[-1] * _STRAY >= predicted.total()
 

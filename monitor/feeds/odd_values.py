@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isinf, nan
 
 from monitor.config.mapping import text_of
@@ -75,16 +75,25 @@ def are_of_more_classes(values: Values, allowed: str, rejected: int, records: in
     return bool(names) and not look_like_scores(names)
 
 
-def number_further_classes(values: Values) -> bool:
-    """Return whether some value is a whole number above 1, as of a third class beside 0 and 1.
+def number_further_classes(values: Values, taken: Collection[str] = ()) -> bool:
+    """Return whether some value is the number of a third class beside 0 and 1.
+
+    That is a whole number above 1, and a negative one where both 0 and 1 came: -1 and 1 alone may
+    be two classes.
 
     Args:
         values: of a prediction or a label.
+        taken: which of 0 and 1 came as well.
 
     >>> number_further_classes(["2"]), number_further_classes([7.0]), number_further_classes(["-1"])
     (True, True, False)
+    >>> number_further_classes([-1], ["0", "1"]), number_further_classes([-1], ["1"])
+    (True, False)
     """
-    return any(text.isdecimal() and text.lstrip("0") not in {"", "1"} for text in texts_of(values))
+    texts = texts_of(values)
+    if any(text.isdecimal() and text.lstrip("0") not in {"", "1"} for text in texts):
+        return True
+    return {"0", "1"} <= {*taken} and any(text.removeprefix("-").isdecimal() for text in texts)
 
 
 def are_infinite(values: Values) -> bool:

@@ -38,6 +38,7 @@ def stream(path: Path, classes: Sequence[str | float], *, cases: int = 4_000) ->
         [3, 5, 7, 9],
         [0, 1, 2],
         [1, 2, 3],
+        [-1, 0, 1],
         [0.0, 1.0, 2.0],
         ["a", "b", "N/A" + "!"],
     ],

@@ -31,7 +31,9 @@ def rows_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("classes", [["loan", "card", "other"], [0, 1, 2], ["7", "10", "9", "x"]])
+@pytest.mark.parametrize(
+    "classes", [["loan", "card", "other"], [0, 1, 2], [-1, 0, 1], ["7", "10", "9", "x"]]
+)
 def test_the_names_of_the_predictions_are_the_classes(
     classes: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_name_that_only_labels_have_may_stand_for_none(
         (["yes", "no", "maybe"], {"prediction": lambda one: int(one == "yes")}, "names of labels"),
         (["yes", "no"], {"prediction": lambda one: one, "stray": "maybe"}, "a stray one"),
         ([0, 1], {"stray": 2}, "a stray number"),
+        ([-1, 1], {}, "two numbers"),
         ([0, 1], {"prediction": lambda one: one, "stray": "maybe"}, "a name beside 0 and 1"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
