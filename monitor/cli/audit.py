@@ -58,8 +58,8 @@ def run(args: Namespace) -> int:
         raise UsageError(f"audit: --sample: must be at least 1, got {args.sample}")
     config = load_config(args.config) if args.config else Config.without_file()
     paths = paths_of(args, config)
-    if files.STDIN in paths:
-        raise UsageError("audit: reads the events twice, got -; write them to a file")
+    if once := next(filter(files.is_read_once, paths), None):
+        raise UsageError(f"audit: reads the events twice, got {once}; write them to a file")
     mapping = mapping_of(args)
     counting = _endless(with_recorded_classes(config, paths, mapping))
     monitor = Monitor(counting)

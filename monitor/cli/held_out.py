@@ -75,9 +75,9 @@ def read_held_out(
     Raises:
         FeedError: the file cannot be read, has models of more than two classes only, or lacks
             predictions, labels or one of the classes.
-        UsageError: the path is standard input, or all models have more than two classes.
+        UsageError: the path is standard input or a pipe, or all models have more than two classes.
     """
-    if path == files.STDIN:
+    if files.is_read_once(path):
         raise UsageError(f"reference: must be a file, got {path!r}; write the table to one")
     _check_configured(config)
     counting = _counting(config, threshold)

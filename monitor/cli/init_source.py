@@ -21,7 +21,7 @@ from monitor.config import KafkaFeed
 from monitor.config.quantities import count_of, without_account
 from monitor.errors import ConfigError, FeedError, UsageError
 from monitor.extras import install_command
-from monitor.feeds.files import STDIN
+from monitor.feeds.files import is_read_once
 from monitor.feeds.kafka import installed
 from monitor.feeds.stores import AS_DATABASE
 
@@ -68,8 +68,10 @@ def looked_at(place: str, properties: str | None) -> Iterator[Looked]:
             f"--properties: is for kafka://BROKERS/TOPICS, got {without_account(place)!r}; "
             "leave it out"
         )
-    if place == STDIN:
-        raise UsageError("-: init reads events more than once; write them to a file, and name it")
+    if is_read_once(place):
+        raise UsageError(
+            f"{place}: init reads events more than once; write them to a file, and name it"
+        )
     if is_table(place):
         raise UsageError(f"{place}: is a database, {AS_DATABASE}")
     if scheme not in ("kafka", *_LINKS):

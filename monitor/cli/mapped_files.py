@@ -165,7 +165,7 @@ class RecordedFeed:
     def _heads(self) -> Iterator[tuple[files.FirstRows, MappedRecords | None]]:
         """Yield the first records of each file that can be read twice, and its mapping."""
         for path in self._paths:
-            if is_table(path) or path == files.STDIN:
+            if is_table(path) or files.is_read_once(path):
                 continue
             head, mapping = files.first_rows(path), self._mappings.get(path)
             with suppress(FeedError):

@@ -81,8 +81,8 @@ def with_recorded_classes(
 
 def _are_open(paths: Sequence[str], mappings: dict[str, MappedRecords]) -> bool:
     """Return whether files can be read twice, and no mapping says which are the two classes."""
-    twice = not any(path == files.STDIN or is_url(path) or is_table(path) for path in paths)
-    return twice and not any(one.names_classes for one in mappings.values())
+    once = any(files.is_read_once(path) or is_url(path) or is_table(path) for path in paths)
+    return not once and not any(one.names_classes for one in mappings.values())
 
 
 def _learned(
@@ -158,8 +158,9 @@ class _Seen:
         """
         if not known and not self._are_plain():
             return ()
-        found = class_names(self.rejected, known, self.taken)
-        return tuple(name for name in found if name in self._predicted or name in self.taken)
+        taken = () if known else self.taken  # with names, 0 and 1 stand for no class
+        found = class_names(self.rejected, known, taken)
+        return tuple(name for name in found if name in self._predicted or name in taken)
 
     def _are_plain(self) -> bool:
         """Return whether predictions are of at least three classes, none of them a stray one."""

@@ -20,7 +20,7 @@ from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
-from monitor.feeds.files import STDIN
+from monitor.feeds.files import is_read_once
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
@@ -81,7 +81,7 @@ def ending(
             step = _next(found, paging, args, ends)
         else:
             step = f"{without_outcomes(snapshot, notation)}."
-        piped = STDIN in args.files and f" {_PIPED}" in step
+        piped = any(map(is_read_once, args.files)) and f" {_PIPED}" in step
         lines.append(f"Next: {f'save standard input as {_PIPED}; ' if piped else ''}{step}")
     return "\n".join(lines)
 
@@ -227,7 +227,7 @@ def _is_quiet(found: Compared) -> bool:
 
 def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
     """A command on the same files with the same mapping."""
-    files = [_PIPED if path == STDIN else path for path in args.files]
+    files = [_PIPED if is_read_once(path) else path for path in args.files]
     reads_all = name in _READ_ALL
     words = [name, *(files if reads_all else files[:1])]
     if args.config and reads_all:

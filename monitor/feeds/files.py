@@ -116,11 +116,20 @@ class FirstRows(NamedTuple):
     tabular: bool
 
 
+def is_read_once(path: str) -> bool:
+    """Return whether a second read finds nothing: standard input, or a pipe.
+
+    Args:
+        path: as for `read`.
+    """
+    return path == STDIN or Path(path).is_fifo()
+
+
 def first_rows(path: str | PathLike[str], most: int = FIRST_ROWS) -> FirstRows:
     """Return the first records of a file, for looking at them.
 
     Args:
-        path: as for `read`; not standard input.
+        path: as for `read`; not what is read once.
         most: records to return at most.
 
     Raises:

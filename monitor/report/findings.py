@@ -171,10 +171,15 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
 
 
 def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
-    """Limits of recall by the window that excludes most, and the name of that window."""
+    """Limits of recall by the window that excludes most, and the name of that window.
+
+    Windows that reach back into the reference count only where there are no others.
+    """
+    seen = model.watched.verdicts
+    apart = {name: found for name, found in seen.items() if found.judgement is not None}
     known = {
         name: found.recall
-        for name, found in model.watched.verdicts.items()
+        for name, found in (apart or seen).items()
         if math.isfinite(found.recall.excluded)
     }
     if not known:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from cli.commands import ran
@@ -78,12 +80,12 @@ def test_a_class_that_first_comes_after_the_head_is_learned(
 ) -> None:
     path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"], cases=6_000)
     assert path.stat().st_size > 400_000
-    late = {"ts": 41 * DAY, "prediction": "cash", "label": "loan"}
-    written(path, [*rows_of(path), late])
+    late = [{"ts": 41 * DAY, "prediction": name, "label": "loan"} for name in ("cash", 7)]
+    written(path, [*rows_of(path), *late])
     done = ran(capsys, "replay", path, "--json")
     (model,) = json.loads(done.out)["models"].values()
-    assert model["classes"]["names"] == ["card", "cash", "loan", "other"]
-    assert sum(map(sum, model["classes"]["matrix"])) == 6_001
+    assert model["classes"]["names"] == ["7", "card", "cash", "loan", "other"]
+    assert sum(map(sum, model["classes"]["matrix"])) == 6_002
 
 
 def test_the_names_of_scores_are_the_classes_in_their_order(
@@ -223,3 +225,25 @@ def test_commands_of_two_classes_say_that_a_file_has_more(
     assert done.code == 2
     assert f"{command}: takes models of two classes only, and " in done.err
     assert " has 3; `diagnose`" in done.err
+
+
+@pytest.mark.parametrize("command", ["init", "audit", "reference"])
+def test_commands_that_read_twice_refuse_a_pipe(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = ran(capsys, command, tmp_path / "pipe")
+    assert done.code == 2
+    assert f"{tmp_path / 'pipe'}" in done.err
+    assert "to a file" in done.err or "to one" in done.err
+
+
+def test_a_pipe_is_read_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, pipe = stream(tmp_path / "events.ndjson", [0, 1]), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=[path.read_bytes()])
+    writer.start()
+    done = ran(capsys, "replay", pipe)
+    writer.join()
+    assert "1,200 events read, 0 rejected." in done.out
+    assert done.out.splitlines()[-1].startswith("Next: save standard input as FILE; ")
