@@ -144,8 +144,9 @@ def _worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
-    It is the reason of its deciding window. Where that holds too few outcomes and another one
-    excludes a fall that matters, the model is steady. While another window says that rates
+    It is the reason of its deciding window. Where that holds too few outcomes and another one,
+    which does not reach back into the reference, excludes a fall that matters, the model is
+    steady. While another window says that rates
     changed, or predictions alone that something is wrong, it is not: a degraded window of 50
     outcomes is a move, and the outcomes are too few otherwise. If every window overlaps the
     reference, the reason is too few outcomes.
@@ -166,20 +167,17 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     wrong = model.watched.predictions.kind is not None
     if found.judgement is None or wrong or moved_window(model):
         return Because.TOO_FEW
-    much = excludes_much(_recall(model)[0].excluded, float(recall(reference.counts)))
-    return Because.STEADY if much else found.because
+    usual = float(recall(reference.counts))
+    apart = (one for one in model.watched.verdicts.values() if one.judgement is not None)
+    steady = any(excludes_much(one.recall.excluded, usual) for one in apart)
+    return Because.STEADY if steady else found.because
 
 
 def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
-    """Limits of recall by the window that excludes most, and the name of that window.
-
-    Windows that reach back into the reference count only where there are no others.
-    """
-    seen = model.watched.verdicts
-    apart = {name: found for name, found in seen.items() if found.judgement is not None}
+    """Limits of recall by the window that excludes most, and the name of that window."""
     known = {
         name: found.recall
-        for name, found in (apart or seen).items()
+        for name, found in model.watched.verdicts.items()
         if math.isfinite(found.recall.excluded)
     }
     if not known:
