@@ -6,7 +6,6 @@ from collections import Counter
 from monitor.cli.config_warnings import warn
 from monitor.cli.failures import USAGE
 from monitor.cli.output import show, tell
-from monitor.cli.readiness import readiness
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejection_hints import hint
 from monitor.config import describe, load_config
@@ -36,6 +35,8 @@ def run(args: Namespace) -> int:
             tell(f"`run` would miss events of {finding.text}{_advice(finding)}")
     show(describe(config))
     if args.rate is not None:
+        from monitor.cli.readiness import readiness  # noqa: PLC0415  # imports scipy
+
         for sentence in readiness(config, *args.rate):
             show(sentence)
     is_ok = not (faults or any(finding.is_fault for finding in found))
