@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
             tell(f"`run` would miss events of {finding.text}{_advice(finding)}")
     show(describe(config))
     if args.rate is not None:
-        from monitor.cli.readiness import readiness  # noqa: PLC0415  # imports scipy
+        from monitor.cli.readiness import readiness  # noqa: PLC0415  # scipy, for a rate alone
 
         for sentence in readiness(config, *args.rate):
             show(sentence)

@@ -146,10 +146,9 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
 
     It is the reason of its deciding window. Where that holds too few outcomes and another one,
     which does not reach back into the reference, excludes a fall that matters, the model is
-    steady. While another window says that rates
-    changed, or predictions alone that something is wrong, it is not: a degraded window of 50
-    outcomes is a move, and the outcomes are too few otherwise. If every window overlaps the
-    reference, the reason is too few outcomes.
+    steady. It is not while another window says that rates changed, or predictions alone that
+    something is wrong: a degraded window of 50 outcomes is a move, and the outcomes are too few
+    otherwise. If every window overlaps the reference, the reason is too few outcomes.
 
     Args:
         model: with its reference and its windows.

@@ -140,6 +140,19 @@ def test_where_nothing_can_be_known_both_say_why():
     assert worse.text == "Cannot be known: the reference is not complete yet"
 
 
+def test_a_model_that_died_is_named_where_no_window_is_compared_yet():
+    rates = dict.fromkeys(("recall", "false_positive_rate"), (0.8, 0.8))
+    words = "the last 7d reach back into the reference"
+    reaches = nothing_found("")._replace(reaches_back=words, rates=rates)
+    died = reaches._replace(by_predictions="the model flags nothing any more (since noon)")
+    assert is_model_worse(reaches).text.startswith(f"Cannot be known: {words}")
+    found = is_model_worse(died)
+    assert (found.answer, found.text) == (
+        "not_shown",
+        "Not shown: labels do not show it yet, but the model flags nothing any more (since noon)",
+    )
+
+
 def points(estimate, margin):
     return Points(estimate, estimate - margin, estimate + margin)
 

@@ -6,13 +6,17 @@ from exporter.page.pages import counts, fed
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
+from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
+from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import MOVED_RATES
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.selection import EVERY_MODEL
 from monitor.exporter.api.status import status_answer
 from monitor.report.version_news_words import beginning_text
+from monitor.watch.change_hours import when_rates_changed
+from monitor.windows.history import History
 
 BEGAN = 20
 """Day on which version 7 begins."""
@@ -168,3 +172,19 @@ def test_a_model_that_was_never_like_given_counts_has_no_moment_of_a_change(wors
         assert "1970-01-20" <= began.earliest <= "1970-01-21T00:00:00Z" <= began.latest
     else:
         assert model.change_began is None
+
+
+@pytest.mark.parametrize("empty", [0, 9])
+@pytest.mark.parametrize("worse_from", [0, 100])
+def test_hours_before_the_first_outcome_are_no_moment_before_a_change(empty, worse_from):
+    usual, worse = [40, 20, 10, 430], [20, 40, 30, 410]
+    hours = [[0] * 4] * empty + [worse if n >= worse_from else usual for n in range(200)]
+    cells = np.array([[*one, one[0] + one[1], one[2] + one[3]] for one in hours])
+    history = History(np.arange(len(hours)) * HOUR_MS, cells)
+    given = ConfusionCounts.from_cells(np.array(usual) * 20)
+    even = Dispersion(class_ratio=1.0, recall=1.0, false_positive_rate=1.0)
+    began = when_rates_changed(history, given, (0, len(hours) * HOUR_MS), even)
+    if worse_from:
+        assert began.earliest <= (empty + worse_from) * HOUR_MS <= began.latest
+    else:
+        assert began is None
