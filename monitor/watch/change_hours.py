@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from monitor.clock import HOUR_MS
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.change_news import ChangeBegan
@@ -31,8 +29,6 @@ def when_rates_changed(
     opens, cells = history
     outcomes = cells[:, : len(Outcome)]
     judged = (opens >= hours[0]) & (opens + HOUR_MS <= hours[1])
-    if not hours[0]:
-        judged &= np.cumsum(outcomes.sum(axis=1)) > 0
     opens = opens[judged]
     found = change_point(
         ConfusionCounts.from_cells(outcomes[judged]),
