@@ -63,7 +63,7 @@ def with_recorded_classes(
         given: the mapping of the options; None without one.
     """
     mappings = {path: one for path, one in mappings_of(paths, config, given) if one is not None}
-    if config.models or config.defaults.classes or not _are_open(paths, mappings):
+    if config.models or config.defaults.has_class_names or not _are_open(paths, mappings):
         return config
     try:
         names = _learned(config, paths, mappings)

@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
             "spark: the job counts the latest label, whoever labelled; leave label_sources out of "
             "the configuration, or send the labels to a monitor"
         )
-    if any(model.classes for model in (*config.models.values(), config.defaults)):
+    if any(model.has_class_names for model in (*config.models.values(), config.defaults)):
         raise MonitorError(
             "spark: the job counts models whose classes are 0 and 1; send those with classes to a "
             "monitor, or as a binary model for each class"

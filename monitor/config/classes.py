@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import (
+    BeforeValidator,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 from pydantic_core import PydanticCustomError
 
 from monitor.config import quantities as q
@@ -14,7 +20,11 @@ MOST_CLASSES = 50
 MANY = 3
 """A model of at least this many classes is counted class by class; of two it is binary."""
 
-_MOST_BYTES = 256
+LEARNED = "learned"
+"""In place of the names of classes: a model learns them from its predictions."""
+MOST_CLASS_BYTES = 256
+"""Longest name of a class, in bytes of UTF-8."""
+
 _BINARY_NAMES = frozenset({"0", "1", "true", "false"})
 _ONLY_BINARY: Mapping[str, str] = {
     "threshold": "a threshold decides between two classes",
@@ -36,8 +46,8 @@ def _text(value: Any) -> Any:
 
 
 def _fits(name: str) -> str:
-    if len(name.encode()) > _MOST_BYTES:
-        raise q.unfit(f"must be at most {_MOST_BYTES} bytes of UTF-8", "shorten it")
+    if len(name.encode()) > MOST_CLASS_BYTES:
+        raise q.unfit(f"must be at most {MOST_CLASS_BYTES} bytes of UTF-8", "shorten it")
     return name
 
 
@@ -48,8 +58,64 @@ ClassName = Annotated[
 ]
 """Name of a class as events write it; an integer is its text."""
 
-ClassNames = Annotated[tuple[ClassName, ...], Distinct]
-"""Names of the classes of a model."""
+
+class LearnedNames(tuple[str, ...]):
+    """Names of classes that a model has learned so far, in the order of their first predictions.
+
+    Two such lists are equal only to each other, since a model with names that are listed takes
+    no others.
+
+    >>> LearnedNames(("card",)) == ("card",), LearnedNames(("card",)) == LearnedNames(("card",))
+    (False, True)
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LearnedNames) and tuple.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash((LEARNED, tuple(self)))
+
+
+def _listed_or_learned(value: Any, listed: ValidatorFunctionWrapHandler) -> tuple[str, ...]:
+    if value == LEARNED or isinstance(value, LearnedNames):
+        return LearnedNames(() if value == LEARNED else value)
+    if isinstance(value, str):
+        raise q.unfit(f"must be a list of names, or {LEARNED}", "list the classes of the model")
+    names: tuple[str, ...] = listed(value)
+    return names
+
+
+_LIST = {
+    "type": "array",
+    "items": {"type": ["string", "integer"], "minLength": 1},
+    "uniqueItems": True,
+}
+
+
+def _as_written(names: tuple[str, ...]) -> str | tuple[str, ...]:
+    return LEARNED if isinstance(names, LearnedNames) else names
+
+
+ClassNames = Annotated[
+    tuple[ClassName, ...],
+    Distinct,
+    WrapValidator(_listed_or_learned),
+    PlainSerializer(_as_written, return_type=str | tuple[str, ...], when_used="json"),
+    WithJsonSchema({"oneOf": [{"const": LEARNED}, _LIST]}),
+]
+"""Names of the classes of a model: listed, or `LearnedNames`."""
+
+
+def are_named(names: tuple[str, ...]) -> bool:
+    """Return whether classes have names, listed or learned, other than 0 and 1."""
+    return bool(names) or isinstance(names, LearnedNames)
+
+
+def are_many(names: tuple[str, ...]) -> bool:
+    """Return whether a model with these classes is counted class by class."""
+    return len(names) >= MANY or isinstance(names, LearnedNames)
 
 
 def number_of_classes_fits(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,6 +125,8 @@ def number_of_classes_fits(names: tuple[str, ...]) -> tuple[str, ...]:
         PydanticCustomError: there is one name, or more than `MOST_CLASSES`; two are the same
             text; or two classes have a name that every binary model's classes have.
     """
+    if isinstance(names, LearnedNames):
+        return names
     if len(names) == 1 or len(names) > MOST_CLASSES:
         raise q.unfit(
             f"must name from 2 to {MOST_CLASSES} classes",
@@ -74,24 +142,29 @@ def number_of_classes_fits(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def misfit(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> PydanticCustomError | None:
+def misfit(
+    names: tuple[str, ...], given: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> PydanticCustomError | None:
     """Return why a model cannot have more than two classes; None if it can.
 
     Args:
+        names: of the classes.
         given: its other settings by name.
         defaults: their defaults, as a file writes them.
     """
+    does = (
+        "learns its classes" if isinstance(names, LearnedNames) else "names more than two classes"
+    )
     for key, why in _ONLY_BINARY.items():
         if key in given and not _is_default(given[key], defaults[key]):
             return q.unfit(
-                f"names more than two classes, which does not go with {key}: {why}",
+                f"{does}, which does not go with {key}: {why}",
                 f"leave out {key}, or send each class as a binary model of its own",
             )
     counts = getattr(given.get("reference"), "counts", None)
     if counts is not None:
         return q.unfit(
-            "names more than two classes, which does not go with reference: counts are of two "
-            "classes",
+            f"{does}, which does not go with reference: counts are of two classes",
             "give a reference of another kind: window, first or trailing",
         )
     return None

@@ -1,5 +1,6 @@
 """Text description of a configuration: models, windows, feeds, and which metrics are known."""
 
+from monitor.config.classes import LearnedNames
 from monitor.config.config import Config
 from monitor.config.labelling import Labelling, WindowClock
 from monitor.config.model import ModelConfig
@@ -10,6 +11,11 @@ _BY_CLASS = (
     "{number} classes ({names}), each counted against the others: precision, recall, F1 and the "
     "confusion matrix of the classes are known; precision and recall of the whole model are not "
     "defined, their averages over the classes are"
+)
+_LEARNED = (
+    "learns its classes from its predictions, each counted against the others: precision, recall, "
+    "F1 and the confusion matrix of the classes are known; precision and recall of the whole model "
+    "are not defined, their averages over the classes are"
 )
 _NAMED = 8
 _IDENTIFIABLE = {
@@ -92,6 +98,8 @@ def _push(config: Config) -> str:
 
 def _sentence(model: ModelConfig) -> str:
     timeout = "no limit" if model.label_timeout is None else format_duration(model.label_timeout)
+    if isinstance(model.classes, LearnedNames):
+        return f"{_LEARNED}."
     if model.has_many_classes:
         named = ", ".join(model.classes[:_NAMED])
         more = len(model.classes) - _NAMED

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, PositiveInt, ValidationInfo, field_v
 
 from monitor.clock import DAY_MS
 from monitor.config import quantities as q
-from monitor.config.classes import MANY, ClassNames, misfit, number_of_classes_fits
+from monitor.config.classes import ClassNames, are_many, are_named, misfit, number_of_classes_fits
 from monitor.config.fields import (
     Distinct,
     EndlessDuration,
@@ -195,8 +195,9 @@ class ModelConfig(Section):
         (),
         "Names of the model's classes, 2 to 50, as prediction and label of events write them. Of "
         "two the second is the positive class. With more, everything is counted class by class. "
+        "With learned they are the first 49 that are predicted; all others count as __other__. "
         "Default: the classes are 0 and 1.",
-        json_schema_extra={"default": [], "uniqueItems": True},
+        json_schema_extra={"default": []},
     )
 
     @field_validator("shadow_versions")
@@ -293,7 +294,7 @@ class ModelConfig(Section):
     def _classes_fit(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         value = number_of_classes_fits(value)
         defaults = {name: cls.model_fields[name].default for name in info.data}
-        unfit = misfit(info.data, defaults) if len(value) >= MANY else None
+        unfit = misfit(value, info.data, defaults) if are_many(value) else None
         if unfit is not None:
             raise unfit
         return value
@@ -301,7 +302,12 @@ class ModelConfig(Section):
     @property
     def has_many_classes(self) -> bool:
         """Whether the model has more than two classes, and is counted class by class."""
-        return len(self.classes) >= MANY
+        return are_many(self.classes)
+
+    @property
+    def has_class_names(self) -> bool:
+        """Whether the model's classes have names, listed or learned, other than 0 and 1."""
+        return are_named(self.classes)
 
     def is_shadow(self, version: str) -> bool:
         """Return whether predictions of a version decide nothing.

@@ -12,13 +12,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Reference
-from monitor.config.classes import MANY
+from monitor.config.classes import LearnedNames, are_many
 from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
@@ -145,7 +144,7 @@ def compared_live(
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
 
-def check_two_classes(asked: str, model: str, classes: Sequence[str]) -> None:
+def check_two_classes(asked: str, model: str, classes: tuple[str, ...]) -> None:
     """Refuse a model of more than two classes.
 
     Args:
@@ -156,10 +155,11 @@ def check_two_classes(asked: str, model: str, classes: Sequence[str]) -> None:
     Raises:
         UsageError: there are more than two.
     """
-    if len(classes) >= MANY:
+    if are_many(classes):
         one = f"model {model!r}" if model else "this one"
+        has = "learns its classes" if isinstance(classes, LearnedNames) else f"has {len(classes)}"
         raise UsageError(
-            f"{asked}: takes models of two classes only, and {one} has {len(classes)}; "
+            f"{asked}: takes models of two classes only, and {one} {has}; "
             "`diagnose` and /api/v1/diagnosis compare its classes between two periods"
         )
 

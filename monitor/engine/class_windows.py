@@ -37,7 +37,7 @@ class ClassWindows:
         now: Sequence[int],
         ages: Sequence[int | None],
     ) -> tuple[ModelState, ...]:
-        """Return the models, those of many classes with a report for each window.
+        """Return the models, those of many classes, once there are some, with reports by window.
 
         Args:
             models: in the order of their numbers.
@@ -48,7 +48,8 @@ class ClassWindows:
         """
         out = []
         for number, model in enumerate(models):
-            if not self._catalogue.settings[number].has_many_classes:
+            setting = self._catalogue.settings[number]
+            if not setting.has_many_classes or not setting.classes:  # none was predicted yet
                 out.append(model)
                 continue
             ever = self._windows.classes.ever(number)

@@ -1,8 +1,9 @@
-"""Cuts a batch where models may have to be forgotten, and where series may change hands.
+"""Cuts a batch where models may be forgotten, series change hands, or models learn classes.
 
 A model is forgotten at its place in the sequence of records, not at the end of the batch that
 is being counted: the next record may name it anew, or a model that had no room before. So it
-is with the series that a version takes over from one that has ended.
+is with the series that a version takes over from one that has ended, and with a class that a
+prediction names for the first time: labels that come before it do not have this class.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from monitor.events.parts import first_row, in_slices, rows_of, split_behind
 
 
 def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
-    """Cut a batch where models may have to be forgotten, or a version may take over a series.
+    """Cut a batch where models may be forgotten, versions take over a series, or classes come.
 
     Args:
         stages: returns the stages that count now; others after models were forgotten.
@@ -36,6 +37,23 @@ def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBat
 
 
 def _at_newcomers(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
+    """Cut a batch before each version that may take over a series, and before each new class."""
+    for part in _at_new_versions(stages, batch):
+        yield from _at_new_classes(stages, part)
+
+
+def _at_new_classes(stages: Callable[[], Stages], rest: EventBatch) -> Iterator[EventBatch]:
+    """Cut a batch before each class that a model has yet to learn."""
+    found = stages().received.classes.newcomer(rest)
+    while found is not None:
+        if found > first_row(rest):
+            piece, rest = split_behind(rest, found - 1)
+            yield piece
+        found = stages().received.classes.newcomer(rest, found)
+    yield rest
+
+
+def _at_new_versions(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
     """Cut a batch before each version that may take over a series, and let it do so."""
     if stages().ranges or not stages().places.may_change(batch):  # ranges have series of their own
         yield batch

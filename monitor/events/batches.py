@@ -46,6 +46,7 @@ def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> 
         rejected=tuple(r for batch in batches for r in batch.rejected),
         records=sum(batch.records for batch in batches),
         arrivals=_arrivals(batches, moved),
+        class_names=tuple(dict.fromkeys(name for batch in batches for name in batch.class_names)),
     )
     return in_row_order(found) if interleaved else found
 
@@ -91,12 +92,13 @@ def in_parts(batch: EventBatch, place: dict[str, Int64Array]) -> Iterator[EventB
         The parts that are not empty, in order; the first holds records and rejections.
     """
     rest: dict[str, Any] = {"rejected": batch.rejected, "records": batch.records}
+    names: dict[str, Any] = {"groups": batch.groups, "class_names": batch.class_names}
     for part in np.unique(np.concatenate([*place.values()])).tolist():
         columns: dict[str, Any] = {}
         for name, places in place.items():
             first, end = np.searchsorted(places, [part, part + 1]).tolist()
             columns[name] = getattr(batch, name).take(slice(first, end))
-        yield EventBatch(**columns, groups=batch.groups, arrivals=batch.arrivals, **rest)
+        yield EventBatch(**columns, **names, arrivals=batch.arrivals, **rest)
         rest = {}
 
 

@@ -27,7 +27,7 @@ from monitor.events.columns import (
     Rows,
     Series,
 )
-from monitor.events.counted_values import CountedValues, counted_by
+from monitor.events.counted_values import CountedValues, counted_by, with_counts_of
 from monitor.events.group_tables import NO_ROW, GroupTables
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
@@ -150,9 +150,18 @@ class Catalogue:
             owner = self.model_of_series()
             order, bounds = np.argsort(owner, kind="stable"), np.arange(1, len(self._models))
             order.flags.writeable = False
-            split = np.split(order, np.searchsorted(owner[order], bounds))
-            self._rows_of = (len(self._series), split)
+            of_models = np.split(order, np.searchsorted(owner[order], bounds))
+            self._rows_of = len(self._series), of_models
         return self._rows_of[1][model]
+
+    def set_classes(self, model: int, names: tuple[str, ...]) -> None:
+        """Give a model other names of its classes.
+
+        Args:
+            model: its number.
+            names: of all of them.
+        """
+        self._settings[model] = self._settings[model].model_copy(update={"classes": names})
 
     def hand_over(self, model: int, version: str, ended: str | None) -> tuple[int, int]:
         """Give a version a series: a new one, or that of a version that has ended.
@@ -198,8 +207,7 @@ class Catalogue:
         for group in groups:
             if group.model not in found and len(found) < most:
                 found[group.model] = len(found)
-        numbers = [found.get(group.model, UNKNOWN_GROUP) for group in groups]
-        return np.array(numbers, dtype=np.int64)
+        return np.array([found.get(group.model, UNKNOWN_GROUP) for group in groups], np.int64)
 
     def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
         """Return numbers of a batch's groups, and which had a value replaced by `OTHER_VALUE`.
@@ -208,8 +216,7 @@ class Catalogue:
         """
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
-        known = self._known
-        numbered = [known.get(group) or self._number(group) for group in groups]
+        numbered = [self._known.get(group) or self._number(group) for group in groups]
         numbers, overflowed = zip(*numbered, strict=True) if numbered else ((), ())
         return np.array(numbers, dtype=np.int64), np.array(overflowed, dtype=np.bool_)
 
@@ -260,17 +267,16 @@ class Catalogue:
             without: names of models to leave out.
         """
         known, found = list(self._models), state["models"]
-        dropped = frozenset(without)
-        names = [model["name"] for model in found]
-        kept = [self._is_left(m) and m["name"] not in dropped for m in found]
-        models = np.flatnonzero(np.array(kept, dtype=np.bool_))
+        going_on = [None if m["name"] in without else self._going_on(m) for m in found]
+        models = np.flatnonzero([setting is not None for setting in going_on])
         new = renumbered(np.arange(len(found)), models)
         self._models, self._settings = {}, []
         self._names, self._shadow_names = (), {}
         self._owner, self._rows_of = self._owner[:0], (0, [])
-        for i in models.tolist():
-            self._models[names[i]] = len(self._models)
-            self._settings.append(self._config.model(names[i]))
+        for model, setting in zip(found, going_on, strict=True):
+            if setting is not None:
+                self._models[model["name"]] = len(self._models)
+                self._settings.append(setting)
         left = [i for i, s in enumerate(state["series"]) if s[0] in self._models]
         self._series = SeriesNumbers(Series(*state["series"][i]) for i in left)
         self.values = CountedValues(self._config, self._series)
@@ -283,12 +289,10 @@ class Catalogue:
                 self._enter_model(name)
         return Numbers(models, np.array(left, np.int64), np.array(groups, np.int64))
 
-    def _is_left(self, model: State) -> bool:
-        name = model["name"]
-        if not self._config.accepts(name):
-            return False
-        most = len(model.get("classes", ())) or None
-        return {"name": name, **counted_by(self._config.model(name), most)} == model
+    def _going_on(self, model: State) -> ModelConfig | None:
+        """Return the settings of a model whose counts go on; None of another one."""
+        accepted = self._config.accepts(name := model["name"])
+        return with_counts_of(self._config.model(name), model) if accepted else None
 
     def _number(self, group: Group) -> tuple[int, bool]:
         """As `groups_of`, for one group; the answer never changes, since caps stay reached."""

@@ -2,7 +2,8 @@
 
 A label does not name its model, and each model has classes of its own. So a label carries
 a number of its class's name, the same in every process and under every configuration, until
-it meets its prediction. A prediction carries the number of the class in its model's list.
+it meets its prediction. A prediction carries the number of the class in its model's list; where
+its model learns its classes, it carries a number of the name as well, until the model has one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from monitor.events.columns import RETRACTED, Int64Array
+from monitor.events.columns import RETRACTED, BoolArray, Int64Array
 from monitor.events.keys import keys_of
 
 FIRST_CLASS = RETRACTED + 1
@@ -35,3 +36,12 @@ def name_numbers(names: Sequence[str]) -> Int64Array:
     (True, True)
     """
     return ((keys_of(names) >> np.uint64(2)) | _NAMED).astype(np.int64)
+
+
+def are_name_numbers(values: Int64Array) -> BoolArray:
+    """Return which values stand for names of classes.
+
+    Args:
+        values: of labels, or numbers of classes.
+    """
+    return np.asarray(values >= np.int64(_NAMED))

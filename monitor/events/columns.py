@@ -152,8 +152,8 @@ class Predictions(Columns):
         predicted_positive: the predicted class.
         score: in [0, 1]; NaN if not given.
         group: index into the batch's `groups`.
-        predicted_class: number of the predicted class of a model of many classes;
-            `NO_CLASS` of a binary one; default: `NO_CLASS`.
+        predicted_class: number of the predicted class of a model of many classes, or of its
+            name where the model learns them; `NO_CLASS` of a binary one; default: `NO_CLASS`.
         row: position of the record in its batch; default: its event time.
     """
 
@@ -315,6 +315,8 @@ class EventBatch:
         records: number of records read, rejected ones included; blank lines do not count.
         arrivals: pairs of a `row` and the time at which the records from there on arrived,
             epoch milliseconds, in the order of rows; none for recorded events.
+        class_names: names of classes for which `predicted_class` has a number of the name, see
+            `monitor.events.class_names`; others may be among them.
     """
 
     predictions: Predictions = field(default_factory=Predictions)
@@ -325,6 +327,7 @@ class EventBatch:
     rejected: tuple[Rejection, ...] = ()
     records: int = 0
     arrivals: tuple[tuple[int, int], ...] = ()
+    class_names: tuple[str, ...] = ()
 
     def arrived(self, arrivals: Iterable[tuple[int, int]]) -> EventBatch:
         """Return the batch with arrival times.

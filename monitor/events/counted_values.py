@@ -8,6 +8,7 @@ come: what was added to one series must be taken off the same one. Later it may 
 from __future__ import annotations
 
 from monitor.config import Config, Labelling, ModelConfig
+from monitor.config.classes import LearnedNames
 from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE, VERSION_KEY
 from monitor.events.renumbering import State
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
@@ -141,6 +142,23 @@ class CountedValues:
     def _most(self, setting: ModelConfig, models: int) -> tuple[int, int]:
         """Return the most values of a key of a model, and the most series of segment values."""
         return setting.max_segment_values, self._config.max_series - models
+
+
+def with_counts_of(setting: ModelConfig, saved: State) -> ModelConfig | None:
+    """Return settings of a model with which saved counts go on; None where they mean another thing.
+
+    Args:
+        setting: as configured.
+        saved: the name of the model, and what `counted_by` returned for these counts.
+
+    Returns:
+        The settings; where the model learns its classes, with the saved ones.
+    """
+    names = saved.get("classes")
+    if names is not None and isinstance(setting.classes, LearnedNames):
+        setting = setting.model_copy(update={"classes": LearnedNames(names)})
+    meant = counted_by(setting, None if names is None else len(names))
+    return setting if {"name": saved["name"], **meant} == saved else None
 
 
 def counted_by(setting: ModelConfig, most: int | None = None) -> State:

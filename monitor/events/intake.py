@@ -19,6 +19,7 @@ from monitor.events.columns import (
     Int64Array,
     rows_where,
 )
+from monitor.events.predicted_classes import LearnedClasses
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
 from monitor.events.version_starts import ModelVersions, VersionTimes
@@ -45,6 +46,7 @@ class Received:
         catalogue: numbers of models and groups.
 
     Attributes:
+        classes: those that models learn.
         records: records read, accepted or rejected.
         events: accepted events, by kind.
         rejected: rejected records, by reason.
@@ -57,6 +59,7 @@ class Received:
         self._shadows: dict[str, ModelVersions] = {}
         self._unnamed: dict[str, ModelVersions] = {}
         self._by_version = any(VERSION_KEY in one.segments for one in catalogue.possible_settings)
+        self.classes = LearnedClasses(catalogue)
         self.records = 0
         self.events: Counter[str] = Counter()
         self.rejected: Counter[RejectReason] = Counter()
@@ -144,7 +147,7 @@ class Received:
             shadows = int(self._catalogue.shadows[batch.predictions.group].sum())
             self.events["prediction"] -= shadows
             self.events[SHADOW_EVENT] += shadows
-        return batch
+        return self.classes.numbered(batch)
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
         """Store when each version of each model predicted."""

@@ -2,7 +2,8 @@
 
 A label does not name its model. Once its prediction is known, the name turns into the class
 that the model of the prediction gives that name. A label whose model has no such class is
-*misnamed*: it is counted, and changes nothing.
+*misnamed*: it is counted, and changes nothing. Of a model that learns its classes it counts as
+`OTHER_VALUE`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.config.classes import MANY
+from monitor.config.classes import LearnedNames, are_many
 from monitor.events.catalogue import Catalogue
 from monitor.events.class_names import FIRST_CLASS, name_numbers
 from monitor.events.columns import RETRACTED, BoolArray, Int64Array
+from monitor.events.predicted_classes import LearnedClasses
 
 _BINARY = (0, 1)
+_MOST_KNOWN = 4096
+"""Most lists of names in the cache: one that grows is another list."""
 
 
 class _Known(NamedTuple):
@@ -39,7 +43,8 @@ class LabelClasses:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self.in_use = any(setting.classes for setting in catalogue.possible_settings)
+        self._learned = LearnedClasses(catalogue)
+        self.in_use = any(setting.has_class_names for setting in catalogue.possible_settings)
         self._known: dict[tuple[str, ...], _Known] = {}
 
     def resolved(self, model: Int64Array, value: Int64Array) -> tuple[Int64Array, BoolArray]:
@@ -55,13 +60,24 @@ class LabelClasses:
         """
         kinds = {names: n for n, names in enumerate(self._kinds())}
         if len(kinds) == 1:
-            return self._resolved(next(iter(kinds)), value)
+            return self._of_kind(next(iter(kinds)), model, value)
         out, fit = np.empty_like(value), np.empty(len(value), dtype=np.bool_)
         kind = np.array([kinds[setting.classes] for setting in self._catalogue.settings])[model]
         for names, number in kinds.items():
             rows = np.flatnonzero(kind == number)
-            out[rows], fit[rows] = self._resolved(names, value[rows])
+            out[rows], fit[rows] = self._of_kind(names, model[rows], value[rows])
         return out, fit
+
+    def _of_kind(
+        self, names: tuple[str, ...], model: Int64Array, value: Int64Array
+    ) -> tuple[Int64Array, BoolArray]:
+        """As `resolved`, for models whose classes have the same names."""
+        found, fit = self._resolved(names, value)
+        if isinstance(names, LearnedNames) and not fit.all():
+            other = {number: self._learned.other(number) for number in set(model[~fit].tolist())}
+            found[~fit] = [FIRST_CLASS + other[number] for number in model[~fit].tolist()]
+            fit = np.ones(len(value), dtype=np.bool_)
+        return found, fit
 
     def _kinds(self) -> Iterable[tuple[str, ...]]:
         """Return the names of the classes of all models, each list once."""
@@ -74,7 +90,9 @@ class LabelClasses:
 
     def _of(self, names: tuple[str, ...]) -> _Known:
         if names not in self._known:
-            many = len(names) >= MANY
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            many = are_many(names)
             first = FIRST_CLASS if many else 0
             named = {n: first + i for i, n in enumerate(name_numbers(names).tolist())}
             plain = {value: value for value in _BINARY}

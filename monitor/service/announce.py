@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from monitor.config.classes import MOST_CLASSES
 from monitor.config.quantities import count_of, format_time
+from monitor.events.columns import OTHER_VALUE
 from monitor.events.model_time import SHARE
 from monitor.report.printable import one_line
 from monitor.report.reference_text import (
@@ -40,6 +42,7 @@ def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
             if found.far_from_reference and (last is None or not last.far_from_reference):
                 yield f"CAUTION: {model.name}, {window}: {far_text(found)}"
         yield from _set_aside(model, old)
+        yield from _classes(model, old)
         yield from _reference(model, old)
         yield from _detections(model, len(old.watched.detections) if old else 0)
     yield from _forgotten(before, after)
@@ -72,6 +75,24 @@ def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
             f"they count, but move no window until one in {SHARE} events agrees with them: correct "
             "the clock or the unit of time of their producer"
         )
+
+
+def _classes(model: ModelState, old: ModelState | None) -> Iterator[str]:
+    """Return lines on classes that a model has learned."""
+    before = () if old is None else _names(old)
+    new = [] if old is None else [name for name in _names(model) if name not in before]
+    if OTHER_VALUE in new:
+        new.remove(OTHER_VALUE)
+        yield (
+            f"CAUTION: {model.name}: a label has a class that was never predicted before, or there "
+            f"are over {MOST_CLASSES - 1} classes: it counts as {OTHER_VALUE}"
+        )
+    if new:
+        yield f"{model.name}: new among the predicted classes: {', '.join(new)}"
+
+
+def _names(model: ModelState) -> tuple[str, ...]:
+    return next((report.names for report in model.classes.values()), ())
 
 
 def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:

@@ -53,7 +53,7 @@ class ClassWatch:
             Epoch milliseconds: the earliest day on which it may have moved, else the end of the
             reference.
         """
-        known = self._models.get(model)
+        known = self._known(model)
         if known is None:
             return None
         moved = self._moves.earliest(model, known, mature)
@@ -76,7 +76,7 @@ class ClassWatch:
         Yields:
             Nothing; after each pane with outcomes and each day of each class.
         """
-        known = self._builder.following(self._models.get(model), model, whole)
+        known = self._builder.following(self._known(model), model, whole)
         self._models[model] = known
         for one in known.classes:
             one.watch = one.builder.following(one.watch, model, one.reference, known.cuts, since)
@@ -86,6 +86,13 @@ class ClassWatch:
         end = min(watch.day for watch in known.watches) // WEEK * WEEK
         if began < end:
             self._look_back(model, known, end, age)
+
+    def _known(self, model: int) -> WatchedModel | None:
+        """Return what watches the classes of a model, those included that it has learned since."""
+        known = self._models.get(model)
+        if known is not None and len(known.classes) < len(self._catalogue.settings[model].classes):
+            known = self._models[model] = self._builder.grown(known, model)
+        return known
 
     def _look_back(self, model: int, known: WatchedModel, end: int, age: int) -> None:
         """Page the classes that are certainly predicted worse in the weeks before day `end`."""
@@ -105,7 +112,7 @@ class ClassWatch:
         Returns:
             None before its first reference.
         """
-        known = self._models.get(model)
+        known = self._known(model)
         if known is None or len(known.watches) < len(known.classes):
             return None
         if known.whole.is_before(since):
@@ -162,14 +169,7 @@ class ClassWatch:
 
     def state(self) -> State:
         """Serializable state: references and evidence of the classes, by model number."""
-        return {
-            str(model): [
-                {"reference": one.reference.state(), "watch": one.watch.state()}
-                for one in known.classes
-                if one.watch is not None
-            ]
-            for model, known in self._models.items()
-        }
+        return {str(model): known.state() for model, known in self._models.items()}
 
     def restore(self, state: State, model: int, old: int, whole: MatureReference) -> None:
         """Load what `state` returned for one model; nothing where its classes are others.

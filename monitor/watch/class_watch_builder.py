@@ -86,6 +86,14 @@ class WatchedModel(NamedTuple):
         """Those that have begun."""
         return [one.watch for one in self.classes if one.watch is not None]
 
+    def state(self) -> list[State]:
+        """Serializable state: reference and evidence of each class."""
+        return [
+            {"reference": one.reference.state(), "watch": one.watch.state()}
+            for one in self.classes
+            if one.watch is not None
+        ]
+
     def matrices(self) -> Int64Array:
         """Return the matrices of the reference by blocks of time, (blocks, classes, classes)."""
         return occupied(self._blocks())
@@ -136,6 +144,16 @@ class ClassWatchBuilder:
             one.watch = watch
             classes.append(one)
         return WatchedModel(whole, cuts, tuple(classes))
+
+    def grown(self, known: WatchedModel, model: int) -> WatchedModel:
+        """Return the classes of a model that has learned further ones; see `restored`.
+
+        Args:
+            known: the classes so far.
+            model: its number.
+        """
+        grown = self.restored(known.state(), model, known.whole)
+        return self.following(None, model, known.whole) if grown is None else grown
 
     def restored(
         self, saved: list[State], model: int, whole: MatureReference

@@ -80,7 +80,7 @@ class ClassesTogether:
     def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
         self._catalogue = catalogue
         self._windows = windows
-        self._matrices: dict[int, tuple[MatureReference, Int64Array]] = {}
+        self._matrices: dict[int, tuple[WatchedModel, Int64Array]] = {}
         self._seen: dict[tuple[int, str], SeenWindow] = {}
 
     def reference(self, model: int, known: WatchedModel) -> Int64Array:
@@ -91,8 +91,8 @@ class ClassesTogether:
             known: its classes.
         """
         cached = self._matrices.get(model)
-        if cached is None or cached[0] is not known.whole:
-            cached = self._matrices[model] = known.whole, known.matrices()
+        if cached is None or cached[0] is not known:
+            cached = self._matrices[model] = known, known.matrices()
         return cached[1]
 
     def window(

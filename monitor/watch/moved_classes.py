@@ -12,7 +12,6 @@ from monitor.events.columns import Int64Array
 from monitor.watch.class_days import class_days
 from monitor.watch.class_watch_builder import WatchedModel
 from monitor.watch.level import WEEK
-from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 
 _LOOKS_MOVED = 0.01
@@ -29,7 +28,7 @@ class MovedClasses:
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
-        self._earliest: dict[int, tuple[MatureReference, int, int | None]] = {}
+        self._earliest: dict[int, tuple[WatchedModel, int, int | None]] = {}
 
     def worse(self, model: int, known: WatchedModel, first: int, end: int) -> list[int]:
         """Return the classes that are certainly predicted worse than in the reference.
@@ -59,9 +58,9 @@ class MovedClasses:
             nothing that certainly moved.
         """
         end, cached = mature // DAY_MS, self._earliest.get(model)
-        if cached is None or cached[0] is not known.whole or cached[1] != end:
+        if cached is None or cached[0] is not known or cached[1] != end:
             found = self._moved_on(model, known, end)
-            cached = self._earliest[model] = known.whole, end, found
+            cached = self._earliest[model] = known, end, found
         return cached[2]
 
     def _moved_on(self, model: int, known: WatchedModel, end: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,39 @@ def test_commands_of_two_classes_say_that_a_file_has_more(
     assert done.code == 2
     assert f"{command}: takes models of two classes only, and " in done.err
     assert " has 3; `diagnose`" in done.err
+
+
+@pytest.mark.parametrize("command", ["threshold", "compare", "audit"])
+def test_commands_of_two_classes_refuse_a_model_that_learns_them(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    config = tmp_path / "monitor.yaml"
+    config.write_text("defaults: {classes: learned}\n")
+    more = ["--objective", "precision>=0.9"] if command == "threshold" else []
+    done = ran(capsys, command, path, "-c", config, *more)
+    assert done.code == 2
+    assert f"{command}: takes models of two classes only, and " in done.err
+    assert " learns its classes; `diagnose`" in done.err
+
+
+def test_a_configuration_that_learns_classes_counts_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    config = tmp_path / "monitor.yaml"
+    config.write_text("defaults: {classes: learned}\n")
+    by_config = ran(capsys, "replay", path, "-c", config, "--json")
+    assert "has predictions of" not in by_config.err
+    alone = ran(capsys, "replay", path, "--json")
+    assert "has predictions of 3 classes" in alone.err
+    matrices = []
+    for done in (by_config, alone):
+        (model,) = json.loads(done.out)["models"].values()
+        names, matrix = (model["classes"][key] for key in ("names", "matrix"))
+        pairs = product(enumerate(names), repeat=2)
+        matrices.append({(one, other): matrix[p][a] for (p, one), (a, other) in pairs})
+    assert matrices[0] == matrices[1]
 
 
 @pytest.mark.parametrize("command", ["init", "audit", "reference"])

@@ -81,6 +81,11 @@ def test_of_two_named_classes_the_positive_one_is_named() -> None:
     assert describe(config).endswith("; positive is spam.")
 
 
+def test_learned_classes_are_named_as_such() -> None:
+    line = describe(Config(models={"mail": {"classes": "learned"}})).splitlines()[-1]
+    assert line.startswith("mail: learns its classes from its predictions, each counted against")
+
+
 def test_many_classes_are_counted_and_the_whole_has_no_precision() -> None:
     names = [f"c{number}" for number in range(10)]
     line = describe(Config(models={"mail": {"classes": names}})).splitlines()[-1]

@@ -1,11 +1,16 @@
+import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 from prometheus.snapshots import snapshot, watched
 
+from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
+from monitor.engine import Monitor
 from monitor.events.forgotten import Forgotten
+from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.service.announce import announcements
 from monitor.verdicts import Detected
 
@@ -105,3 +110,28 @@ def test_each_forgotten_model_is_announced_with_what_it_counted():
 def test_a_model_that_a_reload_removed_is_not_announced_as_forgotten():
     before = snapshot()
     assert list(announcements(before, replace(before, models=()))) == []
+
+
+def test_classes_that_a_model_learns_are_announced():
+    config = Config(models={"mail": {"classes": "learned"}})
+    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+    states = [monitor.snapshot()]
+    for number, (name, label) in enumerate([("card", "card"), ("loan", "spam"), ("card", "loan")]):
+        head = {"id": f"p{number}", "ts": number}
+        made = {"type": "prediction", **head, "prediction": name}
+        rows = [made, {"type": "label", **head, "label": label}]
+        block = "\n".join(map(json.dumps, rows)).encode()
+        monitor.apply(decoder.decode_lines(block, source="events"))
+        states.append(monitor.snapshot())
+    assert [list(announcements(*pair)) for pair in pairwise(states)] == [
+        ["mail: new among the predicted classes: card"],
+        [
+            (
+                "CAUTION: mail: a label has a class that was never predicted before, or there are "
+                "over 49 classes: it counts as __other__"
+            ),
+            "mail: new among the predicted classes: loan",
+        ],
+        [],
+    ]
+    assert list(announcements(Monitor(config).snapshot(), states[0])) == []

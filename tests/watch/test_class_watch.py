@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from class_streams import CHANGED, DAY, Change, ClassStream
+from same import differences, through_disk
 
 from monitor.drift import Verdict, judge
 from monitor.drift.class_confusions import Confusion
@@ -365,3 +366,38 @@ def test_any_other_list_of_classes_starts_the_model_empty(names: list[str]) -> N
     given = [*names, *(n for n in stream.names if n not in names), "new"]
     restored = Monitor(stream.config(classes=given), stream.applied().state())
     assert not only_model(restored).classes["all"].matrix.any()
+
+
+def test_learned_classes_are_watched_as_listed_ones() -> None:
+    stream = ClassStream(change="confusion")
+    learned = stream.applied(classes="learned")
+    (saved,) = learned.state()["catalogue"]["models"]
+    assert sorted(saved["classes"]) == stream.names
+    listed = stream.applied(classes=saved["classes"])
+    assert [*differences(through_disk(learned.state()), through_disk(listed.state()))] == []
+    assert only_model(learned).watched.degradation_detected
+
+
+def test_a_class_that_is_learned_after_the_reference_is_watched_from_then_on() -> None:
+    stream = ClassStream(a_day=900, days=16)
+    config = stream.config(classes="learned", reference={"first": "7d"})
+    states = []
+    for size, looks, restarts in ((500, False, False), (90, True, False), (200, False, True)):
+        rows = [row for day in stream.lines() for row in day.splitlines()]
+        late = [row for row in rows if json.loads(row)["ts"] >= 10 * DAY or "class-3" not in row]
+        monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+        for start in range(0, len(late), size):
+            block = "\n".join(late[start : start + size]).encode()
+            monitor.apply(decoder.decode_lines(block, source="events"))
+            if looks:
+                monitor.snapshot()
+            if restarts:
+                monitor = Monitor(config, through_disk(monitor.state()))
+        found = only_model(monitor)
+        assert found.classes["7d"].names[-1] == "class-3"
+        assert found.classes["7d"].counts.tp[-1] > 100
+        assert [*classes_of(found).by_class] == [*found.classes["7d"].names]
+        assert classes_of(found).reference.shape == (4, 4)
+        states.append(through_disk(monitor.state()["watch"]))
+    assert [*differences(states[0], states[1])] == []
+    assert [*differences(states[0], states[2])] == []

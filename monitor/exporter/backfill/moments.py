@@ -90,5 +90,5 @@ def _cut(batch: EventBatch, moment: int) -> tuple[EventBatch, EventBatch]:
     read = unused + (round(used * rows[0] / sum(rows)) if rows[1] else used)
     return (
         replace(batch, **before, records=read),
-        EventBatch(**rest, groups=batch.groups, records=batch.records - read),
+        replace(batch, **rest, rejected=(), records=batch.records - read),
     )

@@ -98,7 +98,7 @@ class ArrowDecoder:
         Raises:
             FeedError: the batch is damaged.
         """
-        if not is_utf8(table_batch, self._name) or self._settings.class_names:
+        if not is_utf8(table_batch, self._name) or self._settings.has_class_names:
             return self._rows.decode(table_batch, np.arange(table_batch.num_rows), first_row)
         batch = table_batch if self._canonical is None else self._canonical.of(table_batch)
         if not is_plain(batch.schema, self._segments):

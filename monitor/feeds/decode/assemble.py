@@ -94,6 +94,7 @@ class Assembler:
         self._seed = names.id_seed
         self._keys = partial(noted_keys, seed=names.id_seed, texts=names.id_texts)
         self._unfit: list[int] = []
+        self._class_names: dict[str, None] = {}
 
     def assemble(self) -> Assembled:
         """Return the fit records as columns, each kind in the order of the records."""
@@ -108,7 +109,8 @@ class Assembler:
             parts |= self._outcomes(*outcomes, parts)
         if counts := rows[types.counts]:
             parts["counts"] = self._counts(*counts)
-        batch = replace(_EMPTY, groups=tuple(self._codes.groups), **parts)
+        parts |= {"groups": tuple(self._codes.groups), "class_names": tuple(self._class_names)}
+        batch = replace(_EMPTY, **parts)
         return Assembled(in_row_order(batch) if outcomes else batch, sorted(self._unfit))
 
     def _mark_unfit(self, place: Int64Array, fit: BoolArray) -> None:
@@ -132,6 +134,7 @@ class Assembler:
         else:
             found = predicted(rows, self._codes.classes(group))
             given, columns["predicted_class"], fit = found.given, found.number, fit & found.fit
+            self._class_names |= dict.fromkeys(found.names)
         positive, decided = decided_by(given, score, self._codes.thresholds(group))
         columns["predicted_positive"] = positive
         return columns, fit & decided & (group != UNFIT)

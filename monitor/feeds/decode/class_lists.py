@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.config.classes import MANY, MOST_CLASSES
+from monitor.config.classes import MOST_CLASS_BYTES, MOST_CLASSES, LearnedNames, are_many
 from monitor.config.yaml_text import flow, scalar
 from monitor.events.class_names import name_numbers
 from monitor.events.columns import NO_CLASS, RETRACTED, BoolArray, Int64Array, Outcomes
 from monitor.feeds.decode.field_columns import LEFT_OUT
+from monitor.feeds.decode.named_values import (
+    are_finite,
+    best_name,
+    is_integer,
+    name_of,
+    number_of_name,
+    whole_digits,
+)
 
 _BINARY = (0, 1)
 _SHOWN = 6
@@ -25,6 +32,10 @@ class ClassList:
     Args:
         names: in the configured order; none for a model whose classes are 0 and 1.
 
+    Attributes:
+        is_many: the model has more than two classes.
+        is_learned: it learns them. Then any name has a number, that of the name.
+
     >>> classes = ClassList(("card", "loan", "other"))
     >>> classes.number("loan"), classes.number("cash"), classes.number(1)
     (1, None, None)
@@ -32,9 +43,9 @@ class ClassList:
     (1, None)
     """
 
-    def __init__(self, names: Sequence[str] = ()) -> None:
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._number = {name: number for number, name in enumerate(names)}
-        self.is_many = len(names) >= MANY
+        self.is_many, self.is_learned = are_many(names), isinstance(names, LearnedNames)
 
     def number(self, value: Any) -> int | None:
         """Return the number of a class; None if it is no class of this model.
@@ -43,6 +54,9 @@ class ClassList:
             value: its name, or a whole number whose digits are the name, as 7, 7.0 or "7.0"; 0, 1
                 or a bool too, where the model has two classes.
         """
+        if self.is_learned:
+            name = name_of(value)
+            return None if name is None else number_of_name(name)
         if isinstance(value, str) or self.is_many:
             return _found(self._number, value)
         return int(value) if isinstance(value, int | float) and value in _BINARY else None
@@ -54,13 +68,17 @@ class ClassList:
             scores: finite numbers, by name, or in the order of the classes.
 
         Returns:
-            None unless there is such a number for every class.
+            None unless there is such a number for every class. Where the model learns its
+            classes, scores have to be by name.
         """
+        if self.is_learned:
+            name = best_name(scores)
+            return None if name is None else number_of_name(name)
         if isinstance(scores, Mapping):
             scores = [scores.get(name) for name in self._number] if self._fits(scores) else None
         if not isinstance(scores, list | tuple) or len(scores) != len(self._number) or not scores:
             return None
-        return max(range(len(scores)), key=scores.__getitem__) if _finite(scores) else None
+        return max(range(len(scores)), key=scores.__getitem__) if are_finite(scores) else None
 
     def _fits(self, scores: Mapping[str, Any]) -> bool:
         return scores.keys() == self._number.keys()
@@ -71,11 +89,20 @@ class ClassList:
         Args:
             others: what else it may be.
         """
+        if self.is_learned:
+            return f"must be the name of a class, at most {MOST_CLASS_BYTES} bytes of UTF-8"
         known, choices = [*self._number], ["0", "1", "true", "false"]
         if known:
             choices = [*map(repr, known[:_SHOWN]), *["…"] * (len(known) > _SHOWN)]
         *first, last = [*choices, *others]
         return f"must be {', '.join(first)} or {last}"
+
+    @property
+    def scores_allowed(self) -> str:
+        """What `scores` has to be, for a person."""
+        if self.is_learned:
+            return "must be an object with a number for each class, by name"
+        return "must have a number for each of the model's classes"
 
     def line_with(self, value: object) -> str:
         """Return what to configure where a value is a class that is not listed, for a person.
@@ -114,13 +141,15 @@ class NamedLabels:
 
     Args:
         names: of all models together.
+        learned: some model learns its classes, so that any name may be one.
 
     Attributes:
         names: as given.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], *, learned: bool = False) -> None:
         self.names = tuple(names)
+        self._learned = learned
         self._value = dict(zip(names, name_numbers(names).tolist(), strict=True))
 
     def value(self, label: Any) -> int | None:
@@ -133,7 +162,10 @@ class NamedLabels:
             return RETRACTED
         if isinstance(label, int | float) and label in _BINARY:
             return int(label)
-        return _found(self._value, label)
+        found = _found(self._value, label)
+        if found is None and self._learned and (name := name_of(label)) is not None:
+            return number_of_name(name)
+        return found
 
     def values(self, labels: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         """Return the values of labels, and which of them fit."""
@@ -147,13 +179,16 @@ class PredictedClasses(NamedTuple):
 
     Attributes:
         given: 0, 1 or `LEFT_OUT`; 1 for any class of a model of many.
-        number: of the class, where the model has many; else `NO_CLASS`.
+        number: of the class, where the model has many, or of its name, where it learns them; else
+            `NO_CLASS`.
         fit: which records have a class of their model, or none.
+        names: those of the classes of models that learn them.
     """
 
     given: Int64Array
     number: Int64Array
     fit: BoolArray
+    names: tuple[str, ...] = ()
 
 
 def predicted(rows: Sequence[Any], lists: Sequence[ClassList]) -> PredictedClasses:
@@ -165,6 +200,7 @@ def predicted(rows: Sequence[Any], lists: Sequence[ClassList]) -> PredictedClass
     """
     given = np.full(len(rows), LEFT_OUT, np.int64)
     number, fit = np.full(len(rows), NO_CLASS, np.int64), np.ones(len(rows), np.bool_)
+    names: dict[str, None] = {}
     for index, (row, classes) in enumerate(zip(rows, lists, strict=True)):
         value, scores = row.prediction, row.scores
         if not classes.is_many:
@@ -175,7 +211,9 @@ def predicted(rows: Sequence[Any], lists: Sequence[ClassList]) -> PredictedClass
         found = best if value is None else classes.number(value)
         fit[index] = found is not None and (best is not None or scores is None)
         given[index], number[index] = 1, found or 0
-    return PredictedClasses(given, number, fit)
+        if classes.is_learned and fit[index]:
+            names[(best_name(scores) if value is None else name_of(value)) or ""] = None
+    return PredictedClasses(given, number, fit, tuple(names))
 
 
 def actual(rows: Sequence[Any], lists: Sequence[ClassList]) -> tuple[Int64Array, BoolArray]:
@@ -213,23 +251,7 @@ def named_outcomes(outcomes: Outcomes, number: Int64Array) -> Outcomes:
 
 def _found(numbers: Mapping[str, int], value: Any) -> int | None:
     """Return the number of a name, or of a whole number as integers beside gaps are written."""
-    found = numbers.get(str(value)) if isinstance(value, str) or _is_integer(value) else None
+    found = numbers.get(str(value)) if isinstance(value, str) or is_integer(value) else None
     if found is None and isinstance(value, str | float):
-        return numbers.get(_whole(value))
+        return numbers.get(whole_digits(value))
     return found
-
-
-def _whole(value: str | float) -> str:
-    """Return the digits of a whole number that is written with a zero after its point, else ""."""
-    digits, _, rest = str(value).partition(".")
-    return digits if rest == "0" and digits.removeprefix("-").isdecimal() else ""
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _finite(scores: Sequence[Any]) -> bool:
-    return all(
-        (_is_integer(score) or isinstance(score, float)) and isfinite(score) for score in scores
-    )

@@ -91,7 +91,7 @@ class Decoder:
         self._scanner = Scanner(self.compiled, settings) if scans else None
         self.settings, self._faults = settings, RecordFaults(settings)
         self.class_tally = ClassTally() if class_tally is None else class_tally
-        self._types = RecordTypes(settings.segment_keys, named=bool(settings.class_names))
+        self._types = RecordTypes(settings.segment_keys, named=settings.has_class_names)
         self._names = GroupNames(settings, self._types.segment_values)
         self._json = msgspec.json.Decoder(self._types.any)
 
@@ -291,6 +291,8 @@ class Decoder:
         ).assemble()
         unfit = [decoded.positions[index] for index in made.unfit]
         batch = made.batch
+        if self._scanner and batch.class_names:
+            self._scanner.learn(batch.class_names)
         if not isinstance(decoded.positions, range):
             batch = at_rows(batch, np.array(decoded.positions, np.int64))
         return replace(

@@ -79,8 +79,9 @@ class GroupNames:
     ) -> None:
         self._settings = settings
         self.id_seed, self.id_texts = settings.id_seed, settings.id_texts
-        named = settings.class_names
-        self.labels = NamedLabels(named) if named else None
+        self.labels = None
+        if settings.has_class_names:
+            self.labels = NamedLabels(settings.class_names, learned=settings.learns_classes)
         self._segment_keys = settings.segment_keys
         self._segment_values = segment_values
         self._classes = lru_cache(_REMEMBERED)(ClassList)

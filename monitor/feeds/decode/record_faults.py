@@ -42,7 +42,7 @@ class RecordFaults:
         self._only_model, self._keys = settings.only_model, settings.segment_keys
         self._default = ClassList(settings.default.classes)
         self._classes = {name: ClassList(m.classes) for name, m in (settings.models or {}).items()}
-        self._labels = NamedLabels(settings.class_names)
+        self._labels = NamedLabels(settings.class_names, learned=settings.learns_classes)
         self._kinds: dict[str, Callable[[Fields, int | None], Fault | None]] = {
             "prediction": self._prediction,
             "label": self._label,
@@ -156,7 +156,7 @@ class RecordFaults:
         if prediction is not None and classes.number(prediction) is None:
             return _no_class("prediction", prediction, classes)
         if classes.is_many and scores is not None and classes.best(scores) is None:
-            return _bad("scores", "must have a number for each of the model's classes", scores)
+            return _bad("scores", classes.scores_allowed, scores)
         if prediction is not None or (classes.is_many and scores is not None):
             return None
         if score is not None and self._threshold(fields) is not None:

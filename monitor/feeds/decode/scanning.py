@@ -1,10 +1,11 @@
 """Blocks of lines to columns by the compiled kernel, and the lines that it leaves.
 
 Lines are objects of JSON, or rows of cells. The kernel takes predictions, labels and outcomes,
-with their fields in any order. It leaves counts, `scores` of classes with names, lines of an
-unusual form (a key twice, no `type`, an id of over 240 bytes, a number of over 19 digits, a cell in
-quotes), and every line that may be unfit. `Decoder` decodes these by the code that decodes whole
-blocks where there is no kernel, so that the kernel has no rule for rejections.
+with their fields in any order. It leaves counts, `scores` of classes with names, names of classes
+that are new where models learn them, lines of an unusual form (a key twice, no `type`, an id of
+over 240 bytes, a number of over 19 digits, a cell in quotes), and every line that may be unfit.
+`Decoder` decodes these by the code that decodes whole blocks where there is no kernel, so that the
+kernel has no rule for rejections.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ _TYPES = {"key": np.uint64, "score": np.float64, "sampling_probability": np.floa
 _NO_ROWS: Int64Array = np.empty(0, dtype=np.int64)
 
 _Columns = dict[str, Any]
+_MOST_NAMES = 1024
+"""Most names of classes that are read here where models learn them."""
+_LEAST_NAMES = 2
 _MOST_KEYS = 200
 """Segment keys that the kernel reads of rows: a column is a byte there."""
 
@@ -87,12 +91,27 @@ class Scanner:
         self._settings = settings
         self._names = GroupNames(settings)
         self._keys = tuple(key.encode() for key in settings.segment_keys)
-        named = settings.class_names
-        self._classes = WrittenClasses(named) if named else None
+        self._learns, self._class_names = settings.learns_classes, settings.class_names
+        self._classes = self._written()
         fields = compiled.FIELDS.split()
         self._no_field = len(fields)
         names = [*fields, "", *(f"segment.{key}" for key in settings.segment_keys)]
         self._number_of = {name: number for number, name in enumerate(names)}
+
+    def learn(self, names: Sequence[str]) -> None:
+        """Take classes with these names from now on, where models learn them.
+
+        Args:
+            names: of classes that were decoded.
+        """
+        known = dict.fromkeys([*self._class_names, *names])
+        if len(self._class_names) < len(known) <= _MOST_NAMES:
+            self._class_names = tuple(known)
+            self._classes = self._written()
+
+    def _written(self) -> WrittenClasses | None:
+        names = self._class_names
+        return WrittenClasses(names) if len(names) >= _LEAST_NAMES else None
 
     def scan(
         self, data: bytes, latest_ms: int | None, layout: RowLayout | None = None
@@ -104,7 +123,8 @@ class Scanner:
             latest_ms: the latest accepted event time, epoch milliseconds; None for no bound.
             layout: of rows; None for lines of JSON.
         """
-        if layout is not None and len(self._keys) > _MOST_KEYS:
+        classes = self._classes  # another thread may learn some meanwhile
+        if (layout and len(self._keys) > _MOST_KEYS) or (self._learns and classes is None):
             return None
         lines = self._compiled.count_lines(data) + 1
         columns = _empty(lines)
@@ -119,7 +139,7 @@ class Scanner:
             starts,
             left,
             layout and self._packed(layout),
-            self._classes and self._classes.given,
+            classes and classes.given,
         )
         if not taken:
             return None
@@ -127,7 +147,7 @@ class Scanner:
             {name: column[:rows] for name, column in arrays.items()}
             for arrays, rows in zip(columns, written, strict=True)
         )
-        made, unfit = self._fit(predicted, labelled, nameless, names)
+        made, unfit = self._fit(classes, predicted, labelled, nameless, names)
         rows = np.union1d(left[:remaining], unfit) if len(unfit) else left[:remaining]
         return Scanned(
             replace(made, records=taken - len(unfit)),
@@ -141,32 +161,45 @@ class Scanner:
         return numbers, ord(layout.separator), layout.type.encode(), layout.labelled
 
     def _fit(
-        self, predicted: _Columns, labelled: _Columns, nameless: _Columns, names: Sequence[Any]
+        self,
+        classes: WrittenClasses | None,
+        predicted: _Columns,
+        labelled: _Columns,
+        nameless: _Columns,
+        names: Sequence[Any],
     ) -> tuple[EventBatch, Int64Array]:
         """Return the records whose group and class are known, and the rows of the others."""
         codes = GroupCodes(self._names)
         numbers = codes.of_names(names)
         (_, *known), (actual, *more) = (
-            self._decided(columns, numbers, codes) for columns in (predicted, nameless)
+            self._decided(classes, columns, numbers, codes) for columns in (predicted, nameless)
         )
         known += more
         nameless["actual_positive"] = actual == 1
         predictions, labels = Predictions(**predicted), Labels(**labelled)
         outcomes = Outcomes(**nameless)
-        if self._classes is not None:
+        if classes is not None:
             outcomes = named_outcomes(outcomes, actual)
         unfit = _NO_ROWS
         if not (known[0].all() and known[1].all()):
             unfit = np.concatenate([predictions.row[~known[0]], outcomes.row[~known[1]]])
             predictions, outcomes = predictions.take(known[0]), outcomes.take(known[1])
             labels = labels.take(~np.isin(labels.row, unfit))
-        groups = tuple(codes.groups)
-        return EventBatch(
-            predictions=predictions, labels=labels, outcomes=outcomes, groups=groups
-        ), unfit
+        found = EventBatch(
+            predictions=predictions,
+            labels=labels,
+            outcomes=outcomes,
+            groups=tuple(codes.groups),
+            class_names=classes.names if classes is not None and self._learns else (),
+        )
+        return found, unfit
 
     def _decided(
-        self, columns: _Columns, numbers: Int64Array, codes: GroupCodes
+        self,
+        classes: WrittenClasses | None,
+        columns: _Columns,
+        numbers: Int64Array,
+        codes: GroupCodes,
     ) -> tuple[Int64Array, BoolArray]:
         """Replace groups by their codes and given classes by predicted ones.
 
@@ -176,10 +209,10 @@ class Scanner:
         columns["group"] = group = numbers[columns["group"]]
         given, actual = columns.pop("given"), columns.pop("actual")
         fit: BoolArray = group != UNFIT
-        if self._classes is not None and len(group):
+        if classes is not None and len(group):
             lists = codes.class_lists
-            found = self._classes.predicted(given, group, lists)
-            actual, named = self._classes.actual(actual, group, lists)
+            found = classes.predicted(given, group, lists)
+            actual, named = classes.actual(actual, group, lists)
             given, columns["predicted_class"] = found.given, found.number
             fit = fit & found.fit & named
         positive, decided = decided_by(given, columns["score"], codes.thresholds(group))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
+from monitor.config.classes import LearnedNames, are_named
 from monitor.events.keys import PUBLIC_SEED
 from monitor.feeds.decode.id_texts import IdTexts
 
@@ -27,7 +28,7 @@ class ModelFields:
         threshold: a score at or above it is a positive prediction, if an event has no
             `prediction`; None if every event needs one.
         segments: keys of `segment` to count by, in the order of `Group.values`.
-        classes: names of the classes; none where they are 0 and 1.
+        classes: names of the classes, listed or to be learned; none where they are 0 and 1.
     """
 
     threshold: float | None = None
@@ -121,8 +122,18 @@ class DecodeSettings:
         return tuple(dict.fromkeys(key for model in self._all for key in model.segments))
 
     @property
+    def learns_classes(self) -> bool:
+        """Whether some model learns the names of its classes."""
+        return any(isinstance(model.classes, LearnedNames) for model in self._all)
+
+    @property
+    def has_class_names(self) -> bool:
+        """Whether some model's classes have names, listed or learned."""
+        return any(are_named(model.classes) for model in self._all)
+
+    @property
     def class_names(self) -> tuple[str, ...]:
-        """The names of the classes of all models, each once; none where all have 0 and 1."""
+        """The names that are listed for the classes of all models, each once."""
         return tuple(dict.fromkeys(name for model in self._all for name in model.classes))
 
     @property
@@ -131,4 +142,4 @@ class DecodeSettings:
 
 
 def _fields(model: _Model) -> ModelFields:
-    return ModelFields(model.threshold, tuple(model.segments), tuple(model.classes))
+    return ModelFields(model.threshold, tuple(model.segments), model.classes)

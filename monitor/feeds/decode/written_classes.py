@@ -28,6 +28,7 @@ class WrittenClasses:
         names: of the classes of all models, each once; at least two.
 
     Attributes:
+        names: as given, and those of the values 0 and 1.
         given: the names in UTF-8 and the values of labels with them, as the kernel takes them.
     """
 
@@ -36,6 +37,7 @@ class WrittenClasses:
         for name in names:
             values += [name, _integer(name)]
         self._values = values
+        self.names = tuple(dict.fromkeys([*names, "0", "1"]))
         self.given = tuple(name.encode() for name in names), name_numbers(names)
 
     def predicted(

@@ -1,0 +1,170 @@
+"""Classes that models learn: each gets its number with the record that first predicts it.
+
+A prediction carries the number of its class's name (see `monitor.events.class_names`), and the
+batch the names. Where a model has no room for another name, and where a label or an outcome
+has a class that its model has never predicted, it counts as `OTHER_VALUE`. So nothing is lost,
+and no stream of names takes memory without bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from monitor.config.classes import MOST_CLASSES, LearnedNames
+from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events.class_names import are_name_numbers, name_numbers
+from monitor.events.columns import OTHER_VALUE, BoolArray, EventBatch, Int64Array
+
+_KINDS = ("predictions", "outcomes")
+_COLUMNS = ("predicted_class", "actual_class")
+_Names = tuple[str, ...]
+
+
+class LearnedClasses:
+    """Gives numbers to the classes of models that learn them.
+
+    Args:
+        catalogue: models and their settings, which hold the names learned so far.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def numbered(self, batch: EventBatch) -> EventBatch:
+        """Return a batch with numbers of classes in place of numbers of their names.
+
+        Args:
+            batch: accepted events, with the catalogue's groups.
+        """
+        if not batch.class_names:
+            return batch
+        model_of_group = self._catalogue.model_of_group
+        self._learn(batch, model_of_group)
+        changed = {}
+        for kind in _KINDS:
+            columns = getattr(batch, kind)
+            model = model_of_group[columns.group]
+            given = {name: getattr(columns, name) for name in _COLUMNS if name in columns.names()}
+            found = {name: self._numbers(model, value) for name, value in given.items()}
+            changed[kind] = replace(columns, **found)
+        return replace(batch, class_names=(), **changed)
+
+    def newcomer(self, batch: EventBatch, behind: int | None = None) -> int | None:
+        """Return the first record that predicts a class that its model has yet to learn.
+
+        Args:
+            batch: as decoded.
+            behind: a record, as in the `row` columns; what records up to it predict is no news.
+
+        Returns:
+            Its `row`; None without one.
+        """
+        if not batch.class_names:
+            return None
+        first = self._first_rows(batch, self._foreseen(batch)).values()
+        return min((row for row in first if behind is None or row > behind), default=None)
+
+    def other(self, model: int) -> int:
+        """Return the number of `OTHER_VALUE` among the classes of a model, which it learns by this.
+
+        Args:
+            model: its number.
+        """
+        names = self._catalogue.settings[model].classes
+        if OTHER_VALUE not in names:
+            self._enter(model, OTHER_VALUE)
+        return (*names, OTHER_VALUE).index(OTHER_VALUE)
+
+    def _learn(self, batch: EventBatch, model_of_group: Int64Array) -> None:
+        """Enter the classes that are predicted for the first time, in the order of the records."""
+        name_of = dict(
+            zip(name_numbers(batch.class_names).tolist(), batch.class_names, strict=True)
+        )
+        first = self._first_rows(batch, model_of_group)
+        for model, number in sorted(first, key=first.__getitem__):
+            if _has_room(self._catalogue.settings[model].classes):
+                self._enter(model, name_of[number])
+
+    def _enter(self, model: int, name: str) -> None:
+        names = self._catalogue.settings[model].classes
+        self._catalogue.set_classes(model, LearnedNames((*names, name)))
+
+    def _first_rows(
+        self, batch: EventBatch, model_of_group: Int64Array
+    ) -> dict[tuple[int, int], int]:
+        """Return the first record that predicts each class that is news to its model.
+
+        Returns:
+            Its `row` by the number of the model and the number of the name. Where no class has
+            room, no name is news to a model that has `OTHER_VALUE`.
+        """
+        first: dict[tuple[int, int], int] = {}
+        for kind in _KINDS:
+            columns = getattr(batch, kind)
+            value, model = columns.predicted_class, model_of_group[columns.group]
+            unknown = np.flatnonzero(are_name_numbers(value) & (model != UNKNOWN_GROUP))
+            for number in np.unique(model[unknown]).tolist():
+                names = self._names(number)
+                if not _has_room(names) and OTHER_VALUE in names:
+                    continue
+                own = unknown[model[unknown] == number]
+                own = own[~_known(names, value[own])]
+                news, place = np.unique(value[own], return_index=True)
+                for name, row in zip(news.tolist(), columns.row[own[place]].tolist(), strict=True):
+                    first[number, name] = min(row, first.get((number, name), row))
+        return first
+
+    def _foreseen(self, batch: EventBatch) -> Int64Array:
+        """Return the number of the model of each group of a decoded batch.
+
+        All models that are yet to enter have the number that the next one gets.
+        """
+        numbers = {name: number for number, name in enumerate(self._catalogue.models)}
+        new = [group for group in batch.groups if group.model not in numbers][:1]
+        entering = self._catalogue.foreseen_models(new).tolist() or [UNKNOWN_GROUP]
+        found = [numbers.get(group.model, entering[0]) for group in batch.groups]
+        return np.array(found, dtype=np.int64)
+
+    def _names(self, model: int) -> _Names:
+        settings = self._catalogue.settings
+        return settings[model].classes if model < len(settings) else LearnedNames()
+
+    def _numbers(self, model: Int64Array, value: Int64Array) -> Int64Array:
+        """Return numbers of classes in place of numbers of names."""
+        rows = np.flatnonzero(are_name_numbers(value))
+        if not len(rows):
+            return value
+        value = value.copy()
+        for number in np.unique(model[rows]).tolist():
+            own = rows[model[rows] == number]
+            names = self._names(number)
+            known = _known(names, value[own])
+            given, place = _numbers_of(names)
+            value[own[known]] = place[np.searchsorted(given, value[own[known]])]
+            if not known.all():
+                value[own[~known]] = self.other(number)
+        return value
+
+
+def _has_room(names: _Names) -> bool:
+    """Return whether a model can learn another name; one place is that of `OTHER_VALUE`."""
+    return len({*names, OTHER_VALUE}) < MOST_CLASSES
+
+
+def _known(names: _Names, value: Int64Array) -> BoolArray:
+    """Return which numbers are those of some names."""
+    given, _ = _numbers_of(names)
+    if not len(given):
+        return np.zeros(len(value), dtype=np.bool_)
+    return np.asarray(given[np.minimum(np.searchsorted(given, value), len(given) - 1)] == value)
+
+
+@lru_cache(1024)
+def _numbers_of(names: _Names) -> tuple[Int64Array, Int64Array]:
+    """Return the numbers of names in rising order, and the place of each in the list."""
+    numbers = name_numbers(names)
+    order = np.argsort(numbers)
+    return numbers[order], order
