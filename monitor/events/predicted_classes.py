@@ -79,12 +79,11 @@ class LearnedClasses:
         return (*names, OTHER_VALUE).index(OTHER_VALUE)
 
     def _learn(self, batch: EventBatch, model_of_group: Int64Array) -> None:
-        """Enter the classes that are predicted for the first time, in the order of the records."""
+        """Enter a class that is predicted for the first time; the batch is cut before each one."""
         name_of = dict(
             zip(name_numbers(batch.class_names).tolist(), batch.class_names, strict=True)
         )
-        first = self._first_rows(batch, model_of_group)
-        for model, number in sorted(first, key=first.__getitem__):
+        for model, number in self._first_rows(batch, model_of_group):
             if _has_room(self._catalogue.settings[model].classes):
                 self._enter(model, name_of[number])
 

@@ -16,6 +16,7 @@ from sklearn.metrics import confusion_matrix
 
 from monitor.config import Config
 from monitor.engine import Monitor
+from monitor.engine.pieces import pieces
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -306,6 +307,13 @@ def test_models_that_nobody_listed_learn_by_the_defaults() -> None:
 def test_a_model_without_room_learns_nothing() -> None:
     config = Config(defaults={"classes": "learned", **MODEL}, max_models=1)
     events = [predicted(0, "ant"), *({**predicted(i, f"c{i}"), "model": "b"} for i in range(1, 9))]
-    monitor = Monitor(config)
-    monitor.apply(batch_of(lines_of(events), config))
+    monitor, batch = Monitor(config), batch_of(lines_of(events), config)
+    monitor.apply(batch)
     assert [one["classes"] for one in monitor.state()["catalogue"]["models"]] == [["ant"]]
+    assert len([*pieces(lambda: monitor._stages, batch)]) == 1, "no cut for what is not counted"
+
+
+def test_a_model_that_has_learned_all_it_can_cuts_no_batch() -> None:
+    monitor = fed(lines_of([predicted(i, f"c{i}") for i in range(50)]))
+    more = batch_of(lines_of([predicted(i, f"d{i}") for i in range(50, 90)]), CONFIG)
+    assert len([*pieces(lambda: monitor._stages, more)]) == 1
