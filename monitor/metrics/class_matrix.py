@@ -93,7 +93,9 @@ def class_kappa(matrix: Int64Array) -> FloatArray:
     return _kappa(_shares(matrix, 0.0)).value
 
 
-def class_averages(matrix: Int64Array) -> dict[tuple[str, str], FloatArray]:
+def class_averages(
+    matrix: Int64Array, among: NDArray[np.bool_] | None = None
+) -> dict[tuple[str, str], FloatArray]:
     """Return averages over the classes, by kind of average and metric.
 
     `macro` gives each class the same weight, `weighted` its number of actual cases. Precision,
@@ -101,6 +103,7 @@ def class_averages(matrix: Int64Array) -> dict[tuple[str, str], FloatArray]:
 
     Args:
         matrix: (…, classes, classes), by predicted and actual class.
+        among: which classes to average over, (classes,); all if left out.
 
     Returns:
         Ratios in [0, 1], shape (…); NaN where the metric is defined for no class.
@@ -111,7 +114,7 @@ def class_averages(matrix: Int64Array) -> dict[tuple[str, str], FloatArray]:
     """
     shares = _shares(matrix, 0.0)
     return {
-        name: average(shares, _cases(shares, name[1]) > 0).value
+        name: average(shares, _defined(shares, name[1], among)).value
         for name, average in AVERAGES.items()
     }
 
@@ -143,7 +146,13 @@ def kappa_interval(matrix: Int64Array, level: float) -> Interval:
     return _around(point, lower, upper)
 
 
-def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -> Interval:
+def average_interval(
+    matrix: Int64Array,
+    kind: str,
+    metric: str,
+    level: float,
+    among: NDArray[np.bool_] | None = None,
+) -> Interval:
     """Return limits of one of `class_averages`, by the delta method on the scale of log-odds.
 
     The error rests on shares with half a right and half a wrong case added to each class, since
@@ -157,6 +166,7 @@ def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -
         kind: `macro` or `weighted`.
         metric: `precision`, `recall` or `f1`.
         level: coverage, in (0, 1).
+        among: which classes to average over, (classes,); all if left out.
 
     Returns:
         Limits in [0, 1]; NaN where the average is undefined.
@@ -164,7 +174,7 @@ def average_interval(matrix: Int64Array, kind: str, metric: str, level: float) -
     Source:
         Satterthwaite 1946 for the degrees of freedom.
     """
-    average, defined = AVERAGES[kind, metric], _cases(matrix, metric) > 0
+    average, defined = AVERAGES[kind, metric], _defined(matrix, metric, among)
     counts = _with_half_cases(matrix, metric)
     found = average(_shares(counts, 0.0), _with_another_class(defined))
     point, error = average(_shares(matrix, 0.0), defined).value, _error(counts, found, 0.0)
@@ -211,6 +221,12 @@ def _cases(matrix: CountArray, metric: str) -> FloatArray:
     predicted, actual = matrix.sum(axis=-1), matrix.sum(axis=-2)
     cases = {"precision": predicted, "recall": actual, "f1": (predicted + actual) / 2}[metric]
     return np.asarray(cases, dtype=np.float64)
+
+
+def _defined(matrix: CountArray, metric: str, among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return which classes an average is over."""
+    defined = _cases(matrix, metric) > 0
+    return defined if among is None else defined & among
 
 
 def _with_another_class(defined: NDArray[np.bool_]) -> NDArray[np.bool_]:

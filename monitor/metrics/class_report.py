@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.config.classes import LearnedNames
 from monitor.counts import ConfusionCounts
-from monitor.events.columns import Int64Array
+from monitor.events.columns import OTHER_VALUE, Int64Array
 from monitor.metrics.class_matrix import (
     AVERAGES,
     accuracy_interval,
@@ -58,7 +59,7 @@ class ClassReport:
         metrics: `CLASS_METRICS` of these outcomes, an element for each class.
         whole: `WHOLE`, single numbers.
         averages: over the classes, single numbers, by kind (`macro`, `weighted`) and metric
-            (`precision`, `recall`, `f1`).
+            (`precision`, `recall`, `f1`). `OTHER_VALUE` of learned names is no class among them.
     """
 
     names: tuple[str, ...]
@@ -76,7 +77,7 @@ def class_report(
     """Return the metrics of a window's classes.
 
     Args:
-        names: of the classes.
+        names: of the classes, listed or learned.
         matrix: int64 (classes, classes), by predicted and actual class.
         predictions: int64 (classes,), by predicted class.
         withheld: leave the metrics undefined: too few labels have come.
@@ -84,9 +85,12 @@ def class_report(
     counts = one_against_rest(matrix)
     shown = np.zeros_like(matrix) if withheld else matrix
     of_shown = one_against_rest(shown)
-    averages = class_averages(shown)
+    among = None
+    if isinstance(names, LearnedNames):
+        among = np.array([name != OTHER_VALUE for name in names])
+    averages = class_averages(shown, among)
     return ClassReport(
-        names=names,
+        names=tuple(names),
         matrix=matrix,
         predictions=predictions,
         counts=counts,
@@ -96,7 +100,7 @@ def class_report(
             "cohen_kappa": Limits(class_kappa(shown), *kappa_interval(shown, LEVEL)),
         },
         averages={
-            name: Limits(averages[name], *average_interval(shown, *name, LEVEL))
+            name: Limits(averages[name], *average_interval(shown, *name, LEVEL, among))
             for name in AVERAGES
         },
     )

@@ -317,3 +317,15 @@ def test_a_model_that_has_learned_all_it_can_cuts_no_batch() -> None:
     monitor = fed(lines_of([predicted(i, f"c{i}") for i in range(50)]))
     more = batch_of(lines_of([predicted(i, f"d{i}") for i in range(50, 90)]), CONFIG)
     assert len([*pieces(lambda: monitor._stages, more)]) == 1
+
+
+def test_other_is_no_class_in_the_averages() -> None:
+    events = [predicted(i, NAMES[i % 2]) for i in range(40)]
+    events += [labelled(i, NAMES[i % 2] if i % 4 else "fox") for i in range(40)]
+    (model, _) = fed(lines_of(events)).snapshot().models
+    report = model.classes["all"]
+    assert report.names == ("ant", "bee", OTHER)
+    assert report.metrics["recall"].estimate.tolist() == [1, 1, 0]
+    assert report.averages["macro", "recall"].estimate == 1
+    assert report.averages["macro", "precision"].estimate == pytest.approx(0.75)
+    assert report.whole["accuracy"].estimate == pytest.approx(0.75)

@@ -73,6 +73,22 @@ def test_every_metric_equals_that_of_scikit_learn(matrix: np.ndarray) -> None:
         np.testing.assert_allclose(class_kappa(matrix), kappa, rtol=1e-9, atol=1e-12)
 
 
+def test_averages_among_some_classes_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(6)
+    actual, predicted = rng.integers(0, 6, 300), rng.integers(0, 5, 300)
+    matrix = sklearn.metrics.confusion_matrix(actual, predicted, labels=range(6)).T
+    among = np.array([True, False, True, True, True, True])
+    averages = class_averages(matrix, among)
+    for kind, metric in AVERAGES:
+        place = ("precision", "recall", "f1").index(metric)
+        expected = sklearn.metrics.precision_recall_fscore_support(
+            actual, predicted, labels=among.nonzero()[0], average=kind, zero_division=np.nan
+        )[place]
+        np.testing.assert_allclose(averages[kind, metric], expected, rtol=1e-12)
+        lower, upper = average_interval(matrix, kind, metric, 0.95, among)
+        assert lower < averages[kind, metric] < upper
+
+
 CARET = [
     (
         [[12, 0, 0], [0, 16, 2], [0, 1, 14]],
@@ -153,9 +169,11 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(cases: int) -> Non
     drawn = np.random.default_rng(3).multinomial(cases, shares.ravel(), size=2000)
     seen = drawn.reshape(-1, 5, 5)
     many = np.rint(shares * 1e9).astype(np.int64)
-    truth = class_averages(many)
-    found = {name: average_interval(seen, *name, 0.95) for name in AVERAGES}
-    pairs = [(truth[name], limits) for name, limits in found.items()]
+    pairs = []
+    for among in (None, np.array([True, True, True, True, False])):
+        truth = class_averages(many, among)
+        found = {name: average_interval(seen, *name, 0.95, among) for name in AVERAGES}
+        pairs += [(truth[name], limits) for name, limits in found.items()]
     pairs += [(class_kappa(many), kappa_interval(seen, 0.95))]
     pairs += [(class_accuracy(many), accuracy_interval(seen, 0.95))]
     covered = [((low <= value) & (value <= high)).mean() for value, (low, high) in pairs]
