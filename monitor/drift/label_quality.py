@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from monitor.counts import ConfusionCounts
+from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import Changes
 from monitor.drift.components import Component
 from monitor.drift.no_skill import flags_one_way
@@ -46,6 +46,8 @@ _SLOPES = (0.5, 0.75, 1.0, 1.5)
 _FARTHEST = 3.0
 """Largest movement of logit FPR by another threshold, and of log r."""
 _STEPS, _TINY = 12, 1e-4
+_AT_ONCE = 256
+"""Series that are looked at together: their places stay in the processor's cache."""
 _MOST = 0.95
 """Largest correlation between the changes of both rates."""
 _FITS = 9.210340371976184
@@ -83,7 +85,7 @@ class _Places(NamedTuple):
     """Sizes of the changes that explain others.
 
     Attributes:
-        at: log of the share of wrong labels, movements of logit FPR and of log r, (places, 3).
+        at: log of the share of wrong labels, movements of logit FPR and of log r, (..., places, 3).
         times: how many times as large the share of positives labelled 0 is, (places,).
         slope: of the ROC curve in log-odds, (places,).
     """
@@ -140,70 +142,74 @@ def labels_explain(
     asked = np.asarray(moved & _both_classes(before) & _both_classes(after))
     asked = asked & ~flags_one_way(before, after)
     explained, least = np.zeros(asked.shape, dtype=np.bool_), _TEN_TIMES if scored else _THREE_TIMES
-    for index in map(tuple, np.argwhere(asked)):
-        one = Changes(found.change[:, *index], found.standard_error[:, *index])
-        more = bool(one.change[Component.RECALL] < 0)
-        right, way = (before, one) if more else (after, _reversed(one))
-        right = right[index]
-        alone = _of_labels_alone(right, way) < min(_FITS, _of_model(one) + least)
-        explained[index] = alone or (
-            scored
-            and _may_be_beside(one)
-            and any(_fit_beside(right, way, beside) for beside in _ALL_BESIDE)
-        )
+    series = Changes(found.change[:, asked], found.standard_error[:, asked])
+    more = series.change[Component.RECALL] < 0
+    right = np.where(more[:, None], before[asked].cells, after[asked].cells)
+    way = Changes(np.where(more, series.change, -series.change), series.standard_error)
+    alone = _of_labels_alone(right, way) < np.minimum(_FITS, _of_model(series) + least)
+    if scored:
+        for index in np.flatnonzero(~alone & _may_be_beside(series)):
+            one = Changes(way.change[:, index], way.standard_error[:, index])
+            alone[index] = any(_fit_beside(right[index], one, beside) for beside in _ALL_BESIDE)
+    explained[asked] = alone
     return explained
-
-
-def _reversed(found: Changes) -> Changes:
-    return Changes(-found.change, found.standard_error)
 
 
 def _both_classes(counts: ConfusionCounts) -> NDArray[np.bool_]:
     return np.asarray((counts.actual_positive > 0) & (counts.actual_negative > 0))
 
 
-def _of_model(found: Changes) -> float:
+def _of_model(found: Changes) -> FloatArray:
     """Distance of the changes from what a change of the model alone predicts for log r."""
-    return float(found.change[0] / found.standard_error[0]) ** 2
+    return np.asarray((found.change[0] / found.standard_error[0]) ** 2)
 
 
-def _may_be_beside(found: Changes) -> bool:
+def _may_be_beside(found: Changes) -> NDArray[np.bool_]:
     """Return whether a change of log r says that more changed than the model."""
-    ratio, recall = (float(found.change[one]) for one in (Component.CLASS_RATIO, Component.RECALL))
-    certain = abs(recall) > _MOVED * found.standard_error[Component.RECALL]
-    return bool(certain and ratio * recall < 0 and _of_model(found) > _TEN_TIMES)
+    ratio, recall = found.change[Component.CLASS_RATIO], found.change[Component.RECALL]
+    certain = np.abs(recall) > _MOVED * found.standard_error[Component.RECALL]
+    return np.asarray(certain & (ratio * recall < 0) & (_of_model(found) > _TEN_TIMES))
 
 
-def _of_labels_alone(right: ConfusionCounts, found: Changes) -> float:
+def _of_labels_alone(right: CountArray, found: Changes) -> FloatArray:
     """Squared distance of the changes from the nearest that a share of wrong labels predicts.
 
     Args:
-        right: outcomes with fewer wrong labels.
-        found: the changes from these to the others.
+        right: cells of the outcomes with fewer wrong labels, (series, 4).
+        found: the changes from these to the others, (8, series).
+
+    Returns:
+        The distance of each series, (series,).
     """
-    return float((_rest(right, found, _places(_SHARES, (1.0,))) ** 2).sum(axis=-1).min())
+    places = _places(_SHARES, (1.0,))
+    nearest = np.empty(len(right))
+    for start in range(0, len(right), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        changed = Changes(found.change[:, part], found.standard_error[:, part])
+        rest = _rest(right[part], changed, _root(changed), places)
+        nearest[part] = (rest**2).sum(axis=-1).min(axis=-1)
+    return nearest
 
 
-def _fit_beside(right: ConfusionCounts, found: Changes, beside: _Beside) -> bool:
+def _fit_beside(right: CountArray, found: Changes, beside: _Beside) -> bool:
     """Return whether changes are as near as `_FITS` to those that labels and others predict.
 
     Looked for by Gauss-Newton steps from several starts at once, inside the bounds.
 
     Args:
-        right: outcomes with fewer wrong labels.
-        found: the changes from these to the others.
+        right: cells of the outcomes with fewer wrong labels, (4,).
+        found: the changes from these to the others, of one series.
         beside: what changed as well.
     """
     low, high = np.array([(_SHARES[0], _SHARES[-1]), *beside]).T
     free = low < high
     places = _places(_STARTS, _SLOPES if free[1] else (1.0,))
-    at = places.at
+    at, root = places.at, _root(found)
+    tried = np.concatenate([np.zeros((1, 1, 3)), _TINY * np.eye(3)[free, None]])
     for _ in range(_STEPS):
-        rest = _rest(right, found, places._replace(at=at))
+        rest, *moved = _rest(right, found, root, places._replace(at=at + tried))
         if (rest**2).sum(axis=-1).min() < _FITS:
             return True
-        tried = (at + _TINY * one for one in np.eye(3)[free])
-        moved = [_rest(right, found, places._replace(at=one)) for one in tried]
         slopes = (rest - np.stack(moved)) / _TINY
         squares = np.einsum("pnc,qnc->npq", slopes, slopes) + np.eye(free.sum())
         step = np.linalg.solve(squares, np.einsum("pnc,nc->np", slopes, rest)[..., None])
@@ -213,15 +219,19 @@ def _fit_beside(right: ConfusionCounts, found: Changes, beside: _Beside) -> bool
     return False
 
 
-def _rest(right: ConfusionCounts, found: Changes, places: _Places) -> FloatArray:
-    """What places leave of the changes, in independent standard errors, (places, 3)."""
-    root = np.linalg.cholesky(np.linalg.inv(_covariance(found)))
-    changed = found.change[: Component.FALSE_POSITIVE_RATE + 1]
-    return np.asarray((changed - _predicted(right, places)) @ root)
+def _rest(right: CountArray, found: Changes, root: FloatArray, places: _Places) -> FloatArray:
+    """What places leave of the changes, in independent standard errors, (*series, places, 3)."""
+    changed = np.moveaxis(found.change[: Component.FALSE_POSITIVE_RATE + 1], 0, -1)
+    return np.asarray((changed[..., None, :] - _predicted(right, places)) @ root)
+
+
+def _root(found: Changes) -> FloatArray:
+    """What makes the changes independent, with a standard error of 1, (*series, 3, 3)."""
+    return np.asarray(np.linalg.cholesky(np.linalg.inv(_covariance(found))))
 
 
 def _covariance(found: Changes) -> FloatArray:
-    """Covariance of the changes of log r, logit TPR and logit FPR, (3, 3).
+    """Covariance of the changes of log r, logit TPR and logit FPR, (*series, 3, 3).
 
     The last two hang together as far as their difference, the log odds ratio, is known better,
     or worse, than both; log r is taken to be independent.
@@ -230,29 +240,30 @@ def _covariance(found: Changes) -> FloatArray:
     ratio, recall, false = variance[: Component.FALSE_POSITIVE_RATE + 1]
     most = _MOST * np.sqrt(recall * false)
     shared = np.clip((recall + false - variance[Component.ODDS_RATIO]) / 2, -most, most)
-    return np.array([[ratio, 0, 0], [0, recall, shared], [0, shared, false]])
+    none = np.zeros_like(ratio)
+    cells = np.array([[ratio, none, none], [none, recall, shared], [none, shared, false]])
+    return np.ascontiguousarray(np.moveaxis(cells, (0, 1), (-2, -1)))
 
 
-def _predicted(counts: ConfusionCounts, places: _Places) -> FloatArray:
-    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (places, 3)."""
+def _predicted(counts: CountArray, places: _Places) -> FloatArray:
+    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (*series, places, 3)."""
     at, times, slope = places
-    tp, fp, fn, tn = (float(cell) + 0.5 for cell in counts.cells)
-    added, lost = np.exp(at[:, 0]), times * np.exp(at[:, 0])
-    recall = expit(logit(tp / (tp + fn)) + slope * at[:, 1])
-    false = expit(logit(fp / (fp + tn)) + at[:, 1])
-    positive, negative = (tp + fn) * np.exp(at[:, 2]), fp + tn
+    tp, fp, fn, tn = (counts[..., cell, None] + 0.5 for cell in range(4))
+    added, lost = np.exp(at[..., 0]), times * np.exp(at[..., 0])
+    recall = expit(logit(tp / (tp + fn)) + slope * at[..., 1])
+    false = expit(logit(fp / (fp + tn)) + at[..., 1])
+    positive, negative = (tp + fn) * np.exp(at[..., 2]), fp + tn
     hits, alarms = positive * recall, negative * false
     misses, passed = positive - hits, negative - alarms
-    now = ConfusionCounts(
-        tp=hits * (1 - lost) + alarms * added,
-        fp=alarms * (1 - added) + hits * lost,
-        fn=misses * (1 - lost) + passed * added,
-        tn=passed * (1 - added) + misses * lost,
+    now = _three(
+        hits * (1 - lost) + alarms * added,
+        alarms * (1 - added) + hits * lost,
+        misses * (1 - lost) + passed * added,
+        passed * (1 - added) + misses * lost,
     )
-    return _three(now) - _three(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn))
+    return now - _three(tp, fp, fn, tn)
 
 
-def _three(counts: ConfusionCounts) -> FloatArray:
+def _three(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:
     """Log r, logit TPR and logit FPR, (..., 3), of counts above 0."""
-    tp, fp, fn, tn = (np.asarray(counts.cells[..., cell], float) for cell in range(4))
     return np.stack([np.log((tp + fn) / (fp + tn)), np.log(tp / fn), np.log(fp / tn)], axis=-1)

@@ -327,7 +327,9 @@ def verdicts(
     whole = before.sum(axis=-1), after.sum(axis=-1)
     known, dead = statuses(found), is_dead(*whole, found)
     codes = _verdict_codes(skill(found, known, dead=dead), known)
-    by_labels = np.isin(codes, _OF_THE_MODEL) & labels_explain(*whole, found)
+    by_labels = np.asarray(np.isin(codes, _OF_THE_MODEL))
+    blamed = Changes(found.change[:, by_labels], found.standard_error[:, by_labels])
+    by_labels[by_labels] = labels_explain(whole[0][by_labels], whole[1][by_labels], blamed)
     codes = np.where(by_labels, _CODE[Verdict.INSUFFICIENT_EVIDENCE], codes)
     return np.asarray(_VERDICTS[codes], dtype=object)
 
