@@ -17,7 +17,7 @@ from monitor.config import Config, ModelConfig, load_config
 from monitor.config.quantities import count_of
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.diagnosis.time_ranges import parse_time_range
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import KeyArray
 from monitor.feeds import files
@@ -62,7 +62,7 @@ def run(args: Namespace) -> int:
         raise UsageError(f"audit: reads the events twice, got {once}; write them to a file")
     mapping = mapping_of(args)
     counting = _endless(with_recorded_classes(config, paths, mapping))
-    monitor = Monitor(counting)
+    monitor = CountingMonitor(counting)
     feed = RecordedFeed(paths, counting, mapping)
     for batch in feed.batches():
         monitor.apply(batch)

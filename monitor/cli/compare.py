@@ -24,7 +24,7 @@ from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.diagnosis.version_events import scored_again
 from monitor.diagnosis.versions import compare_recorded
 from monitor.drift.version_verdict import VersionVerdict
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import VERSION_KEY, EventBatch
 from monitor.events.left_out_keys import LeftOutKey
@@ -64,7 +64,7 @@ def run(args: Namespace) -> int:
         given = with_segments(given, {}, keys)
     config = _without_version(given)
     feed = RecordedFeed(paths, config, mapping)
-    monitor = Monitor(config)
+    monitor = CountingMonitor(config)
     recorded = RecordedComparison(
         monitor, args.model, before=None, after=None, notation=feed.faults.notation
     )

@@ -16,7 +16,7 @@ from monitor.config import Config, ModelConfig, Reference
 from monitor.config.mapping import FixedValue, MappedRecords
 from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.mapping.field_sources import fields_of
@@ -84,7 +84,7 @@ def read_held_out(
     ((_, configured),) = mappings_of([path], config, given)
     notation = notation_for(configured, command)
     mapping = _mapping(path, counting, configured, notation)
-    monitor = Monitor(counting)
+    monitor = CountingMonitor(counting)
     feed = RecordedFeed([path], counting, mapping)
     feed.faults.completed_as(notation)
     for batch in feed.batches():

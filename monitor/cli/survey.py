@@ -22,7 +22,7 @@ from monitor.config.mapping import FIELDS, SEGMENT
 from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.unlabelled_end import UnlabelledEnd, unlabelled_end
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.feeds.segment_keys import MOST_KEYS, MOST_VALUES, values_by_name
 from monitor.snapshot import ModelState, Snapshot
@@ -97,7 +97,7 @@ class Surveyor:
     """
 
     def __init__(self, config: Config) -> None:
-        self.monitor = Monitor(config)
+        self.monitor = CountingMonitor(config)
         self._all: RangeCounts = self.monitor.count_range(EARLIEST_MS, LATEST_MS, HOUR_MS)
 
     def models(self) -> tuple[SurveyedModel, ...]:

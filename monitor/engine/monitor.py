@@ -64,6 +64,8 @@ class Monitor:
     ConfusionCounts(tp=[2], fp=[1], fn=[0], tn=[1])
     """
 
+    judges = True  # False in `CountingMonitor`
+
     def __init__(self, config: Config | None = None, state: State | None = None) -> None:
         self.config = config or Config.without_file()
         settings = DecodeSettings.from_config(self.config)
@@ -217,8 +219,8 @@ class Monitor:
     def _begin(self, state: State | None, without: Collection[str] = ()) -> None:
         """Begin with a state, or empty; leave out models by name."""
         self._catalogue = Catalogue(self.config)
-        windows = None if state is None else state["windows"]
-        self._stages = stages = Stages(self.config, self._catalogue, windows)
+        self._stages = stages = Stages(self.config, self._catalogue, (state or {}).get("windows"))
+        stages.judges = self.judges
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
         self.news, self.label_sources = stages.watch.news, stages.label_sources
         self.classes, self.label_errors = stages.windows.classes, stages.label_errors

@@ -58,6 +58,7 @@ class Stages:
         label_sources: how sources label the same cases.
         maturities: ages at which windows end.
         scores: score histograms by day.
+        judges: whether verdicts and detectors are stepped.
         watch: verdicts and detectors.
         forwarding: changes of counts that are to be forwarded.
         ranges: counts of stretches of event time.
@@ -71,6 +72,7 @@ class Stages:
 
     def __init__(self, config: Config, catalogue: Catalogue, windows: State | None) -> None:
         self._catalogue = catalogue
+        self.judges = True
         self.received = Received(catalogue)
         self.join = Join(catalogue, config.max_pending)
         self.windows = Windows(config, catalogue, windows)
@@ -131,7 +133,8 @@ class Stages:
                 self.join.advance(self._over)
             if self._forget_after is not None and before != self.times.common:
                 self._silences.step(self.times.common, len(self._catalogue.models))
-            yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
+            if self.judges:
+                yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
             if predictions // TIDY_EVERY > tidied:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)

@@ -13,7 +13,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.drift.day_scatter import DayScatter
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch, Int64Array
 from monitor.exporter.api.curve import curve_answer
@@ -171,7 +171,7 @@ class _Reading:
         return _Learned(model.watched.day_scatter, model.mature_until)
 
     def _counted(self, batches: Sequence[EventBatch], asked: TimeRange, *, timed: bool) -> _Counted:
-        monitor = Monitor(self._cases.config)
+        monitor = CountingMonitor(self._cases.config)
         whole = monitor.count_range(*asked, block_ms_of(*asked))
         days = monitor.count_range(*_whole_days(asked), DAY_MS)
         scored = monitor.count_scores(*_whole_days(asked))
