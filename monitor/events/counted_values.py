@@ -99,6 +99,8 @@ class CountedValues:
             values: one for each of its segment keys.
             counted: what they count as.
         """
+        if VERSION_KEY not in setting.segments:
+            return counted
         names = self._versions.setdefault(model, set())
         return tuple(
             value

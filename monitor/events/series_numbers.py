@@ -88,7 +88,8 @@ class SeriesNumbers:
         Args:
             series: the value, with its model and key.
         """
-        return series.series in self._rows
+        names: tuple[str | None, ...] = series  # equal to those of its `Series`
+        return names in self._rows
 
     def room(self, model: str, key: str, most_values: int, most_series: int) -> int:
         """Return how many more values of a segment key can get a number; may be negative.
