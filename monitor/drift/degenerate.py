@@ -101,16 +101,21 @@ def same_scores(opens: Int64Array, scores: Int64Array) -> SameScores:
     >>> same_scores(np.arange(5), cases).cases.tolist()
     [0, 5, 5, 7, 4]
     """
-    total, bins, most = scores.sum(axis=1), scores.argmax(axis=1), scores.max(axis=1, initial=0)
+    total = scores.sum(axis=1)
+    scored = np.flatnonzero(total > 0)
+    bins, most = np.zeros_like(total), np.zeros_like(total)
+    bins[scored] = scores[scored].argmax(axis=1)  # of these alone: most of a night has none
+    most[scored] = scores[scored, bins[scored]]
     runs, began, cases, score = [], 0, 0, -1
-    for i in range(len(total)):
-        if total[i] > 0:
-            if most[i] < total[i]:
+    columns = (one.tolist() for one in (opens, total, bins, most))
+    for opened, here, at, largest in zip(*columns, strict=True):
+        if here > 0:
+            if largest < here:
                 cases, score = 0, -1
-            elif cases == 0 or score != bins[i]:
-                began, cases, score = int(opens[i]), int(total[i]), int(bins[i])
+            elif cases == 0 or score != at:
+                began, cases, score = opened, here, at
             else:
-                cases += int(total[i])
+                cases += here
         runs.append((began, cases))
     return SameScores(*np.array(runs, dtype=np.int64).reshape(-1, 2).T)
 

@@ -214,13 +214,18 @@ class Scores:
             closes: first moment after it; rounded down.
 
         Returns:
-            First moment of each half-hour, and cases (half-hours, bins).
+            First moment of each half-hour, and cases (half-hours, bins); half-hours behind the
+            newest one, and behind all cases, are left out, however long a silence is.
         """
         self._ensure()
+        row, newest = np.array([model]), self._recent.newest(model)
         start = max(-(-opens // RECENT_MS), self._held_since(model))
         end = max(start, closes // RECENT_MS)
-        table = self._recent.table(start, end, np.array([model]))[:, 0]
-        return np.arange(start, end) * RECENT_MS, np.maximum(table, 0)
+        ahead, *_ = self._recent.ahead.placed(start, end, row)
+        last = int(ahead.max(initial=start - 1 if newest is None else newest))
+        end = max(start, min(end, last + 1))
+        table = self._recent.table(start, end, row)[:, 0]
+        return np.arange(start, end) * RECENT_MS, np.maximum(table, 0, out=table)
 
     def state(self) -> State:
         """Serializable state."""

@@ -68,8 +68,21 @@ def test_every_score_counts_once_by_the_day_and_the_latest_by_the_half_hour(step
         assert (scores.days(model, *whole).total == stored).all()
         assert (scores.histogram(model, *whole).total == days.sum(axis=0)).all()
         opens, recent = scores.recent(model, 0, end * RECENT_MS)
-        assert opens.tolist() == [half * RECENT_MS for half in range(first, end)]
-        assert (recent == halves).all()
+        newest = first - 1 if times[model] == NO_TIME else times[model] // RECENT_MS
+        last = max(newest, first + max(np.flatnonzero(halves.any(axis=1)), default=-1))
+        assert opens.tolist() == [half * RECENT_MS for half in range(first, min(end, last + 1))]
+        assert (recent == halves[: len(opens)]).all()
+
+
+def test_the_latest_end_with_the_last_score_however_long_a_silence_is():
+    scores, newest = empty(), 480
+    scores.advance(np.full(MODELS, newest * RECENT_MS))
+    for half in (newest - 1, newest + 3):
+        scores.apply(predicted(0, half))
+    for model, last in ((0, newest + 3), (1, newest)):
+        opens, recent = scores.recent(model, 0, 10_000 * DAY_MS)
+        assert opens.tolist() == [h * RECENT_MS for h in range(newest - RECENT + 1, last + 1)]
+        assert recent.sum() == (2 if model == 0 else 0)
 
 
 @given(
