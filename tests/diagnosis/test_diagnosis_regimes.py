@@ -84,8 +84,14 @@ def test_a_fall_of_recall_is_laid_to_the_model(labelling):
     assert holds(found.after.metrics["recall"], 0.4)
 
 
-def test_unweighted_the_same_labels_read_wrong_by_far():
-    found = diagnosed(SAMPLED)
+@pytest.fixture(scope="module")
+def steady_sample():
+    """A sample of labels, and nothing changes."""
+    return diagnosed(SAMPLED)
+
+
+def test_unweighted_the_same_labels_read_wrong_by_far(steady_sample):
+    found = steady_sample
     labelled = found.before.counts
     assert float(precision_at(labelled, class_ratio=0.02 / 0.98)) < 0.25
     assert holds(found.before.metrics["precision"], PRECISION)
@@ -154,8 +160,8 @@ def test_no_label_at_all_is_no_evidence():
     assert "no prediction after has a label" in " ".join(found.notes)
 
 
-def test_a_sample_of_labels_is_noted_and_unlabelled_predictions_are_not():
-    found = diagnosed(SAMPLED)
+def test_a_sample_of_labels_is_noted_and_unlabelled_predictions_are_not(steady_sample):
+    found = steady_sample
     reported = " ".join(found.notes)
     assert "labels are a sample (sampled): predicted positives and negatives labelled" in reported
     assert "their outcomes are not known" not in reported
