@@ -6,7 +6,7 @@ from monitor.engine.monitor import Monitor
 
 
 class CountingMonitor(Monitor):
-    """A monitor that counts as `Monitor` does, at a fifth of its cost, and judges nothing.
+    """A monitor that counts as `Monitor` does, at a quarter of its cost, and judges nothing.
 
     For programs that read counts, books, delays and histograms of scores alone. Its snapshots have
     no verdict, no detection, no reference, nothing that is measured at the reference, and no word
