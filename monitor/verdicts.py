@@ -15,6 +15,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Status, Verdict
+from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.change_news import ChangeBegan, NewVersion
 from monitor.drift.class_attribution import ClassAttribution
 from monitor.drift.class_confusions import Confusion
@@ -119,11 +120,13 @@ class WindowVerdict:
         because: why the verdict is `insufficient_evidence`; None for any other verdict.
         rests_on: outcomes in the smallest cell that the verdict rests on: actual positives,
             actual negatives, and, unless the model is dead, flagged cases.
-        recall: limits of recall in the window; also where it overlaps the reference.
+        recall: limits of recall in the window; where it overlaps the reference, of what lies
+            beyond that.
         false_positive_rate_above: see `recall_evidence.false_positive_rate_above`; NaN where
             nothing is excluded.
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN where nothing was compared.
+        beyond: what lies beyond the reference in a window that overlaps it, labels in order.
     """
 
     verdict: Verdict
@@ -137,6 +140,7 @@ class WindowVerdict:
     recall: RecallEvidence = UNKNOWN_RECALL
     false_positive_rate_above: float = float("nan")
     visible_recall: float = float("nan")
+    beyond: BeyondReference | None = None
 
     @property
     def far_from_reference(self) -> bool:

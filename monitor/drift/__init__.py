@@ -4,7 +4,7 @@
     component_changes         their changes from one window to another, and the errors
     day_scatter, dispersion   how days, and panes, scatter beyond independent rows
     odds_ratio_within         the odds ratio within days, whatever the threshold of each
-    skill, verdict            the rule for skill, and the verdict on two windows (rates_changed)
+    skill, verdict            the rules for skill and two windows (rates_changed, beyond_reference)
     attribution               contribution of each cause, in log-odds and in points
     segment_attribution       contribution of each segment: of its own rates, and of the mix
     within_segments           the verdict within segments, apart from changes of their mix

@@ -88,7 +88,8 @@ def recall_evidence(
         Exact binomial limits for the effective number of positives: as many as independent
         rows with the same variance would be. The bound for all looks holds for a window
         that moves on through a year: the chance that its mean ever lies c errors below the
-        truth is about T c φ(c) for T windows in a row.
+        truth is about T c φ(c) for T windows in a row. Of a stretch that grows, such as the one
+        since the reference, it is half of that.
 
     Source:
         Clopper and Pearson 1934; Korn and Graubard 1998 (effective sample size);

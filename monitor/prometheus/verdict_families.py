@@ -65,7 +65,8 @@ def verdict_families() -> Iterator[Family]:
     )
     yield _by_window(
         "classifier_recall_excluded_ratio",
-        "Recall of the window is not below this, with 95 % for all looks of a year.",
+        "Recall of the window, or since a reference that it reaches back into, is not below this, "
+        "with 95 % for all looks of a year.",
         lambda found: [found.recall.excluded],
     )
     yield _by_window(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
+from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.snapshot import ModelState, Snapshot
@@ -146,6 +147,21 @@ def _longest_that_says(model: ModelState, verdicts: frozenset[Verdict]) -> str:
         if verdict_on(model, name).verdict in verdicts and _is_long(name, by_length)
     )
     return next(found, "")
+
+
+def since_reference(model: ModelState) -> BeyondReference | None:
+    """Return what the windows that reach back into the reference hold beyond it.
+
+    That is the same for all of them, and counts from a day on, as windows do.
+
+    Args:
+        model: with its verdicts.
+
+    Returns:
+        None where no window reaches back into the reference, or less than a day lies beyond.
+    """
+    found = (one.beyond for one in model.watched.verdicts.values())
+    return next((one for one in found if one is not None and one.days >= 1), None)
 
 
 def window_opens(snapshot: Snapshot, model: ModelState, window: str) -> int:

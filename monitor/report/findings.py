@@ -10,17 +10,25 @@ from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.drift import Attribution
+from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import (
     FEWEST_OUTCOMES,
     Because,
     RecallEvidence,
     excludes_much,
 )
+from monitor.drift.verdict import IMPROVED, MOVED_RATES
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import moved_window, verdict_on, worse_window
+from monitor.report.deciding_window import (
+    moved_window,
+    since_reference,
+    verdict_on,
+    worse_window,
+)
+from monitor.report.durations import duration_text
 from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import changed_labels
 from monitor.report.label_words import LABEL_FAULTS
@@ -120,7 +128,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         recall_visible=found.visible_recall,
         flags=_flags(window.counts[model.row]),
         pages=model.watched.degradation_detected,
-        stretch=f"over the last {stretch}" if stretch else "",
+        stretch=stretch,
         obstacle=_obstacle(model, window, found),
         reaches_back=reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
@@ -131,24 +139,45 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
 
 
 def _worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
-    """Return how the rates moved over a window that looks worse, though another one decides."""
+    """Return how the rates moved over a stretch that looks worse, though another one decides."""
     name = worse_window(model)
     judgement = verdict_on(model, name).judgement if name else None
     if judgement is None or name == deciding:
-        return ""
+        return _moved_since(model, deciding)
     window = next(one for one in snapshot.windows if one.name == name)
     moved = how_rates_moved(_rates(model, window), judgement)
     return f"over the last {name} {moved}, over the last {deciding} not certainly"
+
+
+def _moved_since(model: ModelState, deciding: str) -> str:
+    """Return how the rates moved since the reference, where that is no better model."""
+    since, reference = since_reference(model), model.watched.reference
+    if since is None or reference is None or since.judgement is None:
+        return ""
+    if since.verdict not in MOVED_RATES - IMPROVED:
+        return ""
+    usual = (float(rate(reference.counts)) for rate in (recall, false_positive_rate))
+    pairs = dict(
+        zip(("recall", "false_positive_rate"), zip(usual, since.rates, strict=True), strict=True)
+    )
+    moved = f"{_since_words(since)} {how_rates_moved(pairs, since.judgement)}"
+    is_compared = verdict_on(model, deciding).judgement is not None
+    return f"{moved}, over the last {deciding} not certainly" if is_compared else moved
+
+
+def _since_words(since: BeyondReference) -> str:
+    return f"in the {duration_text(since.length_ms / 1000)} since the reference"
 
 
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     """Return why a model has no verdict; None where it has one.
 
     It is the reason of its deciding window. Where that holds too few outcomes and another one,
-    which does not reach back into the reference, excludes a fall that matters, the model is
-    steady. It is not while another window says that rates changed, or predictions alone that
-    something is wrong: a degraded window of 50 outcomes is a move, and the outcomes are too few
-    otherwise. If every window overlaps the reference, the reason is too few outcomes.
+    or what lies beyond the reference in one that reaches back into it, excludes a fall that
+    matters, the model is steady. It is not while another window, or these outcomes since the
+    reference, say that rates changed, or predictions alone that something is wrong: a degraded
+    window of 50 outcomes, or as many since the reference, is a move, and the outcomes are too
+    few otherwise.
 
     Args:
         model: with its reference and its windows.
@@ -161,28 +190,49 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
         return Because.NO_REFERENCE if found.because is not None else None
     if found.because is None or found.because is Because.MOVED:
         return found.because
-    if (worse := worse_window(model)) and verdict_on(model, worse).rests_on >= FEWEST_OUTCOMES:
-        return Because.MOVED
-    wrong = model.watched.predictions.kind is not None
-    if found.judgement is None or wrong or moved_window(model):
+    return _why_quiet(model, found, float(recall(reference.counts)))
+
+
+def _why_quiet(model: ModelState, found: WindowVerdict, usual: float) -> Because:
+    """Return why a model has no verdict, whose deciding window shows no change."""
+    since, worse = since_reference(model), worse_window(model)
+    rests_on = [verdict_on(model, worse).rests_on] if worse else []
+    rests_on += [since.rests_on] if since is not None and since.has_moved else []
+    if rests_on:
+        return Because.MOVED if max(rests_on) >= FEWEST_OUTCOMES else Because.TOO_FEW
+    if model.watched.predictions.kind is not None or moved_window(model):
         return Because.TOO_FEW
-    usual = float(recall(reference.counts))
-    apart = (one for one in model.watched.verdicts.values() if one.judgement is not None)
-    steady = any(excludes_much(one.recall.excluded, usual) for one in apart)
-    return Because.STEADY if steady else found.because
+    if _excludes_much(model, usual, since):
+        return Because.STEADY
+    because = None if found.judgement is None else found.because
+    return because or Because.TOO_FEW
+
+
+def _excludes_much(model: ModelState, usual: float, since: BeyondReference | None) -> bool:
+    """Return whether outcomes that are none of the reference exclude a fall that matters."""
+    quiet = since is not None and since.is_quiet
+    return any(
+        excludes_much(one.recall.excluded, usual)
+        for one in model.watched.verdicts.values()
+        if one.judgement is not None or (quiet and one.beyond is not None)
+    )
 
 
 def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
-    """Limits of recall by the window that excludes most, and the name of that window."""
+    """Limits of recall by the window that excludes most, and what they are about, in words.
+
+    Of a window that reaches back into the reference, they are about what lies beyond that.
+    """
     known = {
-        name: found.recall
+        name: found
         for name, found in model.watched.verdicts.items()
         if math.isfinite(found.recall.excluded)
     }
     if not known:
         return RecallEvidence(_NAN, _NAN, _NAN), ""
-    name = max(known, key=lambda one: (known[one].excluded, parse_duration(one)))
-    return known[name], name
+    name = max(known, key=lambda one: (known[one].recall.excluded, parse_duration(one)))
+    beyond = known[name].beyond
+    return known[name].recall, f"over the last {name}" if beyond is None else _since_words(beyond)
 
 
 def _false_positive_rate_above(model: ModelState) -> float:

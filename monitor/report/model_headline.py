@@ -6,6 +6,7 @@ import math
 
 from monitor.config import Labelling
 from monitor.drift.rates_changed import rates_changed
+from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import CAUSE_UNKNOWN
@@ -18,6 +19,7 @@ from monitor.report.headline import certainly_moved, died, moved, reason
 from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
+from monitor.report.verdict_words import BECAUSE
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.worse_version import worse_version_in_use
@@ -67,11 +69,13 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
         return f"Labels cannot be trusted ({fault}): wait for them, or look at how they come."
     after = next(w for w in snapshot.windows if w.name == deciding)
     missing = missing_evidence(model, after, found)
+    because = model_because(model, found)
     if found.judgement is None or missing:
-        return f"Nothing is compared{' with the reference' * beside}: {missing}."
+        compared = f"Nothing is compared{' with the reference' * beside}: {missing}."
+        steady = f"Since the reference, {BECAUSE[Because.STEADY].headline}"
+        return steady if because is Because.STEADY else compared
     now = float(after.metrics["precision"].estimate[model.row])
     then = math.nan if reference is None else float(precision(reference.counts))
-    because = model_because(model, found)
     parts = found.attribution
     certain = parts is not None and certainly_moved(
         parts.change_lower_points, parts.change_upper_points, because=because

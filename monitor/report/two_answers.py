@@ -24,7 +24,8 @@ from monitor.report.moved_precision import Points, PrecisionAnswer, moved_precis
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.vocabulary import METRIC_WORDS
 
-_RATES = ("recall", "false_positive_rate")
+_RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
+_RATES = tuple(_RATE_OF.values())
 FLAGS_NOTHING, FLAGS_EVERYTHING = "nothing any more", "everything"
 """What a dead model flags."""
 _NOTHING_FLAGGED = "nothing is flagged any more, and precision is a share of flagged cases"
@@ -69,14 +70,14 @@ class Compared(NamedTuple):
         recall_visible: see `WorseAnswer`.
         flags: `nothing any more` or `everything`, where that is so; "" otherwise.
         pages: the model pages.
-        stretch: what `recall` is about, such as "over the last 7 days"; "" for `after`.
+        stretch: what `recall` is about, such as "over the last 7d"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
         reaches_back: that the window reaches back into the reference, a phrase; "" where it
-            does not. Then nothing is compared, but its outcomes exclude falls of recall.
+            does not. Then it is not compared, but its outcomes since then exclude falls of recall.
         classes: what was found on a model of many classes; None for any other.
-        worse_lately: how the rates moved over a shorter window, judged degraded, that does not
-            decide, a phrase; "" where there is none.
+        worse_lately: how the rates moved over a shorter window that is judged degraded and does
+            not decide, or since the reference, a phrase; "" where they did not.
         by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
@@ -143,21 +144,35 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         return _uncompared(found, obstacle)
     if found.verdict in DEGRADED or found.pages:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
-    if found.verdict in IMPROVED:
-        return _answer(found, "no", f"No, it is better: {how_rates_moved(found.rates, judgement)}")
+    if better := _how_better(found, judgement):
+        return _answer(found, "no", better)
     if doubt := _beside(found.worse_lately or _doubt(found, judgement), found.by_predictions):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
         start = together if found.worse_version else "Nothing points to it"
-        return _answer(found, "not_shown", f"{start}: {_excluded(found)}")
+        likely = "" if found.because is Because.STEADY else _likely(found)
+        better = f"{likely}, and " if likely else ""
+        return _answer(found, "not_shown", f"{start}: {better}{_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
+
+
+def _how_better(found: Compared, judgement: Judgement) -> str:
+    """Return that the model is better, or its labels are: in neither case is it worse; else ""."""
+    if found.verdict in IMPROVED:
+        return f"No, it is better: {how_rates_moved(found.rates, judgement)}"
+    rose = min(judgement.change["recall"], judgement.change["odds_ratio"]) > 0
+    elsewhere = found.worse_lately or found.by_predictions
+    if not (judgement.labels_may_explain and rose) or elsewhere:
+        return ""
+    return f"No: {_slid(found, judgement)}; it is better, or fewer labels are wrong"
 
 
 def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
     """Return the answer where nothing is compared: what outcomes exclude needs no comparison."""
-    if not obstacle and found.by_predictions:
-        return _answer(found, "not_shown", f"Not shown: {_beside('', found.by_predictions)}")
+    doubt = _beside(found.worse_lately, found.by_predictions)
+    if not obstacle and doubt:
+        return _answer(found, "not_shown", f"Not shown: {doubt}")
     if not obstacle and math.isfinite(found.recall.excluded):
         return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
     text = f"Cannot be known: {obstacle or found.reaches_back}{_so_far(found)}"
@@ -195,7 +210,8 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"recall over the false positive rate {way}, but neither of them certainly moved"
-    return "" if found.because is Because.STEADY else _likely(found)
+    likely = "" if found.because is Because.STEADY or _is_likely_better(found) else _likely(found)
+    return likely and f"{likely}; another threshold, or another model"
 
 
 def _beside(doubt: str, by_predictions: str) -> str:
@@ -207,15 +223,26 @@ def _beside(doubt: str, by_predictions: str) -> str:
 
 def _likely(found: Compared) -> str:
     """Rates whose part in the change of precision leaves out 0, though no status does."""
-    causes = {"recall": "recall", "false_positives": "false_positive_rate"}
-    parts = {cause: found.parts[cause] for cause in causes if cause in found.parts}
-    likely = [causes[cause] for cause, part in parts.items() if part.certain]
+    likely = _likely_rates(found)
     if not likely or not both_known(found.rates):
         return ""
-    text = " and ".join(
+    return " and ".join(
         f"{METRIC_WORDS[name].phrase} likely {change_text(*found.rates[name])}" for name in likely
     )
-    return f"{text}; another threshold, or another model"
+
+
+def _is_likely_better(found: Compared) -> bool:
+    """Return whether all rates that likely changed are better, and none of them is worse."""
+    return all(
+        found.parts[cause].estimate > 0
+        for cause, name in _RATE_OF.items()
+        if name in _likely_rates(found)
+    )
+
+
+def _likely_rates(found: Compared) -> list[str]:
+    known = {cause: name for cause, name in _RATE_OF.items() if cause in found.parts}
+    return [name for cause, name in known.items() if found.parts[cause].certain]
 
 
 def _answer(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement, block_seconds
 from monitor.drift.component_changes import BetweenDays
@@ -69,5 +71,35 @@ def block_length(windows: OutcomeReader, name: str, now: int, age: int) -> int:
         panes; a pane where it is longer.
     """
     width = windows.width(windows.pane_range(name, now, age))
-    wanted = int(block_seconds(windows.length(name) / 1000)) * 1000
+    return _whole_panes(windows.length(name), width)
+
+
+def blocks_between(
+    windows: OutcomeReader, rows: Int64Array, opens: int, closes: int
+) -> tuple[Int64Array, Int64Array, int]:
+    """Return counts of a stretch of time by the time of the prediction, in blocks of time.
+
+    Args:
+        windows: counts.
+        rows: series to read.
+        opens: first moment, epoch milliseconds.
+        closes: first moment after it.
+
+    Returns:
+        Counts (blocks, series, 6) and weights (blocks, series, 8) of the whole coarse panes
+        in it, none where it holds no such pane; and the length of a block, milliseconds.
+    """
+    step = windows.step_ms
+    start, end = -(-opens // step), closes // step
+    end = max(start, end)
+    block_ms = _whole_panes(closes - opens, step)
+    firsts = np.arange(0, end - start, block_ms // step)
+    tables = windows.panes(start, end, rows), windows.pane_weights(start, end, rows)
+    cells, weights = (np.add.reduceat(table, firsts, axis=0) for table in tables)
+    return cells, weights, block_ms
+
+
+def _whole_panes(length: int, width: int) -> int:
+    """Return the length of a block in a stretch of this length, whole panes, milliseconds."""
+    wanted = int(block_seconds(max(length, width) / 1000)) * 1000
     return max(1, wanted // width) * width

@@ -11,17 +11,17 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.drift import Judgement, Verdict
+from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.judgement_on_curve import no_scores
-from monitor.drift.recall_evidence import (
-    Because,
-)
+from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.rates import false_positive_rate, recall
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judged_counts import Counts, block_length
+from monitor.watch.judged_counts import Counts, block_length, blocks_between
 from monitor.watch.judging_counts import CountsJudge, untrusted
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
@@ -221,23 +221,38 @@ class Judge:
             known = self._judged_windows[name] = self._seen(name, now, age, cuts, edition)
         if fault is not None:
             return untrusted(fault)
-        if self._reaches_back(name, now, age):
-            seen = known.verdict
-            return replace(
-                NOT_COMPARED,
-                recall=seen.recall,
-                false_positive_rate_above=seen.false_positive_rate_above,
-            )
-        return known.verdict
+        closes = self._overlapped(name, now, age)
+        return known.verdict if closes is None else self._reaching_back(known, now - age - closes)
 
-    def _reaches_back(self, name: str, now: int, age: int) -> bool:
-        """Return whether a window reaches back into the reference."""
+    def _reaching_back(self, known: _Judged, length_ms: int) -> WindowVerdict:
+        """Return the verdict on a window of which only what lies beyond the reference is judged."""
+        seen = known.verdict
+        if seen.label_fault:
+            return NOT_COMPARED
+        total = self._judge.total(known.counts)
+        return replace(
+            NOT_COMPARED,
+            recall=seen.recall,
+            false_positive_rate_above=seen.false_positive_rate_above,
+            beyond=BeyondReference(
+                length_ms=length_ms,
+                verdict=seen.verdict,
+                because=seen.because,
+                judgement=seen.judgement,
+                rests_on=seen.rests_on,
+                rates=(float(recall(total)), float(false_positive_rate(total))),
+            ),
+        )
+
+    def _overlapped(self, name: str, now: int, age: int) -> int | None:
+        """Return the end of the reference where a window reaches back into it; else None."""
         closes = self.reference.closes
-        return closes is not None and now - age - self._windows.length(name) < closes
+        reaches = closes is not None and now - age - self._windows.length(name) < closes
+        return closes if reaches else None
 
     def _is_open(self, name: str, now: int, age: int, cuts: Cuts) -> bool:
         """Return True where a window cannot be judged, or its labels are at fault."""
-        if self._reaches_back(name, now, age) or self.reports_are_missing(name, now, age):
+        if self._overlapped(name, now, age) is not None or self.reports_are_missing(name, now, age):
             return True
         return self._labels.latest_fault(now, age, cuts.totals) is not None
 
@@ -252,8 +267,12 @@ class Judge:
         )
 
     def _counts(self, name: str, now: int, age: int, cuts: Cuts) -> Counts:
-        block_ms = block_length(self._windows, name, now, age)
+        """Read a window; of one that reaches back into the reference, what lies beyond that."""
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
+        if (closes := self._overlapped(name, now, age)) is not None:
+            cells, weights, block_ms = blocks_between(self._windows, rows, closes, now - age)
+            return Counts(cells, weights, block_ms, self._scores_of(closes, now - age))
+        block_ms = block_length(self._windows, name, now, age)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)
         opens = now - age - self._windows.length(name)

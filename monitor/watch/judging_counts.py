@@ -93,6 +93,14 @@ class CountsJudge:
         self._alike = alike
         self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
 
+    def total(self, counts: Counts) -> ConfusionCounts:
+        """Return all outcomes of some counts as labels come, a scalar.
+
+        Args:
+            counts: of a stretch of time.
+        """
+        return self._totals(counts)[0].sum(axis=-1)
+
     def fault_of(self, counts: Counts) -> LabelFault | None:
         """Return what is wrong with the labels of some counts, without judging the model.
 
@@ -102,7 +110,7 @@ class CountsJudge:
         cells, weights, *_ = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
-        after = self._totals(counts)[0].sum(axis=-1)
+        after = self.total(counts)
         return self._labels.fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
 
     def may_have_fallen(self, counts: Counts) -> bool:

@@ -77,14 +77,19 @@ def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
     assert following.startswith(f"Next: precision-monitor {asked}")
 
 
-def test_windows_without_enough_outcomes_beyond_the_reference_are_not_called_steady(
-    capsys, tmp_path
+@pytest.mark.parametrize(
+    ("days", "judged"),
+    [(8.5, "too few outcomes"), (16, "steady")],
+)
+def test_windows_that_reach_back_make_a_model_steady_by_what_lies_beyond_the_reference(
+    capsys, tmp_path, days, judged
 ):
+    """The reference is the first seven days, which exclude much of themselves."""
     path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
     cells = [*[(1, 1)] * 3, (1, 0), (0, 1), *[(0, 0)] * 5]
     records = [
         outcome(600 * n, prediction=predicted, label=label)
-        for n in range(144 * 16)
+        for n in range(int(144 * days))
         for predicted, label in [cells[n % 10]]
     ]
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
@@ -93,9 +98,12 @@ def test_windows_without_enough_outcomes_beyond_the_reference_are_not_called_ste
     windows = [line for line in shown.splitlines() if line.startswith(("  1d  ", "  14d  "))]
     assert windows[-2].endswith("insufficient_evidence (too few outcomes)")
     assert windows[-1].endswith("(the last 14d reach back into the reference)")
-    *_, judged, following = shown.splitlines()
-    assert judged.endswith("Judged: default: too few outcomes.")
-    assert following.startswith("Next: replay more days, or compare two stretches of time: ")
+    *_, ending, following = shown.splitlines()
+    assert ending.endswith(f"Judged: default: {judged}.")
+    asked = "replay more days, or compare" if judged != "steady" else "precision-monitor run -c"
+    assert following.startswith(f"Next: {asked}")
+    since = "34.5 hours" if judged != "steady" else "8.9 days"
+    assert f"in the {since} since the reference is excluded" in " ".join(shown.split())
 
 
 def test_predictions_alone_lack_labels(last_lines):

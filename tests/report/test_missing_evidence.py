@@ -57,8 +57,9 @@ def test_the_missing_evidence_is_named(missing):
     assert (model.verdict, model.missing_evidence) == ("insufficient_evidence", missing)
     text = model.worse.text
     if missing == OVERLAP:
-        assert (
-            text == "Nothing points to it: a fall of recall below .72 over the last 7d is excluded"
+        assert text == (
+            "Nothing points to it: a fall of recall below .61 in the 7 hours since the reference "
+            "is excluded"
         )
         assert model.moved_precision.text == f"Not known: {OVERLAP}"
     else:

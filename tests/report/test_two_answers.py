@@ -84,6 +84,38 @@ def test_a_better_model_is_no_worse():
     assert worse.text.startswith("No, it is better: ")
 
 
+def test_a_model_is_no_worse_where_it_is_better_or_fewer_labels_are_wrong():
+    """Recall .8 to .95 by fewer missed positives alone, as a tenth fewer wrong labels leave."""
+    before, after = (1_594, 986, 1_366, 96_054), (1_600, 980, 400, 97_020)
+    found = found_on(before, after)
+    assert found.judgement.labels_may_explain
+    worse = is_model_worse(found)
+    assert (worse.answer, worse.text) == (
+        "no",
+        "No: recall is between .78 and .82, was .54; it is better, or fewer labels are wrong",
+    )
+    more = is_model_worse(found_on(after, before))
+    assert more.answer == "not_shown"
+    assert more.text.endswith("as when more labels are wrong")
+    died = found._replace(by_predictions="the model flags nothing any more (since noon)")
+    assert is_model_worse(died).answer == "not_shown"
+
+
+def test_rates_that_likely_became_better_do_not_point_to_a_worse_model():
+    usual = (400, 225, 100, 4_275)
+    found = found_on(usual, (427, 225, 73, 4_275))._replace(because=Because.MOVED)
+    better = is_model_worse(found)
+    assert better.answer == "not_shown"
+    assert better.text == (
+        "Nothing points to it: recall likely rose from .80 to .85, and a fall of recall below .79 "
+        "is excluded"
+    )
+    found = found_on(usual, (365, 225, 135, 4_275))._replace(because=Because.MOVED)
+    assert is_model_worse(found).text == (
+        "Not shown: recall likely fell from .80 to .73; another threshold, or another model"
+    )
+
+
 def test_a_slide_of_the_threshold_is_not_shown_to_be_worse():
     moved, worse = answers(BEFORE, (6_500, 2_000, 3_500, 88_000))
     assert worse.answer == "not_shown"

@@ -1,0 +1,95 @@
+"""In a second week, windows reach back into the reference: what lies beyond it speaks."""
+
+from dataclasses import replace
+
+import pytest
+from report.one_moment import USUAL, counted
+
+from monitor.clock import DAY_MS
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
+from monitor.exporter.api.status import status_answer
+from monitor.report.findings import model_because, of_model
+from monitor.report.two_answers import is_model_worse
+
+SMALL, FALLEN = (11, 5, 3, 156), (7, 5, 7, 156)
+"""A quarter of a day with 14 positives, recall .79 and then .5."""
+WEEK = 7
+
+
+def status(*days, windows=("1d", "7d")):
+    """The answer about a model at the end of some days."""
+    (model,) = status_answer(counted(days, windows).snapshot(), limit=1).models
+    return model
+
+
+def test_a_model_is_steady_by_what_lies_beyond_its_reference():
+    model = status(*[USUAL] * (WEEK + 2), windows=("7d",))
+    assert model.windows["7d"].verdict_because == "no_reference"
+    assert model.verdict_because == "steady"
+    assert model.worse.text == (
+        "Nothing points to it: a fall of recall below .62 in the 29 hours since the reference is "
+        "excluded"
+    )
+    assert model.headline == "Since the reference, within its usual scatter, no sign of a change."
+
+
+def test_a_model_is_not_steady_by_the_outcomes_of_its_reference():
+    """The last 7 days hold 1,400 positives, of which 200 lie beyond the reference."""
+    model = status(*[USUAL] * (WEEK + 1), windows=("7d",))
+    assert model.verdict_because == "too_few_outcomes"
+    assert model.worse.text.startswith("Nothing points to it: only a fall of recall below .46 in")
+    assert model.headline.startswith("Nothing is compared: the last 7d reach back")
+
+
+def test_a_fall_in_the_second_week_is_named_before_a_day_alone_shows_it():
+    model = status(*[SMALL] * WEEK, *[FALLEN] * 3)
+    assert model.windows["1d"].verdict_because == "moved_cause_open"
+    assert (model.verdict_window, model.verdict_because) == ("1d", "moved_cause_open")
+    assert model.worse.text == (
+        "Not shown: in the 2.2 days since the reference recall fell from .79 to .50, over the "
+        "last 1d not certainly"
+    )
+    alone = status(*[SMALL] * WEEK, *[FALLEN] * 3, windows=("7d",))
+    assert alone.worse.text == (
+        "Not shown: in the 2.2 days since the reference recall fell from .79 to .50"
+    )
+
+
+def with_beyond(**fields):
+    """The state of a model as ever, where outcomes since the reference say something else."""
+    snapshot = counted([USUAL] * (WEEK + 2), windows=("7d",)).snapshot()
+    (model,) = snapshot.models
+    found = model.watched.verdicts["7d"]
+    verdicts = {"7d": replace(found, beyond=found.beyond._replace(**fields))}
+    model = replace(model, watched=replace(model.watched, verdicts=verdicts))
+    return replace(snapshot, models=(model,)), model
+
+
+@pytest.mark.parametrize(
+    ("verdict", "because", "rests_on", "said"),
+    [
+        (Verdict.NO_CHANGE, None, FEWEST_OUTCOMES, Because.STEADY),
+        (Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY, FEWEST_OUTCOMES, Because.STEADY),
+        (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED, FEWEST_OUTCOMES, Because.TOO_FEW),
+        (Verdict.PREVALENCE_SHIFT, None, FEWEST_OUTCOMES, Because.TOO_FEW),
+        (Verdict.OPERATING_POINT_MOVED, None, FEWEST_OUTCOMES, Because.MOVED),
+        (Verdict.MODEL_DEGRADED, None, FEWEST_OUTCOMES - 1, Because.TOO_FEW),
+    ],
+)
+def test_no_model_is_steady_while_outcomes_since_the_reference_show_a_change(
+    verdict, because, rests_on, said
+):
+    _, model = with_beyond(verdict=verdict, because=because, rests_on=rests_on)
+    assert model_because(model, model.watched.verdicts["7d"]) is said
+
+
+def test_less_than_a_day_since_the_reference_makes_no_model_steady():
+    _, model = with_beyond(length_ms=DAY_MS - 1)
+    assert model_because(model, model.watched.verdicts["7d"]) is Because.TOO_FEW
+
+
+def test_a_better_model_since_the_reference_is_no_worse_one():
+    snapshot, _ = with_beyond(verdict=Verdict.MODEL_IMPROVED, because=None)
+    text = is_model_worse(of_model(snapshot, snapshot.models[0], "7d")).text
+    assert text.startswith("Nothing points to it: ")
