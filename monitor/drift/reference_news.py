@@ -37,9 +37,9 @@ class AwaitedReference(NamedTuple):
     Attributes:
         about_ms: when it will be complete if outcomes come as they have so far, epoch
             milliseconds of event time.
-        positives: mature actual positives so far; 0 where their number does not matter.
+        positives: actual positives so far; 0 where their number does not matter.
         positives_needed: as many as it needs; 0 likewise.
-        false_positives: mature false positives so far; 0 likewise.
+        false_positives: false positives so far; 0 likewise.
         false_positives_needed: as many as it needs; 0 likewise.
         restarted_with: the version that it begins anew with; "" where none did.
         first_ms: length of the first days that the reference in use stands in for; 0 without one.

@@ -22,9 +22,18 @@ from monitor.windows.pane_widths import LONGEST_FIRST_MS, SPARE_MS
 
 
 def awaited_reference(
-    setting: Reference, opens: int | None, mature: int, age: int, sums: CountsUpTo
+    setting: Reference,
+    opens: int | None,
+    mature: int,
+    age: int,
+    sums: CountsUpTo,
+    *,
+    silent: bool = False,
 ) -> AwaitedReference | None:
     """Return what a model still lacks of its reference.
+
+    All outcomes so far are counted, so that their number does not fall while the monitor learns
+    that labels take longer than it knew. The date rests on mature ones alone.
 
     Args:
         setting: the configured reference.
@@ -32,6 +41,7 @@ def awaited_reference(
         mature: up to this moment, epoch milliseconds, outcomes are mature.
         age: age at which they are, milliseconds.
         sums: counts of the model; called only where the first days are asked for.
+        silent: silence is a negative, so that only mature outcomes are known.
 
     Returns:
         None before the first outcome, and for a reference that needs none.
@@ -44,17 +54,21 @@ def awaited_reference(
         return AwaitedReference(about_ms=opens + 2 * setting.trailing + age)
     first = _first_days(setting)
     known = max(mature - opens, 0)
-    cells = sums([opens + known]) if known else np.zeros((1, len(Outcome)), dtype=np.int64)
-    counts = ConfusionCounts.from_cells(cells[0, : len(Outcome)])
-    have = (int(counts.actual_positive), int(counts.fp))
+    ends = [opens + known, max(opens + known, mature + (0 if silent else age))]
+    nothing = np.zeros((len(ends), len(Outcome)), dtype=np.int64)
+    cells = sums(ends) if ends[-1] > opens else nothing
+    counts = ConfusionCounts.from_cells(cells[:, : len(Outcome)])
+    settled, have = zip(counts.actual_positive.tolist(), counts.fp.tolist(), strict=True)
     if not any(have):
         return AwaitedReference(about_ms=opens + first.least + age)
-    days = first.takes_days(*(n * DAY_MS / known for n in have))
+    days = first.least // DAY_MS
+    if any(settled):
+        days = first.takes_days(*(n * DAY_MS / known for n in settled))
     return AwaitedReference(
         about_ms=opens + days * DAY_MS + age,
-        positives=have[0],
+        positives=int(have[0]),
         positives_needed=first.positives,
-        false_positives=have[1],
+        false_positives=int(have[1]),
         false_positives_needed=first.false_positives,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from monitor.config import Labelling
 from monitor.config.labelling import LearnedLabelErrors
 from monitor.drift.reference_news import AwaitedReference
 from monitor.events.catalogue import Catalogue
@@ -112,7 +113,14 @@ class ReferenceFinder:
                 return None
             return longer_first_days(setting, found.opens, found.closes, mature + age, age)
         opens = self._opens(model, since)
-        return awaited_reference(setting, opens, mature, age, self._sums(model, opens, since))
+        return awaited_reference(
+            setting,
+            opens,
+            mature,
+            age,
+            self._sums(model, opens, since),
+            silent=self._errors.of(model).labelling is Labelling.NEGATIVES_BY_TIMEOUT,
+        )
 
     def at_rates(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model at the rates of wrong labels learned by now."""

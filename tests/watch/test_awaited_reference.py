@@ -1,0 +1,65 @@
+"""The progress toward a first reference."""
+
+from itertools import pairwise
+
+import numpy as np
+from exporter.page.pages import HOUR, fed
+
+from monitor.clock import DAY_MS
+from monitor.config import Config, Reference
+from monitor.engine import Monitor
+from monitor.watch.awaited_reference import awaited_reference
+
+DAY = 86_400
+FIRST = Reference(first="28d")
+
+
+def labelled_late(days, a_day=300):
+    """Events in order: labels take three days on average, as only a longer stream shows."""
+    rng = np.random.default_rng(1)
+    events = []
+    for number in range(days * a_day):
+        ts, positive = number / a_day * DAY, bool(rng.random() < 0.15)
+        flagged = bool(rng.random() < (0.8 if positive else 0.05))
+        one = {"id": f"p{number}", "model": "m"}
+        events.append({"type": "prediction", "ts": ts, "prediction": int(flagged)} | one)
+        events.append({"type": "label", "ts": ts + rng.exponential(3) * DAY} | one)
+        events[-1]["label"] = int(positive)
+    return sorted(events, key=lambda event: event["ts"])
+
+
+def test_the_number_of_positives_does_not_fall_while_the_maturity_is_learned():
+    monitor, events = Monitor(Config(models={"m": {}})), labelled_late(6)
+    seen, ages = [], []
+    for end in range(6, 6 * 24, 6):
+        fed(monitor, [e for e in events if (end - 6) * HOUR <= e["ts"] < end * HOUR])
+        watched = monitor.snapshot().models[0].watched
+        ages.append(watched.judged_age_ms)
+        seen.append((watched.awaited.positives, watched.awaited.false_positives))
+    assert ages[-1] > 4 * ages[4]
+    for earlier, later in pairwise(seen):
+        assert earlier[0] <= later[0]
+        assert earlier[1] <= later[1]
+    assert seen[-1][0] > 100
+
+
+def a_tenth_positive(ends):
+    """A model with 10 positives and 2 false positives a day."""
+    days = np.array(ends) / DAY_MS
+    return np.stack([8 * days, 2 * days, 2 * days, 88 * days], axis=1).astype(np.int64)
+
+
+def test_it_counts_all_outcomes_and_dates_by_the_mature_ones():
+    found = awaited_reference(FIRST, 0, 2 * DAY_MS, 3 * DAY_MS, a_tenth_positive)
+    assert (found.positives, found.false_positives) == (50, 10)
+    assert found.about_ms == (10 + 3) * DAY_MS
+
+
+def test_where_silence_is_a_negative_only_mature_outcomes_count():
+    found = awaited_reference(FIRST, 0, 2 * DAY_MS, 3 * DAY_MS, a_tenth_positive, silent=True)
+    assert (found.positives, found.false_positives) == (20, 4)
+
+
+def test_before_the_first_mature_outcome_it_takes_the_shortest_time():
+    found = awaited_reference(FIRST, 0, -DAY_MS, 3 * DAY_MS, a_tenth_positive)
+    assert (found.positives, found.about_ms) == (20, (7 + 3) * DAY_MS)
