@@ -12,6 +12,7 @@ from typing import NamedTuple
 from monitor.cli.mapped_files import RecordedFeed, mappings_of
 from monitor.cli.output import tell
 from monitor.cli.usable import rejected_text
+from monitor.cli.written_reference import is_written_reference, written_references
 from monitor.config import Config, ModelConfig, Reference
 from monitor.config.mapping import FixedValue, MappedRecords
 from monitor.config.quantities import count_of
@@ -61,7 +62,8 @@ def read_held_out(
     """Count a test set; print what is guessed about its columns, and what is left out.
 
     Args:
-        path: of the file, as `replay` reads it; not standard input.
+        path: of the file, as `replay` reads it, not standard input; or of what `reference`
+            printed, in YAML.
         config: the models, and the mapping of a configured feed of this path.
         given: mapping of the options; None without one.
         threshold: scores at or above it are positive predictions, where records hold no
@@ -79,6 +81,9 @@ def read_held_out(
     """
     if files.is_read_once(path):
         raise UsageError(f"reference: must be a file, got {path!r}; write the table to one")
+    if is_written_reference(path):
+        counts = written_references(path).items()
+        return tuple(HeldOut(name, one, int(one.total)) for name, one in counts)
     _check_configured(config)
     counting = _counting(config, threshold)
     ((_, configured),) = mappings_of([path], config, given)
@@ -215,9 +220,10 @@ def _check(
     models = list(config.models.values()) or [config.defaults]
     if "prediction" not in fields and all(model.threshold is None for model in models):
         raise FeedError(
-            f"{path}: has scores and no predictions; give the threshold of the model: "
-            "`precision-monitor reference` takes --threshold, and a configuration "
-            "models.NAME.threshold"
+            f"{path}: has scores and no predictions; give the threshold of the model as "
+            "models.NAME.threshold in a configuration, or "
+            f"`precision-monitor reference {path} --threshold T > reference.yaml`, which "
+            "--reference takes"
         )
 
 

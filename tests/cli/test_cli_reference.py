@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import shlex
 from argparse import Namespace
 
 import pandas as pd
@@ -308,6 +309,40 @@ def test_replay_takes_the_reference_from_the_file_as_if_it_were_configured(capsy
     # Without a configuration the only model of the test set stands for all.
     bare = ran(capsys, "replay", live, "--reference", tested, "--json")
     assert json.loads(bare.out)["models"]["claims"]["reference"]["source"] == "counts"
+
+
+def test_replay_takes_what_reference_printed(capsys, csv, tmp_path):
+    """Scores alone need a threshold, which `reference` takes."""
+    live, printed = tmp_path / "live.csv", tmp_path / "reference.yaml"
+    outcomes(live, "claims", 6_000, 7)
+    refused = ran(capsys, "replay", live, "--reference", csv, *LABELLED)
+    assert (refused.code, refused.out) == (3, "")
+    advised = f"precision-monitor reference {csv} --threshold T > reference.yaml"
+    assert advised in refused.err
+    words = shlex.split(advised.replace(" T > reference.yaml", " 0.45"))[1:]
+    printed.write_text(ran(capsys, *words, *LABELLED).out)
+    done = ran(capsys, "replay", live, "--reference", printed, "--json")
+    assert done.code == 0
+    found = json.loads(done.out)["models"]["claims"]["reference"]
+    table = pd.read_csv(csv)
+    expected = cells(table["proba"] >= 0.45, table["fraud"] == "yes")
+    assert (found["source"], found["outcomes"]) == ("counts", expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "reported"),
+    [
+        ("models: {a: {}}", 2, "has no model with reference.counts; give a test set, or what"),
+        ("models: {a: {reference: {counts: {tp: 1}}}}", 2, "reference.yaml:1: "),
+    ],
+)
+def test_a_configuration_without_counts_is_no_reference(capsys, tmp_path, text, code, reported):
+    live, printed = tmp_path / "live.csv", tmp_path / "reference.yaml"
+    outcomes(live, "claims", 300, 7)
+    printed.write_text(text)
+    done = ran(capsys, "replay", live, "--reference", printed)
+    assert (done.code, done.out) == (code, "")
+    assert reported in done.err
 
 
 def test_several_models_must_be_configured(capsys, tmp_path):

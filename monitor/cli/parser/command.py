@@ -84,8 +84,8 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reference",
         metavar="FILE",
-        help="held-out test set whose outcomes are the reference of its models, as "
-        f"`{PROGRAM} reference FILE` prints it",
+        help="held-out test set whose outcomes are the reference of its models, or what "
+        f"`{PROGRAM} reference FILE` prints, as .yaml",
     )
 
 
