@@ -40,10 +40,12 @@ class CountedScores(NamedTuple):
     Attributes:
         now: of the last days.
         before: of the days to compare them with; zeros without any.
+        since: start of the model's first day that is stored, epoch milliseconds; 0 without any.
     """
 
     now: Int64Array
     before: Int64Array
+    since: int
 
 
 def score_stretches(model: ModelState) -> ScoreStretches | None:
@@ -79,13 +81,17 @@ def counted_scores(monitor: Monitor, model: str, asked: ScoreStretches) -> Count
         else monitor.scores(model, *days).total.copy()
         for days in (asked.now, asked.before)
     )
-    return CountedScores(now, before)
+    hours = monitor.history(model)
+    held = hours.open[hours.cells.any(axis=1)]
+    return CountedScores(now, before, int(held[0]) // DAY_MS * DAY_MS if len(held) else 0)
 
 
 def scores_answer(
     model: str, asked: ScoreStretches | None, counted: CountedScores | None
 ) -> ScoresAnswer:
     """Return both distributions, and how far they lie apart.
+
+    No stretch begins before the model's first day.
 
     Args:
         model: its name.
@@ -103,8 +109,10 @@ def scores_answer(
     return ScoresAnswer(
         model=model,
         edges=edges,
-        now=_shares(asked.now, counted.now),
-        before=_shares(asked.before, counted.before) if asked.before and has_before else None,
+        now=_shares(asked.now, counted.now, counted.since),
+        before=_shares(asked.before, counted.before, counted.since)
+        if asked.before and has_before
+        else None,
         before_is=asked.before_is,
         distance=None if apart is None else float(apart),
     )
@@ -114,9 +122,9 @@ def _cumulated(counts: Int64Array) -> FloatArray:
     return np.asarray(np.cumsum(counts) / counts.sum())
 
 
-def _shares(days: tuple[int, int], counts: Int64Array) -> ScoreShares:
+def _shares(days: tuple[int, int], counts: Int64Array, since: int) -> ScoreShares:
     scored = int(counts.sum())
     in_ranges = counts.reshape(RANGES, -1).sum(axis=1)
-    opens, closes = map(format_time, days)
+    opens, closes = map(format_time, (min(max(days[0], since), days[1]), days[1]))
     shares = tuple((in_ranges / scored).tolist()) if scored else ()
     return ScoreShares(open=opens, close=closes, scored=scored, shares=shares)

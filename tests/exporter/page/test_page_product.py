@@ -96,6 +96,10 @@ def test_a_model_on_its_first_day_shows_what_there_is_so_far(three):
     assert "Windows show predictions that are" in text or "predictions wait for one" in text
     assert "so far" in section(text, "now")
     assert "Nothing is compared" in section(text, "why")
+    scores = httpx.get(f"{three}/api/v1/scores", params={"model": "young"}).json()
+    last = status_of(three, "young")["last_prediction"]
+    assert scores["now"]["open"] == f"{last[:10]}T00:00:00Z"
+    assert "5 scored, 24 Oct to " in text
 
 
 def test_a_window_that_holds_time_of_the_reference_is_not_said_to_lack_one():
