@@ -22,6 +22,7 @@ from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.metric_words import MetricValues
 from monitor.report.printable import one_line
+from monitor.report.terminal_columns import columns_of, cut, padded
 from monitor.report.verdict_words import words_of
 from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
@@ -153,7 +154,7 @@ def _row(model: ModelStatus, window: WindowStatus, width: int) -> str:
     labelled = _UNDEFINED if share is None else f"{100 * min(share, 1):.0f} %"
     seen = map(_age, (model.last_prediction_age_seconds, model.last_label_age_seconds))
     ends = "".join(f"{t:>{n}}" for t, n in zip((labelled, *seen), _AGES.values(), strict=True))
-    return f"{_cut(one_line(model.name), width):<{width}}{_numbers(window.metrics)}{ends}"
+    return f"{_name(one_line(model.name), width)}{_numbers(window.metrics)}{ends}"
 
 
 def _numbers(metrics: MetricValues[MetricInterval]) -> str:
@@ -161,9 +162,9 @@ def _numbers(metrics: MetricValues[MetricInterval]) -> str:
     return "".join(f"{text:>{wide}}" for text, wide in found)
 
 
-def _cut(text: str, width: int) -> str:
+def _name(text: str, width: int) -> str:
     """Return what fits into a column, with a space behind it."""
-    return text if len(text) < width else f"{text[: width - 2]}…"
+    return padded(cut(text, width - 1), width)
 
 
 def _whole(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:
@@ -183,8 +184,8 @@ def _classes(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:
     yield f"  each class against the others, last {window}"
     for name in names[:_MOST_CLASSES]:
         one = classes.by_class[name]
-        row = f"{_cut('  ' + one_line(name), wide):<{wide}}{_numbers(one.metrics)} "
-        yield row + _end(_state(one), width - len(row))
+        row = f"{_name('  ' + one_line(name), wide)}{_numbers(one.metrics)} "
+        yield row + _end(_state(one), width - columns_of(row))
     if len(names) > _MOST_CLASSES:
         left = len(names) - _MOST_CLASSES
         yield f"  and {left} more {'class' if left == 1 else 'classes'}"

@@ -13,6 +13,7 @@ from monitor.metrics.class_report import ClassReport, Limits
 from monitor.python.frames import frame, metric_columns, plain_table
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.printable import one_line
+from monitor.report.terminal_columns import columns_of, padded
 
 _PREDICTED = "predicted"
 _LINES = 8
@@ -108,12 +109,12 @@ class ClassesView:
     def __repr__(self) -> str:
         actual, predicted = self.matrix.sum(axis=0).tolist(), self.matrix.sum(axis=1).tolist()
         shown = [one_line(name) for name in self.names[:_LINES]]
-        wide = max(16, *(len(name) + 1 for name in shown))
+        wide = max(16, *(columns_of(name) + 1 for name in shown))
         lines = [f"{'class':<{wide}}{'actual':>10}{'predicted':>12}   precision / recall"]
         for number, name in enumerate(shown):
             found = self.by_class[self.names[number]].metrics
             cases = f"{actual[number]:>10,}{predicted[number]:>12,}"
-            lines.append(f"{name:<{wide}}{cases}   {found['precision']} / {found['recall']}")
+            lines.append(f"{padded(name, wide)}{cases}   {found['precision']} / {found['recall']}")
         left = len(self.names) - len(shown)
         return "\n".join([*lines, f"… and {left} more"] if left > 0 else lines)
 

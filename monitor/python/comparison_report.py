@@ -15,6 +15,7 @@ from monitor.python.frames import frame, notebook_frame
 from monitor.report.diagnosis_json import diagnosis_answer, diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
+from monitor.report.points import in_points
 from monitor.report.sentences import cause_status
 from monitor.report.vocabulary import CAUSES
 
@@ -111,8 +112,8 @@ class ComparisonReport:
             f"precision  {sides[0]} → {sides[1]}",
         ]
         for cause, part in self.causes.items():
-            ends = f"{100 * part.lower_points:+.1f} to {100 * part.upper_points:+.1f}"
-            points = f"{100 * part.points:+.1f} points ({ends})"
+            ends = f"{in_points(part.lower_points):+.1f} to {in_points(part.upper_points):+.1f}"
+            points = f"{in_points(part.points):+.1f} points ({ends})"
             status = cause_status(self.diagnosis, cause)
             lines.append(f"  {CAUSES[cause].row:<22} {points}, {status}")
         return "\n".join([*lines, "print() shows the whole report"])

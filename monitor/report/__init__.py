@@ -17,5 +17,5 @@ diagnosis_text.py    the text of `diagnose`; diagnosis_json.py its JSON
 versions_text.py     the text of `compare`; versions_answer.py its JSON
 versions_now.py      the versions of a running monitor, as an object and as text
 replay_json.py       the JSON of `replay`
-printable.py         text that is safe to show
+printable.py         text that is safe to show; terminal_columns.py its columns in a terminal
 """

@@ -12,7 +12,9 @@ from monitor.config.quantities import format_time
 from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
 from monitor.drift.class_attribution import Contributions
 from monitor.report.diagnosis_text import COLUMNS
+from monitor.report.points import in_points
 from monitor.report.printable import one_line
+from monitor.report.terminal_columns import columns_of, padded
 
 _SHOWN = 10
 _UNDEFINED = "—"
@@ -86,7 +88,7 @@ def _lines(found: ClassComparison) -> Iterator[str]:
     if found.mature_until is not None and found.mature_until < after.closes:
         yield f"CAUTION: labels of predictions after {format_time(found.mature_until)} still come."
     yield ""
-    wide = max(5, *(len(one_line(name)) for name in found.names))
+    wide = max(5, *(columns_of(one_line(name)) for name in found.names))
     heads = ("change", "prevalence", "recall", "leaks")
     yield f"{'class':<{wide}}{'precision':>17}" + "".join(f"{head:>16}" for head in heads)
     of = found.attribution
@@ -95,7 +97,7 @@ def _lines(found: ClassComparison) -> Iterator[str]:
         sides = [side.metrics["precision"].estimate[number] for side in found.sides]
         moved = f"{_ratio(sides[0])} → {_ratio(sides[1])}"
         points = "".join(f"{_point(float(part.points[number])):>16}" for part in parts)
-        yield f"{one_line(name):<{wide}}{moved:>17}{points}"
+        yield f"{padded(one_line(name), wide)}{moved:>17}{points}"
         if limits := "".join(f"{_limits(part, number):>16}" for part in parts).rstrip():
             yield " " * (wide + 17) + limits
     yield (
@@ -144,7 +146,7 @@ def _limits(part: Contributions, number: int) -> str:
 
 
 def _point(points: float) -> str:
-    return f"{100 * points:+.1f}" if math.isfinite(points) else _UNDEFINED
+    return f"{in_points(points):+.1f}" if math.isfinite(points) else _UNDEFINED
 
 
 def _ratio(ratio: float) -> str:

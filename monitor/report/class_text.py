@@ -9,6 +9,7 @@ import numpy as np
 
 from monitor.metrics.class_report import ClassReport, Limits
 from monitor.report.printable import one_line
+from monitor.report.terminal_columns import columns_of, cut, padded
 
 _WIDEST = 24
 _CONFUSIONS = 5
@@ -24,14 +25,14 @@ def classes_text(window: str, found: ClassReport) -> Iterator[str]:
         found: its classes.
     """
     names = [_short(name) for name in found.names]
-    wide = max(len("weighted"), *map(len, names))
+    wide = max(len("weighted"), *map(columns_of, names))
     heads = "".join(f"{head:>24}" for head in _METRICS)
     yield f"  {window:<8}{'class':<{wide}}{'actual':>9}{'predicted':>11}{heads}"
     predicted, actual = found.matrix.sum(axis=1).tolist(), found.matrix.sum(axis=0).tolist()
     for number, name in enumerate(names):
         cells = [Limits(*(ends[number] for ends in found.metrics[m])) for m in _METRICS]
         counts = f"{actual[number]:>9,}{predicted[number]:>11,}"
-        yield f"  {'':<8}{name:<{wide}}{counts}{_row(cells)}"
+        yield f"  {'':<8}{padded(name, wide)}{counts}{_row(cells)}"
     for kind in ("macro", "weighted"):
         cells = [found.averages[kind, metric] for metric in _METRICS]
         yield f"  {'':<8}{kind:<{wide}}{'':>20}{_row(cells)}"
@@ -73,5 +74,4 @@ def _limits(found: Limits) -> str:
 
 
 def _short(name: str) -> str:
-    name = one_line(name)
-    return name if len(name) <= _WIDEST else name[: _WIDEST - 1] + "…"
+    return cut(one_line(name), _WIDEST)

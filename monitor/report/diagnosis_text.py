@@ -22,6 +22,7 @@ from monitor.report.printable import one_line
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.terminal_columns import cut, padded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.version_news_words import compared_versions_text, news_sentences
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
@@ -192,15 +193,14 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _segment(part: SegmentPart) -> str:
     name = segment_name(part.series.segment, part.series.value)
-    if len(name) > _LONGEST_SEGMENT - 1:
-        name = f"{name[: _LONGEST_SEGMENT - 2]}…"
+    name = padded(cut(name, _LONGEST_SEGMENT - 1), _LONGEST_SEGMENT)
     rates = [
         f"{_short(old)}→{_short(new)}{'*' if cause in part.carries else ' '}"
         for cause in ADDITIVE_CAUSES
         for old, new in [_rates(part, cause)]
     ]
     return (
-        f"{name:<{_LONGEST_SEGMENT}}{part.after.total.item():>10,}"
+        f"{name}{part.after.total.item():>10,}"
         + "".join(f"{rate:>14}" for rate in rates)
         + f"{_signed(part.within_logit, 2):>10}{_signed(part.mix_logit, 2):>10}"
     )

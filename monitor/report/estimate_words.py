@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate, Withheld
+from monitor.report.points import in_points
 from monitor.verdicts import COVARIATE_SHIFT, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 
 _YOUNGER = "from mature labels, and for younger cases {weight:.0%} from their "
@@ -41,5 +42,5 @@ prevalence had changed; over the last 40 days such estimates were off by 2.1 poi
     method = METHODS[found.method].format(weight=found.weight).replace("%", " %")
     return (
         f"{method}; over the last {found.days} days such estimates were off by "
-        f"{100 * found.median_error:.1f} points in the median"
+        f"{in_points(found.median_error):.1f} points in the median"
     )

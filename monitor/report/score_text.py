@@ -10,6 +10,7 @@ from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
+from monitor.report.points import in_points
 from monitor.report.recalibration_answer import score_corrections
 from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
 from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sentence, ties_sentence
@@ -116,10 +117,10 @@ def _interval(found: Interval) -> str:
 
 
 def _effect(part: CurvePart) -> str:
-    text = f"{100 * part.points:+.1f} points"
+    text = f"{in_points(part.points):+.1f} points"
     if not math.isfinite(part.lower_points):
         return text
-    return f"{text} ({100 * part.lower_points:+.1f} to {100 * part.upper_points:+.1f})"
+    return f"{text} ({in_points(part.lower_points):+.1f} to {in_points(part.upper_points):+.1f})"
 
 
 def _number(value: float) -> str:

@@ -8,6 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.drift.trend import Shape, Trend, Weekly
 from monitor.report.answer_parts import MetricInterval, Share, Time
+from monitor.report.points import in_points
 
 
 class TrendAnswer(Struct, frozen=True, kw_only=True):
@@ -72,7 +73,7 @@ def trend_text(trend: Trend) -> str:
 
 
 def _points(weekly: Weekly) -> str:
-    estimate, lower, upper = (f"{100 * value:+.1f}" for value in weekly)
+    estimate, lower, upper = (f"{in_points(value):+.1f}" for value in weekly)
     return f"{estimate} ({lower} to {upper})"
 
 

@@ -15,7 +15,9 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.left_out_keys import LeftOutBecause
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
+from monitor.report.points import in_points
 from monitor.report.printable import one_line
+from monitor.report.terminal_columns import at_right, cut, padded
 from monitor.report.versions_words import (
     adjusted_for,
     compared_at,
@@ -29,6 +31,7 @@ from monitor.report.vocabulary import METRIC_WORDS
 COLUMNS = 100
 UNDEFINED = "—"
 _LONGEST_NAME = 18
+_TITLES = 27
 _WIDTHS = (19, 19, 13, 20)
 _PARTS = {"model": "the model", "prevalence": "prevalence", "mix": "mix of cases"}
 _METRICS = (*RATES, "balanced_precision", "log_likelihood_ratio")
@@ -113,8 +116,8 @@ def _sides(found: VersionsCompared) -> Iterator[str]:
 
 
 def _row(title: str, *cells: str) -> str:
-    return f"{title:<27.27}" + "".join(
-        f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=False)
+    return padded(cut(title, _TITLES), _TITLES) + "".join(
+        at_right(cell, width) for cell, width in zip(cells, _WIDTHS, strict=False)
     )
 
 
@@ -123,8 +126,7 @@ def _between(found: Range) -> str:
 
 
 def _name(name: str) -> str:
-    shown = one_line(name)
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+    return cut(one_line(name), _LONGEST_NAME)
 
 
 def _parts(found: VersionsCompared) -> Iterator[str]:
@@ -133,11 +135,11 @@ def _parts(found: VersionsCompared) -> Iterator[str]:
         return
     yield f"{'What the difference of precision is':<46}{'log-odds':>19}{'points':>13}"
     for name, part in parts.items():
-        yield f"{_PARTS[name]:<46}{part.logit:>+19.2f}{100 * part.points:>+13.1f}"
+        yield f"{_PARTS[name]:<46}{part.logit:>+19.2f}{in_points(part.points):>+13.1f}"
     whole = [
         sum(values) for values in zip(*((p.logit, p.points) for p in parts.values()), strict=True)
     ]
-    yield f"{'= precision as it was':<46}{whole[0]:>+19.2f}{100 * whole[1]:>+13.1f}"
+    yield f"{'= precision as it was':<46}{whole[0]:>+19.2f}{in_points(whole[1]):>+13.1f}"
 
 
 def _pairs(found: VersionsCompared) -> Iterator[str]:

@@ -12,6 +12,7 @@ from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
 from monitor.exporter.page.drawing import n, ticks
 from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, percent, period, ratio
 from monitor.report.answer_parts import MetricInterval
+from monitor.report.points import in_points
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.report.without_labels import WithoutLabels
 
@@ -127,7 +128,7 @@ def scores_figure(found: ScoresAnswer | None) -> h.Node:
         if found.distance is None
         else h.p(".muted")[
             "The shares of predictions below a score differ by at most "
-            f"{100 * found.distance:.1f} points."
+            f"{in_points(found.distance):.1f} points."
         ],
         _as_table(found, sides),
     ]
