@@ -324,7 +324,8 @@ def _excluded(found: Compared) -> str:
         return "there are no positives to tell by"
     stretch = f" {found.stretch}" if found.stretch else ""
     little = "" if _excludes_much(found) else "only "
-    return f"{little}a fall of recall below {short(found.recall.excluded, 2)}{stretch} is excluded"
+    what = "a recall" if found.recall.excluded > found.rates["recall"][0] else "a fall of recall"
+    return f"{little}{what} below {short(found.recall.excluded, 2)}{stretch} is excluded"
 
 
 def _excludes_much(found: Compared) -> bool:

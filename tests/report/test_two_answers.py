@@ -116,6 +116,12 @@ def test_rates_that_likely_became_better_do_not_point_to_a_worse_model():
     )
 
 
+def test_a_recall_above_the_usual_one_is_no_fall():
+    found = found_on((400, 225, 100, 4_275), (427, 225, 73, 4_275))
+    above = found._replace(recall=found.recall._replace(excluded=0.81))
+    assert is_model_worse(above).text == "Nothing points to it: a recall below .81 is excluded"
+
+
 def test_a_slide_of_the_threshold_is_not_shown_to_be_worse():
     moved, worse = answers(BEFORE, (6_500, 2_000, 3_500, 88_000))
     assert worse.answer == "not_shown"
