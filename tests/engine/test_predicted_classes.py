@@ -18,6 +18,7 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.engine.pieces import pieces
 from monitor.events.columns import EventBatch
+from monitor.exporter.backfill import Moments
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 DAY = 86_400
@@ -329,3 +330,24 @@ def test_other_is_no_class_in_the_averages() -> None:
     assert report.averages["macro", "recall"].estimate == 1
     assert report.averages["macro", "precision"].estimate == pytest.approx(0.75)
     assert report.whole["accuracy"].estimate == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("kernel", ["c", "python"])
+def test_a_class_of_digits_is_learned_behind_names_that_came_before(kernel: Any) -> None:
+    decoder = Decoder(DecodeSettings.from_config(CONFIG), kernel=kernel)
+    monitor = Monitor(CONFIG)
+    for events in ([predicted(0, "ant"), predicted(1, "bee")], [predicted(2, 0), predicted(3, 1)]):
+        monitor.apply(decoder.decode_lines(b"\n".join(lines_of(events)), source="t"))
+    assert names_of(monitor) == ["ant", "bee", "0", "1"]
+
+
+def test_a_backfill_learns_the_classes_of_each_step() -> None:
+    events = [predicted(60 * i, f"c{i}") for i in range(6)]
+    monitor = Monitor(CONFIG)
+    moments = Moments(monitor, 3_600_000)
+    states = [*moments.feed(batch_of(lines_of(events), CONFIG))]
+    moments.finish()
+    assert names_of(monitor) == [f"c{i}" for i in range(6)]
+    seen = [len(state.models[0].classes["all"].names) for _, state in states]
+    assert seen == sorted(seen)
+    assert seen[0] < 6
