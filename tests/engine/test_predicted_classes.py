@@ -244,6 +244,23 @@ def test_what_names_no_class_is_rejected(event: dict[str, Any], detail: str, ker
     assert detail in rejected.detail
 
 
+@pytest.mark.parametrize("label", [0.5, "x" * 257, "a\0b", ""])
+@pytest.mark.parametrize("beside", [{}, {"listed": {"classes": ["ant", "bee", "elk"]}}])
+def test_a_label_that_names_no_class_says_what_names_one(label: Any, beside: Any) -> None:
+    config = Config(models={"mail": {"classes": "learned"}, **beside})
+    (rejected,) = batch_of(lines_of([labelled(0, label)]), config).rejected
+    allowed = "must be the name of a class, at most 256 bytes of UTF-8, without NUL, or null, got"
+    assert f"label: {allowed}" in rejected.detail
+
+
+def test_text_of_python_that_is_no_utf_8_names_no_class() -> None:
+    monitor = Monitor(Config(models={"mail": {"classes": "learned"}}))
+    with pytest.raises(ValueError, match="prediction: must be the name of a class"):
+        monitor.predict(id="a", ts=0, prediction="\ud800")
+    with pytest.raises(ValueError, match="label: must be the name of a class"):
+        monitor.label(id="a", ts=0, label="\ud800")
+
+
 def test_the_kernel_takes_the_lines_of_classes_that_came_before() -> None:
     decoder = Decoder(DecodeSettings.from_config(CONFIG), kernel="c")
     if decoder.compiled is None:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monitor.config.classes import MOST_CLASS_BYTES, MOST_CLASSES, LearnedNames, are_many
+from monitor.config.classes import MOST_CLASSES, LearnedNames, are_many
 from monitor.config.yaml_text import flow, scalar
 from monitor.events.class_names import name_numbers
 from monitor.events.columns import NO_CLASS, RETRACTED, BoolArray, Int64Array, Outcomes
 from monitor.feeds.decode.field_columns import LEFT_OUT
 from monitor.feeds.decode.named_values import (
+    NAME_ALLOWED,
     are_finite,
     best_name,
     is_integer,
@@ -90,7 +91,7 @@ class ClassList:
             others: what else it may be.
         """
         if self.is_learned:
-            return f"must be the name of a class, at most {MOST_CLASS_BYTES} bytes of UTF-8"
+            return ", or ".join([f"must be {NAME_ALLOWED}", *others])
         known, choices = [*self._number], ["0", "1", "true", "false"]
         if known:
             choices = [*map(repr, known[:_SHOWN]), *["…"] * (len(known) > _SHOWN)]
@@ -166,6 +167,11 @@ class NamedLabels:
         if found is None and self._learned and (name := name_of(label)) is not None:
             return number_of_name(name)
         return found
+
+    @property
+    def classes(self) -> ClassList:
+        """The classes of all models, as a label is held against them."""
+        return ClassList(LearnedNames(self.names) if self._learned else self.names)
 
     def values(self, labels: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         """Return the values of labels, and which of them fit."""

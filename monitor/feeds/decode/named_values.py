@@ -10,6 +10,9 @@ from typing import Any, TypeGuard
 from monitor.config.classes import MOST_CLASS_BYTES
 from monitor.events.class_names import name_numbers
 
+NAME_ALLOWED = f"the name of a class, at most {MOST_CLASS_BYTES} bytes of UTF-8, without NUL"
+"""What may name a class that a model learns, for a person."""
+
 
 def name_of(value: Any) -> str | None:
     """Return the name of a class that a model may learn; None for what is none.
@@ -25,8 +28,15 @@ def name_of(value: Any) -> str | None:
     if not isinstance(value, str | float):
         return None
     name = whole_digits(value) or (value if isinstance(value, str) else "")
-    fits = name and "\0" not in name and len(name.encode()) <= MOST_CLASS_BYTES
-    return name if fits else None
+    return name if name and _fits(name) else None
+
+
+def _fits(name: str) -> bool:
+    """Return whether text is short enough and of characters that a series can have."""
+    try:
+        return "\0" not in name and len(name.encode()) <= MOST_CLASS_BYTES
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
 
 
 def best_name(scores: Any) -> str | None:

@@ -185,7 +185,7 @@ class RecordFaults:
             return _missing("label")
         if self._labels.value(label := fields["label"]) is not None:
             return None
-        classes = ClassList(self._labels.names)
+        classes = self._labels.classes
         hint = _NO_LABEL if is_nothing(label) else ""
         if not hint and len(self._settings.models or ()) == 1:
             hint = classes.line_with(label)
