@@ -253,6 +253,15 @@ def test_a_label_that_names_no_class_says_what_names_one(label: Any, beside: Any
     assert f"label: {allowed}" in rejected.detail
 
 
+@pytest.mark.parametrize("classes", ["learned", ["0", "1", "2"]])
+@pytest.mark.parametrize("kernel", ["c", "python"])
+def test_minus_zero_is_the_class_0(classes: Any, kernel: Any) -> None:
+    config = Config(models={"mail": {"classes": classes}})
+    events = [predicted(0, 0), predicted(1, -0.0), labelled(0, -0.0), labelled(1, 0)]
+    events += [{"type": "outcome", "ts": 200, "prediction": -0.0, "label": -0.0}]
+    assert cells_of(fed(lines_of(events), {1, 2}, kernel, config)) == Counter({("0", "0"): 3})
+
+
 def test_text_of_python_that_is_no_utf_8_names_no_class() -> None:
     monitor = Monitor(Config(models={"mail": {"classes": "learned"}}))
     with pytest.raises(ValueError, match="prediction: must be the name of a class"):

@@ -63,9 +63,15 @@ def number_of_name(name: str) -> int:
 
 
 def whole_digits(value: str | float) -> str:
-    """Return the digits of a whole number that is written with a zero after its point, else ""."""
+    """Return the digits of a whole number that is written with a zero after its point, else "".
+
+    >>> whole_digits(7.0), whole_digits(-0.0), whole_digits("7.5")
+    ('7', '0', '')
+    """
     digits, _, rest = str(value).partition(".")
-    return digits if rest == "0" and digits.removeprefix("-").isdecimal() else ""
+    if rest != "0" or not digits.removeprefix("-").isdecimal():
+        return ""
+    return "0" if digits == "-0" else digits
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
