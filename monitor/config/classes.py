@@ -65,14 +65,18 @@ class LearnedNames(tuple[str, ...]):
     Two such lists are equal only to each other, since a model with names that are listed takes
     no others.
 
-    >>> LearnedNames(("card",)) == ("card",), LearnedNames(("card",)) == LearnedNames(("card",))
-    (False, True)
+    >>> names = LearnedNames(("card",))
+    >>> names == ("card",), names != ("card",), names == LearnedNames(("card",))
+    (False, True, True)
     """
 
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LearnedNames) and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return hash((LEARNED, tuple(self)))
