@@ -342,4 +342,4 @@ def test_beside_a_worse_version_it_is_the_reference_that_nothing_is_compared_wit
         found[name] = model_headline(monitor.snapshot(), model_of(monitor), "28d")
     assert found["worse"].startswith("Nothing is compared with the reference: the last 28d reach")
     assert "Version 7 is worse than 6 over the same time: recall" in found["worse"]
-    assert found["as before"].startswith("Nothing is compared: the last 28d reach back")
+    assert found["as before"].startswith("Since the reference, within its usual scatter, no sign")
