@@ -62,7 +62,7 @@ def awaited_reference(
     if not any(have):
         return AwaitedReference(about_ms=opens + first.least + age)
     days = first.least // DAY_MS
-    if any(settled):
+    if known and any(settled):
         days = first.takes_days(*(n * DAY_MS / known for n in settled))
     return AwaitedReference(
         about_ms=opens + days * DAY_MS + age,
