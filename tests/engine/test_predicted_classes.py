@@ -20,6 +20,7 @@ from monitor.engine.pieces import pieces
 from monitor.events.columns import EventBatch
 from monitor.exporter.backfill import Moments
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.kernel import compiled_module
 
 DAY = 86_400
 OTHER = "__other__"
@@ -270,10 +271,9 @@ def test_text_of_python_that_is_no_utf_8_names_no_class() -> None:
         monitor.label(id="a", ts=0, label="\ud800")
 
 
+@pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
 def test_the_kernel_takes_the_lines_of_classes_that_came_before() -> None:
     decoder = Decoder(DecodeSettings.from_config(CONFIG), kernel="c")
-    if decoder.compiled is None:
-        pytest.skip("needs the compiled kernel")
     lines = lines_of([predicted(i, NAMES[i % 5]) for i in range(10)])
     first = decoder.decode_lines(b"\n".join(lines), source="t")
     assert decoder._scanner is not None
