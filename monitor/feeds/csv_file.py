@@ -26,6 +26,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder
 from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.scanning import RowLayout
+from monitor.feeds.mapping.class_texts import ClassTexts
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
@@ -185,6 +186,7 @@ class _Rows:
         readers = (
             readers_of_text() if mapping is None else mapped_readers(mapping, decoder.class_tally)
         )
+        self._class_texts = ClassTexts(decoder.settings, mapping)
         index_of = {column: index for index, column in enumerate(self._columns)}
         self._segments = [(key, index_of[column]) for key, column in sources.segments.items()]
         self._readers = [
@@ -302,6 +304,7 @@ class _Rows:
         for name, index, read in self._readers:
             if cells[index] and (value := read(cells[index])) is not None:
                 fields[name] = value
+        self._class_texts.read(fields)
         if self._segments and isinstance(given := fields.setdefault("segment", {}), dict):
             keyed = {key: cells[index] or None for key, index in self._segments}
             fields["segment"] = given | keyed

@@ -106,7 +106,7 @@ static i64 label_of(const Names *names, i64 code)
 static bool is_blank_byte(u8 byte) { return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31); }
 
 /* Tells whether a cell may be 0, 1, 0.0, 1.0, false or true in another spelling, with blanks or
-   capitals, as `class_of_text` in feeds/mapping/values.py reads them. */
+   capitals, as feeds/mapping/class_texts.py reads them. */
 static bool may_be_word(const u8 *at, const u8 *end)
 {
     if (at < end && (*at >= 0x80 || end[-1] >= 0x80))

@@ -128,13 +128,17 @@ static bool read_fields(Scan *scan, Cursor *cursor)
     return cursor->at == cursor->end;
 }
 
-/* Reads a class out of a cell, as `class_of_text` in feeds/mapping/values.py does. */
+/* Reads a class out of a cell, as `ClassTexts` in feeds/mapping/class_texts.py does. With names it
+   leaves true and false, which name a class in some models. */
 static bool read_class_cell(const Names *names, const u8 *at, const u8 *end, Value *value)
 {
-    bool one = is_text(at, end, "1") || is_text(at, end, "1.0") || is_text(at, end, "true");
+    bool one = is_text(at, end, "1") || is_text(at, end, "1.0");
+    one = one || (!names->count && is_text(at, end, "true"));
     value->kind = NUMBER;
     value->number = (Number){.digits = one, .integer = true};
-    if (one || is_text(at, end, "0") || is_text(at, end, "0.0") || is_text(at, end, "false"))
+    if (one || is_text(at, end, "0") || is_text(at, end, "0.0"))
+        return true;
+    if (!names->count && is_text(at, end, "false"))
         return true;
     value->kind = TEXT;
     value->text = (Text){.start = at, .length = (size_t)(end - at)};

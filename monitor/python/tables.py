@@ -20,6 +20,7 @@ from monitor.events.reject_reasons import Rejection
 from monitor.feeds.arrow.arrow_files import BATCH_ROWS
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode import Decoder
+from monitor.feeds.mapping.class_texts import ClassTexts
 from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import lacks_id, mapping_for_table, suffices
 from monitor.feeds.mapping.record_reader import RecordReader
@@ -220,7 +221,12 @@ class TableReader:
         if len({len(column) for column in columns}) > 1:
             sizes = {n: len(column) for n, column in zip(self._used, columns, strict=True)}
             raise ValueError(f"table: columns must be equally long, got {sizes}")
-        reader = _record_reader(self._sources, self._mapping, self._tally)
+        reader = RecordReader(
+            self._sources,
+            mapped_readers(self._mapping, self._tally),
+            type_of_rows(self._sources.fields),
+            class_texts=ClassTexts(self._decoder.settings, self._mapping),
+        )
         rows = list(zip(*columns, strict=True))
         for first in range(0, len(rows), BATCH_ROWS):
             yield self._decoded(rows[first : first + BATCH_ROWS], first, reader)
@@ -245,11 +251,6 @@ def _check_events(table: Any, names: Sequence[str], sources: Sources) -> None:
             f"table: its columns make no events, got {', '.join(names) or 'none'}; say which "
             f"column is {asked}{index_hint(table)}"
         )
-
-
-def _record_reader(sources: Sources, mapping: MappedRecords, tally: ClassTally) -> RecordReader:
-    readers = mapped_readers(mapping, tally)
-    return RecordReader(sources, readers, type_of_rows(sources.fields))
 
 
 def _offers_arrow(table: Any) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from monitor.config.mapping import SEGMENT, ClassField, MappedRecords
+from monitor.config.mapping import SEGMENT, MappedRecords
 from monitor.feeds import table_fields
 from monitor.feeds.class_tally import ClassTally
+from monitor.feeds.mapping.class_texts import class_of_text
 from monitor.feeds.mapping.field_sources import Sources
-from monitor.feeds.mapping.values import ClassReader, Reader, TimeReader, class_of_text
+from monitor.feeds.mapping.values import ClassReader, Reader, TimeReader
 from monitor.feeds.mapping.zones import utc_microseconds
 
 pa: Any = import_module("pyarrow")
@@ -41,10 +41,10 @@ class CanonicalBatches:
     def __init__(self, sources: Sources, mapping: MappedRecords, tally: ClassTally) -> None:
         self._sources = sources
         self._time = TimeReader(mapping.time)
-        readers: Mapping[ClassField, Reader] = {
-            field: ClassReader(field, values, tally) for field, values in mapping.values.items()
-        }
-        self._classes = {str(field): reader for field, reader in readers.items()}
+        self._classes: dict[str, Reader] = {}
+        for field, values in mapping.values.items():
+            reader = ClassReader(field, values, tally)
+            self._classes[str(field)] = reader if values.positive else _with_texts(reader)
 
     def of(self, batch: Any) -> Any:
         """Return the batch with columns named like the fields of events."""
@@ -153,12 +153,24 @@ def _numbers(column: Any) -> Any:
     return column
 
 
+def _with_texts(reader: Reader) -> Reader:
+    """Return a reader that takes the texts that another one leaves as classes."""
+
+    def read(value: Any) -> Any:
+        found = reader(value)
+        return class_of_text(found) if isinstance(found, str) else found
+
+    return read
+
+
 def _classes(column: Any, read: Reader) -> Any:
     """Classes by the distinct values of a column."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     found = [read(value) for value in column.dictionary.to_pylist()]
-    codes = [code if code in (0, 1, None) else _UNFIT_CLASS for code in found]
+    codes = [
+        code if code is None else int(code) if code in (0, 1) else _UNFIT_CLASS for code in found
+    ]
     return pa.array(codes, pa.int8()).take(column.indices)
 
 

@@ -41,6 +41,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.assemble import decided_by, divided
 from monitor.feeds.decode.field_columns import LEFT_OUT, within_years
 from monitor.feeds.decode.groups import UNFIT, GroupCodes, GroupNames, name_fits
+from monitor.feeds.mapping.class_texts import ClassTexts
 from monitor.feeds.mapping.field_sources import sources_of_table
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers, readers_of_types
@@ -85,7 +86,13 @@ class ArrowDecoder:
         readers = (
             readers_of_types() if mapping is None else mapped_readers(mapping, decoder.class_tally)
         )
-        reader = RecordReader(sources, readers, self._type, mapped=mapping is not None)
+        reader = RecordReader(
+            sources,
+            readers,
+            self._type,
+            class_texts=None if mapping is None else ClassTexts(self._settings, mapping),
+            mapped=mapping is not None,
+        )
         self._rows = RowReader(name, decoder, reader)
 
     def decode(self, table_batch: Any, first_row: int) -> EventBatch:

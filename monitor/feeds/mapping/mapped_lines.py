@@ -12,6 +12,7 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode import Decoder, LineDecoder
 from monitor.feeds.decode.lines import BLANK, BOM, is_utf8
 from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, parse
+from monitor.feeds.mapping.class_texts import ClassTexts
 from monitor.feeds.mapping.field_sources import sources_of_records
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
@@ -49,8 +50,10 @@ class MappedLines:
             data = data.removeprefix(BOM)
         lines = data.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
         numbered = [(number, line) for number, line in enumerate(lines) if line.strip(BLANK)]
-        sources = sources_of_records(self._mapping, self._decoder.settings.segment_keys)
-        reader = RecordReader(sources, self._readers)
+        settings = self._decoder.settings
+        sources = sources_of_records(self._mapping, settings.segment_keys)
+        texts = ClassTexts(settings, self._mapping)
+        reader = RecordReader(sources, self._readers, class_texts=texts)
         return self._decoder.decode_fields(
             [self._fields(line, reader) for _, line in numbered],
             position=lambda row: f"{source}:{first_line + numbered[row][0]}",
@@ -93,7 +96,11 @@ def canonical_lines(lines: bytes, mapping: MappedRecords, decoder: Decoder) -> b
     b'{"id":"7","label":1,"ts":5.0,"type":"label"}\n'
     """
     sources = sources_of_records(mapping, decoder.settings.segment_keys)
-    reader = RecordReader(sources, mapped_readers(mapping, decoder.class_tally))
+    reader = RecordReader(
+        sources,
+        mapped_readers(mapping, decoder.class_tally),
+        class_texts=ClassTexts(decoder.settings, mapping),
+    )
     return b"".join(_canonical(line, reader) + b"\n" for line in lines.split(b"\n") if line)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from monitor.feeds.mapping.values import class_of_text
+from monitor.feeds.mapping.class_texts import class_of_text
 
 FirstValues = Mapping[str, Sequence[Any]]
 """The first values of each column."""

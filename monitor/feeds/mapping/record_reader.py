@@ -7,6 +7,7 @@ from typing import Any
 
 from monitor.feeds import table_fields
 from monitor.feeds.decode.reasons import Fields
+from monitor.feeds.mapping.class_texts import ClassTexts
 from monitor.feeds.mapping.field_sources import Sources
 from monitor.feeds.mapping.values import Reader, constant_fields
 from monitor.feeds.scalars import plain_name
@@ -20,6 +21,7 @@ class RecordReader:
     Args:
         sources: where they are.
         readers: how they are written, by field.
+        class_texts: reads classes that are text; None where these stay as they are.
         record_type: type of a record that does not name its own; None to derive it from
             the fields of each.
         mapped: read by a mapping: empty text stands for null.
@@ -31,9 +33,10 @@ class RecordReader:
         readers: Mapping[str, Reader],
         record_type: str | None = None,
         *,
+        class_texts: ClassTexts | None,
         mapped: bool = True,
     ) -> None:
-        self._type = record_type
+        self._type, self._class_texts = record_type, class_texts
         self._blank = "" if mapped else None
         self._fixed = constant_fields(sources.constants, readers)
         self._fixed_segments = self._fixed.pop("segment", {})
@@ -53,6 +56,8 @@ class RecordReader:
                 fields[name] = value
             elif name == "label":
                 fields[name] = None
+        if self._class_texts:
+            self._class_texts.read(fields)
         if "type" not in fields:
             fields["type"] = self._type or table_fields.type_of_rows(fields)
         if self._segments or self._fixed_segments:

@@ -35,13 +35,6 @@ Reader = Callable[[Any], Any]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,20}", re.ASCII)
-_CLASSES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
-
-
-def class_of_text(value: str) -> int | str:
-    """Return the class that a text writes: 0, 1, 0.0, 1.0, true or false, in any case."""
-    found = _CLASSES.get(value)
-    return _CLASSES.get(value.strip().lower(), value) if found is None else found
 
 
 def number_of_text(value: str) -> float | str:
@@ -67,6 +60,8 @@ def object_of_text(value: str) -> Any:
 class ClassReader:
     """Reads classes that a mapping lists.
 
+    Where it lists only what is missing, other values stay as they are.
+
     Args:
         field: name of the field.
         values: the listed values.
@@ -78,13 +73,12 @@ class ClassReader:
         self._field = field
         self._tally = tally
         self._others_are_negative = bool(values.positive) and not values.negative
-        listed: dict[str, int | None] = {**({} if values.positive else _CLASSES)}
-        listed |= dict.fromkeys(values.missing)
+        listed: dict[str, int | None] = dict.fromkeys(values.missing)
         listed |= dict.fromkeys(values.negative, 0) | dict.fromkeys(values.positive, 1)
         self._listed = listed
 
     def __call__(self, value: Any) -> Any:
-        """Return 1, 0, or None where there is no class."""
+        """Return 1, 0, None where there is no class, or a value that is not listed."""
         if value is None or (isinstance(value, float) and isnan(value)):
             return None
         text = text_of(value)
@@ -129,9 +123,14 @@ class TimeReader:
         return aware(found, self.zone).timestamp()
 
 
+def _as_it_is(value: str) -> str:
+    """A class: `ClassTexts` reads it, by the model of the record."""
+    return value
+
+
 _OF_TEXT: Mapping[str, Reader] = {
     **dict.fromkeys(table_fields.TEXTS, str),
-    **dict.fromkeys(table_fields.CLASSES, class_of_text),
+    **dict.fromkeys(table_fields.CLASSES, _as_it_is),
     **dict.fromkeys((*table_fields.TIMES, *table_fields.NUMBERS), number_of_text),
     **dict.fromkeys(table_fields.COUNTS, integer_of_text),
     "segment": object_of_text,

@@ -11,6 +11,7 @@ from monitor.config import SqlFeed
 from monitor.events.columns import EventBatch
 from monitor.feeds import table_fields
 from monitor.feeds.decode import Decoder
+from monitor.feeds.mapping.class_texts import ClassTexts
 from monitor.feeds.mapping.field_sources import sources_of_table
 from monitor.feeds.mapping.record_reader import RecordReader
 from monitor.feeds.mapping.values import mapped_readers
@@ -42,10 +43,11 @@ class RowDecoder:
         Raises:
             FeedError: a column that the mapping names is not there, or none holds the time.
         """
-        keys = self._decoder.settings.segment_keys
-        sources = sources_of_table(self._name, columns, self._feed, keys)
+        settings = self._decoder.settings
+        sources = sources_of_table(self._name, columns, self._feed, settings.segment_keys)
         kind = table_fields.type_of_rows(sources.fields)
-        reader = RecordReader(sources, self._readers, kind)
+        texts = ClassTexts(settings, self._feed)
+        reader = RecordReader(sources, self._readers, kind, class_texts=texts)
         return self._decoder.decode_fields(
             [reader.fields({name: _plain(value) for name, value in row.items()}) for row in rows],
             position=lambda row: f"{self._name}@{rows[row][self._feed.cursor]}",
