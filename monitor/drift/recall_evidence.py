@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from functools import cache
+from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
 
 from monitor.counts import ConfusionCounts
+from monitor.drift.all_looks import quantile_of_all_looks
 from monitor.drift.attribution import Attribution
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import Component, SmoothedRates
@@ -24,15 +24,12 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.skill import Z_ODDS_RATIO
 from monitor.drift.verdict import Judgement, Status
 
-FALSE_CLAIMS_PER_YEAR = 0.05
-"""Probability that a bound is wrong at any moment of a year, for one model."""
 MATTERS = 0.25
 """A fall of recall by this share of its usual value must be excluded for a `steady` window."""
 
 FEWEST_OUTCOMES = 50
 """Least number of outcomes in each cell that the verdict of a model rests on."""
 
-_DAYS_A_YEAR = 365.0
 _ONE_LOOK = 0.975
 _POWER = 0.8
 _NAN = float("nan")
@@ -87,13 +84,11 @@ def recall_evidence(
     Returns:
         Exact binomial limits for the effective number of positives: as many as independent
         rows with the same variance would be. The bound for all looks holds for a window
-        that moves on through a year: the chance that its mean ever lies c errors below the
-        truth is about T c φ(c) for T windows in a row. Of a stretch that grows, such as the one
-        since the reference, it is half of that.
+        that moves on through a year (`quantile_of_all_looks`). A stretch that grows, such as the
+        one since the reference, reaches it half as often.
 
     Source:
-        Clopper and Pearson 1934; Korn and Graubard 1998 (effective sample size);
-        Siegmund 1985, §11 (maximum of a moving sum).
+        Clopper and Pearson 1934; Korn and Graubard 1998 (effective sample size).
 
     >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
     >>> found = recall_evidence(counts, Dispersion.of(1.0), None, days=7)
@@ -107,10 +102,8 @@ def recall_evidence(
         float(dispersion.recall),
         _widening(Component.RECALL, after, dispersion, between),
     )
-    one_look, all_looks = float(ndtri(_ONE_LOOK)), _all_looks(max(days, 1.0))
-    return RecallEvidence(
-        lower=limits(one_look)[0], upper=limits(one_look)[1], excluded=limits(all_looks)[0]
-    )
+    lower, upper = limits(_one_look)
+    return RecallEvidence(lower, upper, excluded=limits(_all_looks(days))[0])
 
 
 def false_positive_rate_above(
@@ -139,7 +132,7 @@ def false_positive_rate_above(
         float(dispersion.false_positive_rate),
         _widening(Component.FALSE_POSITIVE_RATE, after, dispersion, between),
     )
-    return limits(_all_looks(max(days, 1.0)))[1]
+    return limits(_all_looks(days))[1]
 
 
 def _widening(
@@ -157,15 +150,27 @@ def _widening(
     return 1 + added / rows, freedom
 
 
+_Quantile = Callable[[float], float]
+"""Gives a quantile by the degrees of freedom behind the variance."""
+
+
+def _one_look(freedom: float) -> float:
+    return float(ndtri(_ONE_LOOK) if math.isinf(freedom) else stdtrit(freedom, _ONE_LOOK))
+
+
+def _all_looks(days: float) -> _Quantile:
+    return partial(quantile_of_all_looks, max(days, 1.0))
+
+
 def _limits(
     cells: tuple[float, float], dispersion: float, widening: tuple[float, float]
-) -> Callable[[float], tuple[float, float]]:
-    """Return a function from z to the exact limits of a rate, its hits and misses given."""
+) -> Callable[[_Quantile], tuple[float, float]]:
+    """Return a function from quantiles to the exact limits of a rate, its hits and misses given."""
     wider, freedom = widening
     factor = dispersion * wider
 
-    def at(z: float) -> tuple[float, float]:
-        quantile = z if math.isinf(freedom) else float(stdtrit(freedom, float(ndtr(z))))
+    def at(quantile_at: _Quantile) -> tuple[float, float]:
+        quantile, z = quantile_at(freedom), quantile_at(math.inf)
         hits, misses = (cell / (factor * (quantile / z) ** 2) for cell in cells)
         return (
             0.0 if not hits else float(betaincinv(hits, misses + 1, ndtr(-z))),
@@ -245,12 +250,3 @@ def excludes_much(excluded: float, usual_recall: float) -> bool:
         usual_recall: recall of the reference; NaN where it is unknown.
     """
     return excluded >= (1 - MATTERS) * usual_recall
-
-
-@cache
-def _all_looks(days: float) -> float:
-    """Quantile of the standard normal for all looks of a year at a moving window."""
-    z = np.arange(1.0, 10.0, 0.001)
-    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    wrong = _DAYS_A_YEAR / days * z * density + ndtr(-z)
-    return float(z[wrong <= FALSE_CLAIMS_PER_YEAR][0])

@@ -7,9 +7,9 @@ Simulated models with recall .8 go through a `Monitor` with default settings as 
 counts, and are looked at every six hours.
 
     useful    after day 7: looks whose answer is useful (no_change or a shift of prevalence,
-              or steady with recall under three quarters of the usual excluded); models of
-              which it was ever said that a recall is excluded which is the true one; days
-              of models in red
+              or steady with recall under three quarters of the usual excluded), of all models
+              and of the one with the fewest; models of which it was ever said that a recall
+              is excluded which is the true one; days of models in red
     fall      recall falls from .8 to .5 on day 15: days until it is said, days until it pages
     first     days until the first answer with a number: recall so far, or what it excludes
 """
@@ -93,7 +93,7 @@ def as_ever(run: Run) -> str:
     """A row about models that are as ever."""
     seen = looked(run)
     after = seen[7 * LOOKS_A_DAY :]
-    useful = np.mean([[is_useful(model) for model in look] for look in after])
+    useful = np.mean([[is_useful(model) for model in look] for look in after], axis=0)
     wrong = np.zeros(run.models, dtype=bool)
     for look in seen:
         wrong |= [(model.worse.recall_excluded or 0) > RECALL for model in look]
@@ -101,7 +101,8 @@ def as_ever(run: Run) -> str:
     days = np.array(red).reshape(-1, LOOKS_A_DAY, run.models).any(axis=1).mean()
     numbers = np.array([[model.worse.recall_lower is not None for model in look] for look in seen])
     first = (numbers.argmax(axis=0) + 1) / LOOKS_A_DAY
-    return f"{useful:.1%} | {wrong.mean():.1%} | {days:.2%} | {np.median(first):.2f}"
+    shares = f"{useful.mean():.1%} | {useful.min():.1%}"
+    return f"{shares} | {wrong.mean():.1%} | {days:.2%} | {np.median(first):.2f}"
 
 
 def fallen(run: Run) -> str:
@@ -134,6 +135,8 @@ def main() -> None:
     parser.add_argument("--windows", nargs="+", help="lengths, or auto; by default none are listed")
     parser.add_argument("--world", nargs="*", help="only rows whose name contains one of these")
     args = parser.parse_args()
+    if args.days <= FALL_DAY:
+        parser.error(f"--days must be more than {FALL_DAY}, the day of the fall")
 
     windows = "auto" if args.windows == ["auto"] else args.windows
 
@@ -147,8 +150,8 @@ def main() -> None:
 
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         print(
-            "| world | useful looks after day 7 | models with a wrong bound | model-days in red "
-            "| days to a number |"
+            "| world | useful looks after day 7 | of the least useful model "
+            "| models with a wrong bound | model-days in red | days to a number |"
         )
         wanted = runs(falls=False)
         for run, row in zip(wanted, pool.map(as_ever, wanted), strict=True):

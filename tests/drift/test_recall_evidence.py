@@ -10,10 +10,10 @@ from scipy.stats import binomtest, norm, t
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
+from monitor.drift.all_looks import FALSE_CLAIMS_PER_YEAR
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.recall_evidence import (
-    FALSE_CLAIMS_PER_YEAR,
     UNKNOWN_RECALL,
     Because,
     false_positive_rate_above,

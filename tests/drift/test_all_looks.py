@@ -1,0 +1,48 @@
+"""Quantiles for all looks of a year, against years of moving means that are drawn."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm, t
+
+from monitor.drift.all_looks import FALSE_CLAIMS_PER_YEAR, quantile_of_all_looks
+
+YEARS, DAYS, LOOKS_A_DAY = 4_000, 365, 4
+
+
+@pytest.fixture(scope="module")
+def deepest():
+    """How many standard errors the mean of seven days lies below the truth at worst, by year."""
+    rng = np.random.default_rng(6)
+    length = 7 * LOOKS_A_DAY
+    lowest = []
+    for _ in range(YEARS):
+        sums = np.cumsum(rng.standard_normal(DAYS * LOOKS_A_DAY + length))
+        lowest.append(float((sums[length:] - sums[:-length]).min()) / math.sqrt(length))
+    return -np.array(lowest)
+
+
+@pytest.mark.parametrize("freedom", [4, 6, 12, 30, math.inf])
+def test_few_years_have_a_look_beyond_it(deepest, freedom):
+    rng, errors = np.random.default_rng(7), np.ones(YEARS)
+    if math.isfinite(freedom):  # one estimate serves all looks of a year
+        errors = np.sqrt(rng.chisquare(freedom, YEARS) / freedom)
+    share = (deepest > quantile_of_all_looks(7, freedom) * errors).mean()
+    assert 0.4 * FALSE_CLAIMS_PER_YEAR < share < FALSE_CLAIMS_PER_YEAR + 0.005
+
+
+@given(st.floats(1, 60), st.floats(1.5, 1e6))
+def test_it_lies_between_the_normal_and_students_t_of_a_look_at_a_time(days, freedom):
+    normal, found = quantile_of_all_looks(days), quantile_of_all_looks(days, freedom)
+    assert normal <= found + 1e-9
+    assert found < 1.02 * t.isf(norm.sf(normal), max(freedom * 0.9, 1.0))  # freedom is rounded down
+
+
+@given(st.floats(1, 60), st.floats(1.5, 300))
+def test_shorter_windows_and_fewer_degrees_of_freedom_ask_for_more(days, freedom):
+    found = quantile_of_all_looks(days, freedom)
+    assert found >= quantile_of_all_looks(2 * days, freedom) - 1e-9
+    assert found >= quantile_of_all_looks(days, 2 * freedom) - 1e-9
