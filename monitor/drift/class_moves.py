@@ -30,11 +30,13 @@ class ClassMoves(NamedTuple):
             class.
         fell: the same.
         shares: shares of the actual classes, (classes,).
+        had_cases: classes of which there was a case before, (classes,).
     """
 
     rose: BoolArray
     fell: BoolArray
     shares: BoolArray
+    had_cases: BoolArray
 
     @property
     def worse(self) -> BoolArray:
@@ -42,11 +44,13 @@ class ClassMoves(NamedTuple):
 
         Cases of another class are mistaken for it more often, or its own are recognised less
         often. Where the threshold of a class slides, the one becomes better as the other becomes
-        worse.
+        worse. A class without a case before is predicted neither worse nor better than before: if
+        it takes cases of another class, that one is recognised less often.
         """
         own = np.eye(len(self.rose), dtype=np.bool_)
         worse = np.where(own, self.fell, self.rose).any(axis=1)
-        return np.asarray(worse & ~np.where(own, self.rose, self.fell).any(axis=1))
+        better = np.where(own, self.rose, self.fell).any(axis=1)
+        return np.asarray(worse & ~better & self.had_cases)
 
     def __bool__(self) -> bool:
         """Whether anything certainly moved."""
@@ -73,7 +77,12 @@ def class_moves(before: Int64Array, after: Int64Array, *, certain: float) -> Cla
     for predicted, actual in zip(*np.nonzero(p_values < certain), strict=True):
         moved = _changes(*(taken_for(side, predicted, actual) for side in (before, after)))
         found[predicted, actual] = _beyond_tolerance(moved) * found.size < certain
-    return ClassMoves(found & (deviate > 0), found & (deviate < 0), _shares(before, after, certain))
+    return ClassMoves(
+        rose=found & (deviate > 0),
+        fell=found & (deviate < 0),
+        shares=_shares(before, after, certain),
+        had_cases=np.asarray(before.any(axis=(0, 1))),
+    )
 
 
 def taken_for(matrix: Int64Array, predicted: int, actual: int) -> ConfusionCounts:

@@ -40,3 +40,23 @@ def test_what_days_may_scatter_by_is_no_move() -> None:
     slight = BEFORE * 100 + [[-1500, 0, 0], [1500, 0, 0], [0, 0, 0]]
     assert confusion_changes(BEFORE * 100, slight).rose.any()
     assert not class_moves(BEFORE * 100, slight, certain=0.01)
+
+
+def test_a_class_that_is_new_is_not_predicted_worse_than_before() -> None:
+    """A class that was renamed took its confusions along, and was called worse."""
+    gone = np.pad(BEFORE, ((0, 0), (0, 1), (0, 1)))
+    renamed = gone.copy()
+    renamed[:, 3], renamed[:, 2] = gone[:, 2], 0
+    renamed[..., 3], renamed[..., 2] = renamed[..., 2], 0
+    found = class_moves(gone, renamed, certain=0.01)
+    assert np.argwhere(found.rose).tolist() == [[3, 0], [3, 1]]
+    assert not found.worse.any()
+
+
+def test_a_class_that_loses_cases_to_a_new_one_is_predicted_worse() -> None:
+    before = np.pad(BEFORE, ((0, 0), (0, 1), (0, 1)))
+    after = before.copy()
+    after[:, 0, 0] -= 90
+    after[:, 3, 0] += 90
+    found = class_moves(before, after, certain=0.01)
+    assert found.worse.tolist() == [True, False, False, False]
