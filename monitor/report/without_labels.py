@@ -140,7 +140,7 @@ def without_labels(snapshot: Snapshot, model: ModelState) -> WithoutLabels | Non
     if reason is None:
         return None
     second = (model.now_ms or 0) // 1000 * 1000
-    event = {"type": "label", "id": _ID, "ts": format_time(second), "label": 1}
+    event = {"type": "label", "id": _ID, "ts": format_time(second), "label": _a_class(model)}
     return WithoutLabels(
         reason=reason,
         text=_text(model, made, reason),
@@ -148,6 +148,12 @@ def without_labels(snapshot: Snapshot, model: ModelState) -> WithoutLabels | Non
         lost=_lost(snapshot.labels),
         send=() if reason == "too_recent" else (json.dumps(event), _MAPPING),
     )
+
+
+def _a_class(model: ModelState) -> int | str:
+    """Return a class that a label may have."""
+    report = model.classes.get("all")
+    return report.names[0] if report is not None and report.names else 1
 
 
 def _has_metric(window: Window, row: int) -> bool:
@@ -205,7 +211,8 @@ def _so_far(lifetime: Window, model: ModelState) -> Iterator[str]:
         ends = [bound[model.row] for bound in lifetime.metrics[name]]
         if all(map(math.isfinite, ends)):
             estimate, lower, upper = (short(float(end), 2) for end in ends)
-            shown.append(f"{METRIC_WORDS[name].words} {estimate} ({lower} to {upper})")
+            words = "accuracy" if model.classes else METRIC_WORDS[name].words
+            shown.append(f"{words} {estimate} ({lower} to {upper})")
     if shown:
         yield (
             f"Of all {model.matched:,} labelled so far (labels that arrive early are "
@@ -214,6 +221,16 @@ def _so_far(lifetime: Window, model: ModelState) -> Iterator[str]:
 
 
 def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    if not model.classes:
+        yield from _by_predictions(snapshot, model)
+    delay = label_delay(snapshot, model)
+    if delay is not None and delay.most_within_seconds is not None:
+        most = duration_text(delay.most_within_seconds)
+        yield f"99 of 100 labels that came took less than {most}."
+
+
+def _by_predictions(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    """Yield what the predictions of a model of two classes show."""
     rates = [
         f"{short(rate, 3)} over the last {window.name}"
         for window in snapshot.windows_of(model)
@@ -230,10 +247,6 @@ def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     elif model.watched.predictions.known:
         yield "The rate of flagged cases and the scores are within the model's usual range."
     yield from _estimates(model)
-    delay = label_delay(snapshot, model)
-    if delay is not None and delay.most_within_seconds is not None:
-        most = duration_text(delay.most_within_seconds)
-        yield f"99 of 100 labels that came took less than {most}."
 
 
 def _estimates(model: ModelState) -> Iterator[str]:

@@ -111,3 +111,26 @@ def test_top_prints_what_is_known_and_a_line_to_send():
     assert 'Send: {"type": "label"' in text
     assert max(map(len, lines)) <= 80
     assert json.loads(answered(predictions(10)).models[0].without_labels.send[0])["label"] == 1
+
+
+@pytest.mark.parametrize("classes", [["card", "loan", "other"], "learned"])
+def test_of_many_classes_nothing_is_flagged_and_the_label_to_send_is_a_class(classes):
+    names = ["card", "loan", "other"]
+    made = [{**one, "prediction": names[number % 3]} for number, one in enumerate(predictions(20))]
+    come = [{**one, "label": "card"} for one in labels(made, 8)]
+    model = {"classes": classes, "label_timeout": "3d", "maturity": "6h"}
+    config = Config(models={"m": model}, windows=["1d", "7d"])
+    never, stopped = (
+        status_answer(fed(Monitor(config), records).snapshot(), limit=1).models[0].without_labels
+        for records in (made, sorted(made + come, key=lambda one: one["ts"]))
+    )
+    assert never.reason == "expired"
+    assert never.known == ()
+    assert stopped.reason == "stopped"
+    so_far, delays = stopped.known
+    assert so_far.startswith("Of all 400 labelled so far")
+    assert "accuracy .34" in so_far
+    assert delays.startswith("99 of 100 labels that came took less than")
+    decoder = Decoder(DecodeSettings.from_config(Config(models={"m": {"classes": names}})))
+    batch = decoder.decode_lines(never.send[0].encode() + b"\n", source="test", first_line=1)
+    assert (len(batch.labels), len(batch.rejected)) == (1, 0)
