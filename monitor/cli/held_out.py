@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from monitor.cli.mapped_files import RecordedFeed, mappings_of
 from monitor.cli.output import tell
+from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.usable import rejected_text
 from monitor.cli.written_reference import is_written_reference, written_references
 from monitor.config import Config, ModelConfig, Reference
+from monitor.config.classes import LearnedNames
 from monitor.config.mapping import FixedValue, MappedRecords
 from monitor.config.quantities import count_of
 from monitor.counts import ConfusionCounts, Outcome
@@ -26,6 +28,7 @@ from monitor.feeds.mapping.written import Notation, notation_for
 from monitor.snapshot import ModelState, Snapshot
 
 _COLUMN = "COLUMN"
+_POSITIVE = "--positive prediction=VALUE --positive label=VALUE"
 _SHOWN = 12
 """Columns that an error names at most."""
 
@@ -85,6 +88,7 @@ def read_held_out(
         counts = written_references(path).items()
         return tuple(HeldOut(name, one, int(one.total)) for name, one in counts)
     _check_configured(config)
+    _check_recorded(config, path, given)
     counting = _counting(config, threshold)
     ((_, configured),) = mappings_of([path], config, given)
     notation = notation_for(configured, command)
@@ -103,7 +107,7 @@ def read_held_out(
         tell(f"{path}: {text}")
     many = [model for model in snapshot.models if model.classes and _made(model)]
     for model in many:
-        tell(f"{model.name}: left out: {_of_many(len(model.classes['all'].names))}")
+        tell(f"{model.name}: left out: {_of_many(model.classes['all'].names)}")
     found = tuple(_models(path, snapshot, notation))
     if many and not found:
         raise FeedError(f"{path}: has predictions of models of more than two classes only")
@@ -155,18 +159,33 @@ def _counting(config: Config, threshold: float | None) -> Config:
     return Config(models=models, defaults=plain(config.defaults), pane="1d", windows=["1d"])
 
 
-def _check_configured(config: Config) -> None:
-    """Refuse a configuration of models of more than two classes alone."""
-    models = config.models or {"defaults": config.defaults}
+def _check_recorded(config: Config, path: str, given: MappedRecords | None) -> None:
+    """Refuse a file of a model that nobody has configured, and that has more than two classes."""
+    found = with_recorded_classes(config, [path], given)
+    if found is not config:
+        _check_configured(found, f"; if it has two, write {_POSITIVE}")
+
+
+def _check_configured(config: Config, ending: str = "") -> None:
+    """Refuse a configuration of models of more than two classes alone.
+
+    Args:
+        config: the configuration.
+        ending: of the message.
+    """
+    models = config.models or {"": config.defaults}
     if all(model.has_many_classes for model in models.values()):
         name, model = next(iter(models.items()))
-        raise UsageError(f"reference: model {name!r} {_of_many(len(model.classes))}")
+        one = f"model {name!r}" if name else "this one"
+        raise UsageError(f"reference: {one} {_of_many(model.classes)}{ending}")
 
 
-def _of_many(classes: int) -> str:
+def _of_many(classes: tuple[str, ...]) -> str:
+    learned = isinstance(classes, LearnedNames)
+    has = "learns its classes" if learned else f"has {len(classes)} classes"
     return (
-        f"has {classes} classes, and a file is the reference of models of two only; let it be a "
-        "time: reference.first, .window or .trailing"
+        f"{has}, and a file is the reference of models of two only; let it be a time: "
+        "reference.first, .window or .trailing"
     )
 
 

@@ -223,6 +223,27 @@ def test_a_file_is_no_reference_of_many_classes(capsys, tmp_path, command):
     assert "positive" not in error
 
 
+def test_a_file_is_no_reference_of_a_model_that_learns_its_classes(capsys, tmp_path):
+    path, config = tmp_path / "held.csv", tmp_path / "monitor.yaml"
+    held().to_csv(path, index=False)
+    config.write_text("models: {mail: {classes: learned}}\n")
+    code, _, error = ran(capsys, "reference", str(path), "-c", str(config))
+    assert code == 2
+    assert "'mail' learns its classes, and a file is the reference of models of two" in error
+
+
+def test_a_file_that_names_three_classes_is_no_reference_without_a_configuration(capsys, tmp_path):
+    """It said to list them in a configuration, which would have been refused, too."""
+    path = tmp_path / "held.ndjson"
+    names = ["card", "loan", "other"]
+    rows = [{"ts": 60 * n, "prediction": names[n % 3], "label": names[n % 2]} for n in range(300)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    code, _, error = ran(capsys, "reference", str(path))
+    assert code == 2
+    assert "this one has 3 classes, and a file is the reference of models of two only" in error
+    assert "if it has two, write --positive prediction=VALUE" in error
+
+
 MIXED = "models: {fraud: {}, claims: {classes: [pay, deny]}, mail: {classes: [card, loan, other]}}"
 OF_MODEL = {"fraud": [0, 1], "claims": ["pay", "deny"], "mail": ["card", "loan", "other"]}
 
