@@ -15,6 +15,8 @@ from monitor.report.printable import one_line
 _CELL, _SMALL_CELL = 34.0, 11.0
 _MOST_WITH_NUMBERS = 8
 """Classes up to which each cell has its number, and each column its name."""
+_MOST_ON_A_PHONE = 16
+"""Classes up to which a whole map can be read on a phone; that of more scrolls there."""
 _LETTER, _SMALL_LETTER = 6.4, 4.9
 _LONGEST = 14
 _HEAD = 16.0
@@ -49,7 +51,7 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     Returns:
         A figure. Cells of many classes have no numbers; all have a title with both names.
     """
-    short = [_short(name) for name in names]
+    short = _short(names)
     large = len(names) <= _MOST_WITH_NUMBERS
     cell = _CELL if large else _SMALL_CELL
     letter = _LETTER if large else _SMALL_LETTER
@@ -58,8 +60,9 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     upright = large and max(map(len, short)) > int((cell - 3) / letter)
     top = left if upright else _HEAD if large else _SMALL_CELL
     side = cell * len(names)
+    scrolls = len(names) > _MOST_ON_A_PHONE
     drawn = h.svg(
-        ".map" if large else ".map.many",
+        ".map" if large else ".map.many" if scrolls else ".map.some",
         viewBox=f"0 0 {n(left + side + 1)} {n(top + side + 1)}",
         role="img",
         aria_label=f"{shown.title}: {len(names)} actual classes by predicted class",
@@ -75,7 +78,7 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
             for j in range(len(names))
         ),
     ]
-    if large:
+    if not scrolls:
         return h.figure(".heat")[h.h3[shown.title], drawn]
     return h.figure(".heat.many")[
         h.h3[shown.title],
@@ -160,6 +163,14 @@ def _number(value: float, *, signed: bool) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _short(name: str) -> str:
-    name = one_line(name)
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+def _short(names: Sequence[str]) -> list[str]:
+    """Return names cut at the end, or in the middle where two would be alike."""
+    whole = [one_line(name) for name in names]
+    cut = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in whole]
+    middle = _LONGEST // 2
+    return [
+        f"{name[: middle - 1]}…{name[-middle:]}"
+        if name != short and cut.count(short) > 1
+        else short
+        for name, short in zip(whole, cut, strict=True)
+    ]

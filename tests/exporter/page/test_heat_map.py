@@ -63,6 +63,20 @@ def test_cells_of_many_classes_have_titles_and_no_numbers(size: int, numbers: ob
     assert "<long>" not in text
 
 
+@pytest.mark.parametrize(("size", "scrolls"), [(8, False), (9, False), (16, False), (17, True)])
+def test_maps_of_up_to_sixteen_classes_need_no_scrolling(size: int, scrolls: object) -> None:
+    names = [f"class-{number}" for number in range(size)]
+    text = str(heat_map(names, HeatMap("Reference", "before", np.full((size, size), 1 / size))))
+    assert ("scroll" in text) is scrolls
+
+
+def test_long_names_that_begin_alike_are_cut_in_the_middle() -> None:
+    names = ("category/sub-01", "category/sub-02", "mortgage_refinancing", "card")
+    text = str(heat_map(names, HeatMap("Reference", "before", np.full((4, 4), 0.25))))
+    for short in ("catego…/sub-01", "catego…/sub-02", "mortgage_refi…", "card"):
+        assert text.count(f">{short}</text>") == 2
+
+
 def status(stream: ClassStream) -> ModelStatus:
     (model,) = status_answer(stream.applied().snapshot(), limit=1).models
     return model

@@ -46,3 +46,17 @@ def test_on_a_phone_the_parts_of_a_change_have_the_rest_of_the_line(browser, thi
     cell = page.locator(".classes tbody tr").first.locator("td").last.bounding_box()
     assert cell["width"] > 0.6 * row["width"]
     assert cell["x"] + cell["width"] == pytest.approx(row["x"] + row["width"], abs=1)
+
+
+def test_on_a_phone_every_column_of_ten_classes_is_on_the_screen(browser):
+    """Four of ten were beyond its edge, with the cell that changed."""
+    with served(ClassStream(classes=10, a_day=60, days=32).applied()) as url:
+        page = browser.page("phone")
+        page.goto(url)
+        ends = page.evaluate(
+            "[...document.querySelectorAll('.heat-cell')].map(e => e.getBoundingClientRect())"
+            ".map(box => [box.width, box.right])"
+        )
+    assert len(ends) == 3 * 100
+    assert min(width for width, _ in ends) > 12
+    assert max(right for _, right in ends) < SIZES["phone"]["width"]
