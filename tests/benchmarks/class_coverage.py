@@ -95,7 +95,7 @@ def coverage_of(setting: Setting, draws: int, rng: np.random.Generator) -> dict[
 
 def main() -> None:
     """Simulate, and print the mean and the least of each metric."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0].replace("%", "%%"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=1_000, help="draws a setting")
     parser.add_argument("--seed", type=int, default=20_261_123)
     options = parser.parse_args()

@@ -186,7 +186,7 @@ def table(title: str, rows: list[dict[str, float]]) -> str:
 
 def main() -> None:
     """Compute, simulate, and print the three tables."""
-    parser = argparse.ArgumentParser(description="Coverage of the 95 %% intervals.")
+    parser = argparse.ArgumentParser(description="Coverage of the 95 % intervals.")
     parser.add_argument("--draws", type=int, default=3_000, help="draws a setting")
     parser.add_argument("--seed", type=int, default=20_261_121)
     options = parser.parse_args()
