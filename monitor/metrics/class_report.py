@@ -60,6 +60,7 @@ class ClassReport:
         whole: `WHOLE`, single numbers.
         averages: over the classes, single numbers, by kind (`macro`, `weighted`) and metric
             (`precision`, `recall`, `f1`). `OTHER_VALUE` of learned names is no class among them.
+        learned: the names are those that the model has learned so far.
     """
 
     names: tuple[str, ...]
@@ -69,6 +70,7 @@ class ClassReport:
     metrics: Mapping[str, Limits]
     whole: Mapping[str, Limits]
     averages: Mapping[tuple[str, str], Limits]
+    learned: bool
 
 
 def class_report(
@@ -85,8 +87,8 @@ def class_report(
     counts = one_against_rest(matrix)
     shown = np.zeros_like(matrix) if withheld else matrix
     of_shown = one_against_rest(shown)
-    among = None
-    if isinstance(names, LearnedNames):
+    among, learned = None, isinstance(names, LearnedNames)
+    if learned:
         among = np.array([name != OTHER_VALUE for name in names])
     averages = class_averages(shown, among)
     return ClassReport(
@@ -103,6 +105,7 @@ def class_report(
             name: Limits(averages[name], *average_interval(shown, *name, LEVEL, among))
             for name in AVERAGES
         },
+        learned=learned,
     )
 
 

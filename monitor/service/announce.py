@@ -79,8 +79,11 @@ def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
 
 def _classes(model: ModelState, old: ModelState | None) -> Iterator[str]:
     """Return lines on classes that a model has learned."""
-    before = () if old is None else _names(old)
-    new = [] if old is None else [name for name in _names(model) if name not in before]
+    report = next(iter(model.classes.values()), None)
+    if report is None or not report.learned:
+        return
+    before = set() if old is None else {n for one in old.classes.values() for n in one.names}
+    new = [name for name in report.names if name not in before]
     if OTHER_VALUE in new:
         new.remove(OTHER_VALUE)
         yield (
@@ -89,10 +92,6 @@ def _classes(model: ModelState, old: ModelState | None) -> Iterator[str]:
         )
     if new:
         yield f"{model.name}: new among the predicted classes: {', '.join(new)}"
-
-
-def _names(model: ModelState) -> tuple[str, ...]:
-    return next((report.names for report in model.classes.values()), ())
 
 
 def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:

@@ -3,6 +3,7 @@ import math
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from prometheus.snapshots import snapshot, watched
 
 from monitor.config import Config
@@ -135,3 +136,14 @@ def test_classes_that_a_model_learns_are_announced():
         [],
     ]
     assert list(announcements(Monitor(config).snapshot(), states[0])) == []
+
+
+@pytest.mark.parametrize("classes", ["learned", ["card", "loan", "other"]])
+def test_the_first_classes_of_a_model_that_events_name_are_announced(classes):
+    config = Config(defaults={"classes": classes})
+    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+    before = monitor.snapshot()
+    made = {"type": "prediction", "model": "mail", "id": "p", "ts": 0, "prediction": "card"}
+    monitor.apply(decoder.decode_lines(json.dumps(made).encode(), source="events"))
+    lines = ["mail: new among the predicted classes: card"] if classes == "learned" else []
+    assert list(announcements(before, monitor.snapshot())) == lines
