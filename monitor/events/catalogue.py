@@ -260,7 +260,7 @@ class Catalogue:
 
         A model that is no longer configured is dropped. So is a model whose segments or
         clock have changed, whose labels are weighted now or no longer, or which has other
-        classes than before, but for further ones at the end: it starts empty.
+        classes (see `with_counts_of`), but for further ones at the end: it starts empty.
 
         Args:
             state: of an earlier run.

@@ -7,11 +7,16 @@ come: what was added to one series must be taken off the same one. Later it may 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.config.classes import LearnedNames
 from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE, VERSION_KEY
 from monitor.events.renumbering import State
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
+
+_TWO = "two_classes"
+"""Key of the names of two classes in a state; none where they are 0 and 1."""
 
 
 class CountedValues:
@@ -154,13 +159,24 @@ def with_counts_of(setting: ModelConfig, saved: State) -> ModelConfig | None:
         saved: the name of the model, and what `counted_by` returned for these counts.
 
     Returns:
-        The settings; where the model learns its classes, with the saved ones.
+        The settings; where the model learns its classes, with the saved ones. Two classes mean
+        another thing where a name of one is now that of the other.
     """
     names = saved.get("classes")
     if names is not None and isinstance(setting.classes, LearnedNames):
         setting = setting.model_copy(update={"classes": LearnedNames(names)})
-    meant = counted_by(setting, None if names is None else len(names))
-    return setting if {"name": saved["name"], **meant} == saved else None
+    if _is_turned_round(setting, saved.get(_TWO, [])):
+        return None
+    meant = {"name": saved["name"], **counted_by(setting, None if names is None else len(names))}
+    meant.pop(_TWO, None)
+    return setting if meant == {key: saved[key] for key in saved if key != _TWO} else None
+
+
+def _is_turned_round(setting: ModelConfig, saved: Sequence[str]) -> bool:
+    """Return whether a name of one of two classes is now that of the other one."""
+    if not saved or len(setting.classes) != len(saved):
+        return False
+    return setting.classes[0] == saved[1] or setting.classes[1] == saved[0]
 
 
 def counted_by(setting: ModelConfig, most: int | None = None) -> State:
@@ -170,10 +186,12 @@ def counted_by(setting: ModelConfig, most: int | None = None) -> State:
         setting: of the model.
         most: of its classes, as many at most; None for all.
     """
+    # No names are left out, as in states from before classes had some.
+    key, names = "classes" if setting.has_many_classes else _TWO, list(setting.classes[:most])
+    of_classes = {key: names} if names or setting.has_many_classes else {}
     return {
         "segments": list(setting.segments),
         "clock": str(setting.clock),
         "weighted": setting.labelling is Labelling.WEIGHTED,
-        # Left out of binary models, as in states from before classes had names.
-        **({"classes": list(setting.classes[:most])} if setting.has_many_classes else {}),
+        **of_classes,
     }

@@ -196,6 +196,29 @@ def test_classes_that_change_start_the_model_empty_and_leave_the_others() -> Non
 
 
 @pytest.mark.parametrize(
+    ("names", "counted"),
+    [
+        (["fine", "fraud"], 1),
+        (["ok", "fraud"], 1),
+        ([], 1),
+        (["fraud", "fine"], 0),
+        (["fraud", "theft"], 0),
+        (["fine", "fraud", "theft"], 0),
+    ],
+)
+def test_two_classes_that_are_turned_round_start_the_model_empty(
+    names: list[str], counted: int
+) -> None:
+    """Its true positives went on as those of the other class."""
+    outcome = {"type": "outcome", "model": "fraud", "ts": 5, "prediction": "fraud"}
+    state = fed([{**outcome, "label": "fraud"}]).state()
+    models = {**CONFIG.models, "fraud": {"classes": names}}
+    restored = Monitor(Config(models=models, windows=["1h", "1d", "7d"]), state).snapshot()
+    row = next(model.row for model in restored.models if model.name == "fraud")
+    assert restored.lifetime.counts.total[row] == counted
+
+
+@pytest.mark.parametrize(
     ("fields", "detail"),
     [
         (
