@@ -189,7 +189,7 @@ def test_versions_sum_to_the_totals_and_no_count_is_below_zero(seed, clock):
     assert len(names) > 3
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @example(1011, [15, 212], 3)
 @example(1175, [183, 146, 239, 7], 4)
 @given(st.integers(0, 1 << 30), st.lists(st.integers(0, 400), max_size=8), st.integers(2, 4))
@@ -199,7 +199,7 @@ def test_which_version_has_a_series_does_not_depend_on_batches(seed, cuts, most)
     assert not [*differences(known_by(found), known_by(by_one))]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 1 << 30), st.integers(0, 400))
 def test_which_version_has_a_series_does_not_depend_on_restarts(seed, at):
     lines, config = lines_of(deployed_at_random(Random(seed))), config_of(most=3)

@@ -74,6 +74,8 @@ KINDS = {
 def test_whatever_the_keys_are_each_is_found_where_it_was_put(kind, batch, compiled):
     keys = _distinct(KINDS[kind](2_000 if kind == "one group" else 8_000))
     keys = keys[: {1: 700, 7: 2_100}.get(batch)]
+    if not compiled and batch < 500:  # a second for each thousand of keys that fall in one place
+        keys = keys[: len(keys) // 3]
     rows = Rows(compiled=compiled)
     for first in range(0, len(keys), batch):
         part = keys[first : first + batch]
