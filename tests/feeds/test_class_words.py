@@ -118,6 +118,18 @@ def test_each_model_reads_them_by_its_own_classes(
 
 
 @KERNELS
+def test_a_label_that_names_its_model_reads_them_as_that_model_does(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    path = tmp_path / "events.csv"
+    rows = [f"prediction,{row},0,many,{said},\n" for row, (said, _) in enumerate(ROWS)]
+    rows += [f"label,{row},60,many,,{was}\n" for row, (_, was) in enumerate(ROWS)]
+    path.write_text("type,id,ts,model,prediction,label\n" + "".join(rows))
+    found = counted(path, {"many": {"classes": [*WORDS]}, "two": {}}, None, kernel)
+    assert matrix_of(found.models[0]) == MATRIX
+
+
+@KERNELS
 def test_a_label_beside_a_binary_model_reads_them_as_classes_1_and_0(
     kernel: Kernel, tmp_path: Path
 ) -> None:

@@ -39,7 +39,7 @@ class ClassTexts:
     """Reads the classes of records whose cells are text, once the other fields are read.
 
     The words true and false are names where the model of the record has more than two classes, and
-    1 and 0 where it has two. A label names no model: they are names where no model has two.
+    1 and 0 where it has two. In a label that names no model they are names where no model has two.
 
     Args:
         settings: the models and their classes.
@@ -70,4 +70,4 @@ class ClassTexts:
     def _has_names(self, fields: dict[str, Any]) -> bool:
         name = fields.get("model") or self._settings.only_model
         model = self._settings.fields_of(name) if isinstance(name, str) else None
-        return "prediction" in fields and model is not None and are_many(model.classes)
+        return model is not None and are_many(model.classes)
