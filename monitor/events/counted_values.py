@@ -159,17 +159,37 @@ def with_counts_of(setting: ModelConfig, saved: State) -> ModelConfig | None:
         saved: the name of the model, and what `counted_by` returned for these counts.
 
     Returns:
-        The settings; where the model learns its classes, with the saved ones. Two classes mean
-        another thing where a name of one is now that of the other.
+        The settings; where the model learns its classes, with the saved ones.
     """
-    names = saved.get("classes")
-    if names is not None and isinstance(setting.classes, LearnedNames):
-        setting = setting.model_copy(update={"classes": LearnedNames(names)})
+    return None if changed_meaning(setting, saved) else _with_learned(setting, saved)
+
+
+def changed_meaning(setting: ModelConfig, saved: State) -> list[str]:
+    """Return what has changed since counts were saved, so that they mean another thing.
+
+    Args:
+        setting: of a model, as configured.
+        saved: the name of the model, and what `counted_by` returned for these counts.
+
+    Returns:
+        Keys of `counted_by`; none where the counts go on. Two classes mean another thing where a
+        name of one is now that of the other.
+    """
     if _is_turned_round(setting, saved.get(_TWO, [])):
-        return None
-    meant = {"name": saved["name"], **counted_by(setting, None if names is None else len(names))}
-    meant.pop(_TWO, None)
-    return setting if meant == {key: saved[key] for key in saved if key != _TWO} else None
+        return ["classes"]
+    names = saved.get("classes")
+    most = None if names is None else len(names)
+    meant = {"name": saved["name"], **counted_by(_with_learned(setting, saved), most)}
+    keys = (meant.keys() | saved.keys()) - {_TWO}
+    return sorted(key for key in keys if meant.get(key) != saved.get(key))
+
+
+def _with_learned(setting: ModelConfig, saved: State) -> ModelConfig:
+    """Return settings with the saved classes, where the model learns them."""
+    names = saved.get("classes")
+    if names is None or not isinstance(setting.classes, LearnedNames):
+        return setting
+    return setting.model_copy(update={"classes": LearnedNames(names)})
 
 
 def _is_turned_round(setting: ModelConfig, saved: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@
     queries.py        queries of other threads, answered by the loop
     reloads.py        reloads of the configuration: as a whole, or not at all
     changes.py        which changes need no restart
+    changed_models.py  which models start anew under a changed configuration
     listeners.py      checks which listeners are open to other machines
     announce.py       messages on changed verdicts and new detections
 

@@ -21,6 +21,7 @@ from monitor.events.keys import PUBLIC_SEED
 from monitor.events.renumbering import State
 from monitor.feeds.source import Position, Source
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+from monitor.service.changed_models import changed_models
 from monitor.service.checkpoint_readings import WrittenCheckpoint, checkpoint_readings
 from monitor.service.event_clock import EventClock
 from monitor.service.forwarder import Forwarder
@@ -156,6 +157,8 @@ class Checkpointer:
             return
         found, self._found = self._found, None
         self._say(self._resuming)
+        for line in changed_models(self._config, found["engine"]["catalogue"]["models"]):
+            self._say(line)
         stored = found["positions"].keys() - {JOURNAL}
         fed = {source.identity for source in sources} - {JOURNAL}
         if stored and fed and not stored & fed:

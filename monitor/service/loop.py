@@ -13,6 +13,7 @@ from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds.source import JournaledSource, SharedSource, Source
 from monitor.service.announce import announcements
+from monitor.service.changed_models import changed_models
 from monitor.service.changes import Reloadable, concerns_engine, restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
@@ -221,11 +222,15 @@ class Service:
         if self._state_watch is not None:
             self._state_watch.remind()
         apply_each = [each.prepare(config) for each in self._reloadables]
-        monitor = self._monitor
+        monitor, changed = self._monitor, list[str]()
         if concerns_engine(self._config, config):
-            monitor = Monitor(config, monitor.state())
+            state = monitor.state()
+            monitor = Monitor(config, state)
+            changed = list(changed_models(config, state["catalogue"]["models"]))
         for apply in apply_each:
             apply()
+        for line in changed:
+            self._say(line)
         self._config, self._monitor = config, monitor
         if self._checkpointer is not None:
             self._checkpointer.reconfigure(config)

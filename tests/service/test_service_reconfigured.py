@@ -154,6 +154,39 @@ def test_a_reload_is_a_restart_without_the_gap(start, changes):
     assert found[0]["records"] == 2600
 
 
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        ({"models": {"m": {"threshold": 0.8, "segments": ["k"]}}}, []),
+        (
+            {"models": {"m": {"threshold": 0.5, "labelling": "weighted"}}},
+            ["segments and labelling changed: models start anew, without their counts: m"],
+        ),
+        (
+            {"models": {"m": {"classes": ["no", "yes", "open"]}}},
+            ["classes and segments changed: models start anew, without their counts: m"],
+        ),
+        (
+            {"models": {"n": {"threshold": 0.5}}},
+            ["models are no longer configured, and their counts are left out: m"],
+        ),
+    ],
+)
+def test_models_that_start_anew_are_named(start, changes, lines):
+    reported = {}
+    for name in ("reloaded", "restarted"):
+        service = start(name)
+        service.keep(events(0, 10))
+        service.counted()
+        if name == "reloaded":
+            assert service.reload(**changes) is None
+        else:
+            service.stop()
+            service = start(name, **changes)
+        reported[name] = [line for line in service.reported if "counts" in line]
+    assert reported == {"reloaded": lines, "restarted": lines}
+
+
 def test_events_queued_before_a_reload_are_read_by_the_new_settings(start):
     """So that a crash after it reads the journal to the same counts."""
     service = start("live")
