@@ -44,18 +44,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip tests marked `dev` without their packages, and tests marked `slow` outside CI."""
+    """Skip tests marked `dev` without their packages, and those marked `slow` without `--slow`."""
     for mark in item.iter_markers("dev"):
         for package in mark.args:
             if find_spec(package) is None:
                 pytest.skip(f"needs {package}, a package of the extra dev")
-    if item.get_closest_marker("slow") and not asked_for(item.config, "--slow"):
-        pytest.skip("takes over three seconds of CPU: pytest --slow")
-
-
-def asked_for(config: pytest.Config, option: str) -> bool:
-    """Return whether tests behind an option run: where it is given, and always in CI."""
-    return bool(config.getoption(option) or os.environ.get("CI"))
+    if item.get_closest_marker("slow") and not item.config.getoption("--slow"):
+        pytest.skip("slow: pytest --slow")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -115,7 +110,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.fixture
 def spark(request: pytest.FixtureRequest, system_program: Callable[[str], str]) -> None:
     """Skips what starts a Spark unless it is asked for, or in CI."""
-    if not asked_for(request.config, "--spark"):
+    if not (request.config.getoption("--spark") or os.environ.get("CI")):
         pytest.skip("starts a Spark, a minute of CPU each: pytest --spark")
     system_program("java")
     system_program("ps")

@@ -53,6 +53,7 @@ def test_a_slide_is_the_thresholds_and_a_worse_model_behind_the_same_one_is_the_
     assert worse.curve.points < -0.02
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_between_days() -> None:
     rng, held = np.random.default_rng(0), []
     exact = reference_of(14)
@@ -84,6 +85,7 @@ def test_without_a_rate_or_days_nothing_is_made_up() -> None:
     assert np.isnan([one_day.threshold.lower_points, one_day.curve.upper_points]).all()
 
 
+@pytest.mark.slow
 def test_a_null_of_few_positives_is_not_split_and_one_of_more_seldom_excludes_nothing() -> None:
     assert curve_parts(reference_of(14), window(1.7, size=199), window(1.7)) is None
     rng, wrong, drawn = np.random.default_rng(1), [], reference_of(14)

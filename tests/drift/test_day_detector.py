@@ -26,7 +26,14 @@ def of(reference, threshold=THRESHOLD):
     return DayDetector(reference=reference.sum(), days=reference.shape[-1], threshold=threshold)
 
 
-@pytest.mark.parametrize(("sd", "rho"), [(0.0, 0.0), (0.3, 0.0), (0.3, 0.5)])
+@pytest.mark.parametrize(
+    ("sd", "rho"),
+    [
+        pytest.param(0.0, 0.0, marks=pytest.mark.slow),
+        pytest.param(0.3, 0.0, marks=pytest.mark.slow),
+        (0.3, 0.5),
+    ],
+)
 def test_false_alarms_stay_within_the_budget(sd, rho):
     rng, count, years = np.random.default_rng(1), 0, 60
     for _ in range(years):

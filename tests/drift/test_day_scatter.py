@@ -117,7 +117,14 @@ def test_days_of_one_level_are_hardly_ever_divided():
     assert np.mean(divided) <= 0.1
 
 
-@pytest.mark.parametrize(("sd", "rho"), [(0.0, 0.0), (0.3, 0.0), (0.3, 0.5)])
+@pytest.mark.parametrize(
+    ("sd", "rho"),
+    [
+        pytest.param(0.0, 0.0, marks=pytest.mark.slow),
+        pytest.param(0.3, 0.0, marks=pytest.mark.slow),
+        (0.3, 0.5),
+    ],
+)
 def test_a_model_as_ever_is_seldom_called_worse_or_better(sd, rho):
     rng, wrong = np.random.default_rng(11), []
     for _ in range(150):

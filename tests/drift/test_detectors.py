@@ -289,7 +289,9 @@ def test_days_that_scatter_widen_the_tolerance() -> None:
     assert [bool(d.update(pane)) for _ in range(20) for d in (tight, wide)][-2:] == [True, False]
 
 
-@pytest.mark.parametrize("name", ["ADWIN", "PageHinkley", "KSWIN"])
+@pytest.mark.parametrize(
+    "name", ["ADWIN", "PageHinkley", pytest.param("KSWIN", marks=pytest.mark.slow)]
+)
 def test_rivers_detectors_follow_the_same_protocol(name: str) -> None:
     options = {"threshold": 20.0} if name == "PageHinkley" else {}
     detector = RiverDetector(name, **options)

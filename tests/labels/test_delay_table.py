@@ -58,6 +58,7 @@ def test_by_the_time_of_labels_a_steady_stream_is_right():
     assert recall == pytest.approx(RECALL, abs=0.025)
 
 
+@pytest.mark.slow
 def test_by_the_time_of_labels_growth_reads_as_lower_precision_and_decides_nothing():
     events = stream(DAYS, 2 * PER_DAY, 32, **SLOW)
     chosen = np.random.default_rng(1).random(len(events.time)) < 1.02 ** (events.time / DAY - DAYS)
@@ -70,6 +71,7 @@ def test_by_the_time_of_labels_growth_reads_as_lower_precision_and_decides_nothi
     assert Verdict.PREVALENCE_SHIFT not in {v.verdict for v in watched.verdicts.values()}
 
 
+@pytest.mark.slow
 def test_by_the_time_of_labels_rarer_positives_are_seen_late():
     halved = ten_days_ago(PREVALENCE, PREVALENCE / 2)
     found = snapshots(stream(DAYS, PER_DAY, 33, prevalence=halved, **SLOW), (DAYS,), clock="label")
@@ -77,6 +79,7 @@ def test_by_the_time_of_labels_rarer_positives_are_seen_late():
     assert counted(found)[0] - truth == pytest.approx(0.159, abs=0.04)
 
 
+@pytest.mark.slow
 def test_by_the_time_of_labels_a_fall_of_recall_is_seen_late():
     fallen = ten_days_ago(RECALL, 0.5)
     found = snapshots(stream(DAYS, PER_DAY, 34, recall=fallen, **SLOW), (DAYS,), clock="label")
@@ -96,7 +99,9 @@ def test_labelled_so_far_and_silence_so_far_are_far_too_low_and_nothing_is_publi
         Config(defaults={"labelling": "negatives_by_timeout", "maturity": "7d"})
 
 
-@pytest.mark.parametrize(("age", "bias"), [("30d", -0.07), ("60d", -0.017)])
+@pytest.mark.parametrize(
+    ("age", "bias"), [("30d", -0.07), pytest.param("60d", -0.017, marks=pytest.mark.slow)]
+)
 def test_a_cut_off_is_too_low_as_counted_and_right_as_published(age, bias):
     # The longest delays show after a hundred days: what looks there say is settled.
     found = snapshots(steady(), ENDS[1:], maturity=age)

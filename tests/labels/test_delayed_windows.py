@@ -72,6 +72,7 @@ def test_younger_windows_are_corrected_marked_and_unbiased():
         assert estimate.lower[0] < PRECISION < estimate.upper[0]
 
 
+@pytest.mark.slow
 def test_windows_below_half_coverage_are_absent():
     for window, _ in looks(steady(), (120, 150), maturity="5d"):
         assert window.status[0] == "immature"
@@ -81,6 +82,7 @@ def test_windows_below_half_coverage_are_absent():
         assert np.isnan(window.precision_at[1.0].estimate[0])
 
 
+@pytest.mark.slow
 def test_where_the_delay_depends_on_the_prediction_recall_is_corrected_too():
     events = stream(DAYS, 8000, 12, delays=(3, 3, 25, 3))
     found = looks(events, ENDS, maturity="30d")
@@ -91,6 +93,7 @@ def test_where_the_delay_depends_on_the_prediction_recall_is_corrected_too():
     assert abs(biases(found).mean()) <= 0.005
 
 
+@pytest.mark.slow
 def test_growth_does_not_bias_a_corrected_window():
     events = stream(DAYS, 8000, 13, delays=SLOW)
     rng = np.random.default_rng(1)
@@ -102,6 +105,7 @@ def test_growth_does_not_bias_a_corrected_window():
     assert abs(biases(found).mean()) <= 0.015
 
 
+@pytest.mark.slow
 def test_a_prevalence_that_halved_shows_at_once_in_the_corrected_window():
     halved = lambda day: np.where(day < 100, 0.02, 0.01)  # noqa: E731  # a rate by the day
     events = stream(DAYS, 8000, 14, prevalence=halved, delays=SLOW)

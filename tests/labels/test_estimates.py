@@ -74,6 +74,7 @@ def test_positives_that_lag_are_held_back_and_right_once_mature():
     assert all_cover(mature)
 
 
+@pytest.mark.slow
 def test_all_positives_and_few_negatives_need_weights():
     rates = (1, 0.05, 1, 0.05)
     unweighted, _ = seen(rates)

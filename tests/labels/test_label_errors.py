@@ -143,6 +143,7 @@ def diagnosed_while_halved(rates):
     return diagnosed(batches(66, 20_000, 4, halved), rates)
 
 
+@pytest.mark.slow
 def test_rarer_positives_beside_wrong_labels_are_no_worse_model():
     """By labels as they are, recall falls from .64 to .44: a worse model."""
     corrected_monitor, found = diagnosed_while_halved(RATES)
@@ -168,6 +169,7 @@ def test_a_worse_model_beside_wrong_labels_is_found():
     assert 0 <= watched.detections[0].at - 35 * DAY <= 8 * DAY
 
 
+@pytest.mark.slow
 def test_a_diagnosis_names_the_rates_and_labels_too_few_for_them():
     _, found = diagnosed(batches(66, 5_000, 6, steady(0.02), rates=ErrorRates()), RATES)
     notes = " ".join(found.notes)
@@ -288,6 +290,7 @@ def test_verdicts_hold_at_all_rates_within_the_ranges():
     assert "recall" in live.verdicts["28d"].judgement.unknown
 
 
+@pytest.mark.slow
 def test_a_worse_model_is_found_within_ranges():
     made = batches(66, 20_000, 5, steady(0.04), recall=lambda day: RECALL if day < 35 else 0.5)
     monitor, found = diagnosed(made, AROUND)

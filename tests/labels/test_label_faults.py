@@ -46,7 +46,7 @@ def verdicts(events, **settings):
     ("kind", "fault"),
     [
         ("positives lost", LabelFault.POSITIVES_MISSING),
-        ("positives late", LabelFault.POSITIVES_MISSING),
+        pytest.param("positives late", LabelFault.POSITIVES_MISSING, marks=pytest.mark.slow),
         ("all lost", LabelFault.LABELS_MISSING),
     ],
 )

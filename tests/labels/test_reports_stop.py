@@ -59,6 +59,7 @@ def test_reports_that_stop_are_named_at_once_and_nothing_is_laid_to_the_model():
     assert model.watched.prevalence_shift_detected is False
 
 
+@pytest.mark.slow
 def test_when_they_return_it_clears_once_the_windows_are_past_the_gap():
     found, model = verdicts(outage("lost for days"))
     for day in range(STOPPED + 2, BACK + TIMEOUT):
@@ -71,6 +72,7 @@ def test_when_they_return_it_clears_once_the_windows_are_past_the_gap():
     assert model.watched.detections == ()
 
 
+@pytest.mark.slow
 def test_positives_that_grow_rare_by_and_by_are_no_silence():
     found, _ = verdicts(outage("rarer by and by"))
     faults = {fault for by_window in found.values() for _, fault in by_window.values()}

@@ -10,7 +10,7 @@ from monitor.engine import Monitor
 from monitor.prometheus.text import TextWriter
 
 END, WORSE = 40, 20
-LABELLINGS = ["sampled", "weighted"]
+LABELLINGS = ["sampled", pytest.param("weighted", marks=pytest.mark.slow)]
 
 
 def made(labelling, seed, recall=0.8):

@@ -140,6 +140,7 @@ def test_a_trailing_reference_moves_on_with_the_classes() -> None:
     assert versions == {model.watched.reference.version}
 
 
+@pytest.mark.slow
 def test_that_the_accuracy_held_says_nothing_of_classes_that_are_open() -> None:
     model = only_model(ClassStream(classes=12, a_day=900, days=40).applied())
     own = [one.verdicts["7d"].verdict for one in classes_of(model).by_class.values()]
@@ -159,6 +160,7 @@ def test_before_its_reference_a_model_has_no_class_to_compare() -> None:
     assert class_findings(model, "1d") is None
 
 
+@pytest.mark.slow
 def test_the_longest_window_with_compared_classes_decides_while_no_verdict_is_certain() -> None:
     (model,) = ClassStream(classes=12, change="shares", a_day=300).applied().snapshot().models
     assert model.watched.classes is not None
@@ -248,6 +250,7 @@ class RareStream(ClassStream):
         return rates
 
 
+@pytest.mark.slow
 def test_a_confusion_that_certainly_rose_pages_before_the_detectors_alarm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -257,6 +260,7 @@ def test_a_confusion_that_certainly_rose_pages_before_the_detectors_alarm(
     assert not only_model(stream.applied()).watched.degradation_detected
 
 
+@pytest.mark.slow
 def test_a_class_that_pages_by_its_confusions_is_degraded_by_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -316,6 +320,7 @@ def test_a_confusion_from_the_first_day_after_the_reference_may_have_begun_befor
     assert pair.text.endswith(", since on or before 1970-01-29")
 
 
+@pytest.mark.slow
 def test_a_class_that_is_added_at_the_end_keeps_the_counts_and_the_reference() -> None:
     stream = ClassStream(change="confusion")
     monitor = Monitor(stream.config())
@@ -368,6 +373,7 @@ def test_any_other_list_of_classes_starts_the_model_empty(names: list[str]) -> N
     assert not only_model(restored).classes["all"].matrix.any()
 
 
+@pytest.mark.slow
 def test_learned_classes_are_watched_as_listed_ones() -> None:
     stream = ClassStream(change="confusion")
     learned = stream.applied(classes="learned")
@@ -378,6 +384,7 @@ def test_learned_classes_are_watched_as_listed_ones() -> None:
     assert only_model(learned).watched.degradation_detected
 
 
+@pytest.mark.slow
 def test_a_class_that_is_learned_after_the_reference_is_watched_from_then_on() -> None:
     stream = ClassStream(a_day=900, days=16)
     config = stream.config(classes="learned", reference={"first": "7d"})

@@ -127,6 +127,7 @@ def test_a_restored_monitor_goes_on_with_the_same_record(shifted):
     assert nowcasts(restored) == nowcasts(whole)
 
 
+@pytest.mark.slow
 def test_a_model_that_changed_with_prevalence_falls_back_on_its_labels():
     """Recall falls where positives are rarer: label shift errs, and loses its weight."""
     rng = np.random.default_rng(5)
@@ -157,6 +158,7 @@ def test_a_model_that_changed_with_prevalence_falls_back_on_its_labels():
     assert ours <= min(last, shift)
 
 
+@pytest.mark.slow
 def test_lost_labels_withhold_the_estimates_and_teach_nothing():
     monitor, comparisons = Monitor(config()), []
     for day, batch in enumerate(batches(shifting())):

@@ -17,6 +17,11 @@ FAULTS = {
     Degeneracy.ALWAYS_POSITIVE: lambda size: calls(size, 1.0, 99),
     Degeneracy.CONSTANT_SCORE: lambda size: np.full(size, 0.31),
 }
+FIRST_EVERY_DAY = [
+    Degeneracy.ALWAYS_NEGATIVE,
+    pytest.param(Degeneracy.ALWAYS_POSITIVE, marks=pytest.mark.slow),
+    pytest.param(Degeneracy.CONSTANT_SCORE, marks=pytest.mark.slow),
+]
 
 
 def alarm_delay(found, scores, *, a_day, hours=48, first=KNOWN, **more):
@@ -117,7 +122,7 @@ def test_nothing_fires_on_a_stopped_feed_or_a_quiet_one():
     assert predictions(found).kind is None
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind", FIRST_EVERY_DAY)
 def test_it_lasts_as_long_as_the_fault_and_ends_when_predictions_are_certainly_back(kind):
     found = usual(monitor(), KNOWN)
     alarm_delay(found, lambda size, _: FAULTS[kind](size), a_day=2_400)
@@ -210,7 +215,7 @@ def test_a_moving_reference_leaves_a_dead_model_its_alarm():
     assert predictions(found).kind is Degeneracy.ALWAYS_NEGATIVE
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind", FIRST_EVERY_DAY)
 def test_a_restart_at_any_time_changes_nothing(kind):
     whole, interrupted = monitor(), monitor()
     for quarter in range(4 * (KNOWN + 4)):
@@ -259,6 +264,7 @@ def test_a_state_without_what_is_known_is_read_and_learns_it_from_the_hours():
     assert predictions(taken_up).kind is None
 
 
+@pytest.mark.slow
 def test_a_model_whose_predictions_arrive_late_is_watched_as_well():
     """They come three hours after those of another model, and it is watched by its own time."""
     found = monitor()

@@ -92,6 +92,7 @@ def test_a_drifting_mix_of_segments_is_no_trend_of_the_model():
     assert watched(fed({(): sum(cells.values())})).trend.change < 0
 
 
+@pytest.mark.slow
 def test_a_slide_within_the_segments_is_a_trend():
     cells = {(kind,): stream(60, sliding(0.03), seed) for seed, kind in enumerate("ab")}
     assert watched(fed(cells, segments=["kind"])).trend.change < 0

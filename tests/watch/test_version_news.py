@@ -312,7 +312,9 @@ def test_a_trailing_reference_restarts_too():
     assert model_of(early).watched.reference is None
 
 
-@pytest.mark.parametrize("days", [4, 6, 8])
+@pytest.mark.parametrize(
+    "days", [pytest.param(4, marks=pytest.mark.slow), 6, pytest.param(8, marks=pytest.mark.slow)]
+)
 def test_a_restart_of_the_program_changes_nothing(days):
     made, settings = deployed(days=9), config(f"{FIRST}, on_version: restart")
     cut = next(i for i, e in enumerate(made) if e["ts"] >= days * DAY)

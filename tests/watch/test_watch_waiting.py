@@ -73,7 +73,14 @@ def test_a_pane_costs_no_more_while_the_reference_waits_for_its_positives_than_l
     assert max(waiting) <= max(later)
 
 
-@pytest.mark.parametrize(("per_hour", "prevalence"), [(3, 0.1), (1, 0.1), (1, 0.01)])
+@pytest.mark.parametrize(
+    ("per_hour", "prevalence"),
+    [
+        pytest.param(3, 0.1, marks=pytest.mark.slow),
+        (1, 0.1),
+        pytest.param(1, 0.01, marks=pytest.mark.slow),
+    ],
+)
 def test_the_reference_is_the_first_whole_days_that_suffice_and_four_weeks_at_most(
     read, per_hour, prevalence
 ):
