@@ -11,6 +11,8 @@ from monitor.exporter.api.status import status_answer
 from monitor.report.deciding_window import verdict_on
 from monitor.report.replay_json import replay_answer
 
+pytestmark = pytest.mark.slow
+
 HOURS = DAY // 24
 STOPPED, BACK, END = 68 * 24, 70 * 24, 78 * 24
 WINDOWS = {"1h": 1, "1d": 24, "7d": 168}
@@ -38,7 +40,6 @@ def hours():
     return found
 
 
-@pytest.mark.slow
 def test_the_model_has_untrusted_labels_within_two_maturities(hours):
     maturity = hours[STOPPED][0]
     first = min(hour for hour, (_, shown, _) in hours.items() if shown.verdict == ASTRAY)
