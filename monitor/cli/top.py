@@ -18,12 +18,11 @@ from monitor.errors import FeedError
 from monitor.exporter.api.status_answer import ModelStatus, StatusAnswer
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.report.answer_parts import MetricInterval
-from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
+from monitor.report.class_answer import ClassesAnswer, ranked_classes
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.metric_words import MetricValues
 from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, cut, padded
-from monitor.report.verdict_words import words_of
 from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
@@ -185,18 +184,17 @@ def _classes(classes: ClassesAnswer, window: str, width: int) -> Iterator[str]:
     for name in names[:_MOST_CLASSES]:
         one = classes.by_class[name]
         row = f"{_name('  ' + one_line(name), wide)}{_numbers(one.metrics)} "
-        yield row + _end(_state(one), width - columns_of(row))
+        yield row + _end(_state(classes, name), width - columns_of(row))
     if len(names) > _MOST_CLASSES:
         left = len(names) - _MOST_CLASSES
         yield f"  and {left} more {'class' if left == 1 else 'classes'}"
 
 
-def _state(one: OneClass) -> str:
-    if one.change is UNSET:
+def _state(classes: ClassesAnswer, name: str) -> str:
+    change, words = classes.by_class[name].change, classes.words_of(name)
+    if change is UNSET or words is None:
         return _UNDEFINED
-    if one.change.paging:
-        return "pages"
-    return words_of(one.change.verdict, one.change.verdict_because).title
+    return "pages" if change.paging else words.title
 
 
 def _end(text: str, width: int) -> str:

@@ -22,7 +22,13 @@ from monitor.report.answer_parts import (
 from monitor.report.class_parts import ClassParts, class_parts
 from monitor.report.class_words import AllClassesWords
 from monitor.report.metric_words import JSON_METRICS, MetricValues
-from monitor.report.verdict_words import VERDICTS
+from monitor.report.verdict_words import (
+    NEVER_PREDICTED,
+    VERDICTS,
+    BecauseWords,
+    VerdictWords,
+    words_of,
+)
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched
 
@@ -170,6 +176,20 @@ class ClassesAnswer(Struct, frozen=True, kw_only=True):
         of = self if words.average is None else getattr(self.averages, words.average)
         found: MetricInterval = getattr(of, words.metric)
         return found
+
+    def words_of(self, name: str) -> VerdictWords | BecauseWords | None:
+        """Return the words of the verdict on a class; None where there is no reference.
+
+        Args:
+            name: of the class.
+        """
+        change, before = self.by_class[name].change, self.reference_matrix
+        if change is UNSET or before is UNSET:
+            return None
+        predicted = any(before[self.names.index(name)])
+        if change.verdict_because is Because.NO_REFERENCE and not predicted:
+            return NEVER_PREDICTED
+        return words_of(change.verdict, change.verdict_because)
 
 
 def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetType:

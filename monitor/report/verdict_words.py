@@ -202,6 +202,16 @@ BECAUSE: Mapping[Because, BecauseWords] = {
 """By reason, what a person must look at first."""
 
 
+NEVER_PREDICTED = BecauseWords(
+    title="Never predicted",
+    tone="unknown",
+    icon=_RING,
+    meaning="No prediction of the reference names this class, so that it cannot become worse.",
+    headline="in the reference it is never predicted.",
+)
+"""Of a class of many whose cases the model always takes for others, as for `__other__`."""
+
+
 WORSE_VERSION = BecauseWords(
     title="Version worse",
     tone="open",

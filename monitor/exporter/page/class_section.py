@@ -17,7 +17,6 @@ from monitor.exporter.page.heat_map import HeatMap, heat_map
 from monitor.metrics.ratio import ratio as quotient
 from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
 from monitor.report.printable import one_line
-from monitor.report.verdict_words import words_of
 
 _METRICS = ("precision", "recall", "f1")
 _TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -136,15 +135,16 @@ def _table(classes: ClassesAnswer, names: Sequence[str], caption: str) -> h.Elem
                 else None,
             ]
         ],
-        h.tbody[(_row(name, classes.by_class[name]) for name in names)],
+        h.tbody[(_row(classes, name) for name in names)],
     ]
 
 
-def _row(name: str, one: OneClass) -> h.Element:
+def _row(classes: ClassesAnswer, name: str) -> h.Element:
+    one = classes.by_class[name]
     cases = one.outcomes.tp + one.outcomes.fn
     return h.tr[
         h.th(scope="row")[one_line(name)],
-        _verdict(one),
+        _verdict(classes, name),
         h.td(".number", {"data-title": "Actual"})[count(cases)],
         (
             h.td(".number", {"data-title": _TITLES[metric]})[
@@ -157,13 +157,13 @@ def _row(name: str, one: OneClass) -> h.Element:
     ]
 
 
-def _verdict(one: OneClass) -> h.Node:
-    if one.change is UNSET:
+def _verdict(classes: ClassesAnswer, name: str) -> h.Node:
+    change, words = classes.by_class[name].change, classes.words_of(name)
+    if change is UNSET or words is None:
         return None
-    words = words_of(one.change.verdict, one.change.verdict_because)
-    tone = "bad" if one.change.paging else words.tone
+    tone = "bad" if change.paging else words.tone
     return h.td(".verdict-cell")[
-        sign(words, tone), " ", words.title, h.small["pages"] if one.change.paging else None
+        sign(words, tone), " ", words.title, h.small["pages"] if change.paging else None
     ]
 
 

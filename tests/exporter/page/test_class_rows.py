@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
 import pytest
-from class_streams import ClassStream
+from class_streams import DAY, ClassStream
 from sklearn.metrics import (
     accuracy_score,
     cohen_kappa_score,
@@ -15,6 +16,8 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from monitor.cli.top import table
+from monitor.engine import Monitor
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.status import status_answer
@@ -23,6 +26,7 @@ from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.when import when_section
+from monitor.feeds.decode import Decoder, DecodeSettings
 
 STREAM = ClassStream(days=20)
 
@@ -96,3 +100,24 @@ def test_most_of_many_classes_that_are_not_worse_stand_behind_a_summary(
     assert first.count('<tr><th scope="row">') == shown
     assert rest.count('<tr><th scope="row">') == classes - shown
     assert (f">The other classes ({classes - shown})" in rest) is bool(summary) is (shown < classes)
+
+
+def test_a_class_that_is_never_predicted_has_no_reference_to_wait_for() -> None:
+    """Its row said "No reference yet" for as long as the model ran."""
+    stream = ClassStream(classes=3, days=20)
+    settings = {"classes": [*stream.names, "missed"], "reference": {"first": "7d"}}
+    config = stream.config(**settings)
+    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+    event = {"prediction": "class-0", "label": "missed", "model": "mail"}
+    for day, text in enumerate(stream.lines()):
+        missed = [json.dumps({**event, "ts": day * DAY + n}) + "\n" for n in range(20)]
+        monitor.apply(decoder.decode_lines("".join([*missed, text]).encode(), source="events"))
+    status = status_answer(monitor.snapshot(), limit=1)
+    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", str(class_section(status.models[0])))
+    shown = {row.partition("<")[0]: "Never predicted" in row for row in rows}
+    assert {name: shown[name] for name in settings["classes"]} == {
+        **dict.fromkeys(stream.names, False),
+        "missed": True,
+    }
+    (line,) = [line for line in table(status) if line.startswith("  missed ")]
+    assert line.endswith("Never predicted")
