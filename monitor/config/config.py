@@ -21,6 +21,7 @@ from pydantic import (
 
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import quantities as q
+from monitor.config.classes import LearnedNames
 from monitor.config.exporter import ExporterConfig
 from monitor.config.feeds import Feed, HttpFeed
 from monitor.config.fields import (
@@ -96,13 +97,17 @@ def _apart_from_exporter(feed: Any, info: ValidationInfo) -> Any:
 def _to_another(forward: ForwardConfig | None, info: ValidationInfo) -> ForwardConfig | None:
     if forward is None:
         return None
-    settings = [*info.data.get("models", {}).values(), info.data.get("defaults")]
-    if any(one is not None and one.has_many_classes for one in settings):
-        raise q.unfit(
-            "sends the counts of two classes, and a model names more than two",
-            "leave it out, or send each class as a binary model of its own",
-        )
-    if any(one is not None and one.shadow_versions for one in settings):
+    settings = {**info.data.get("models", {}), "defaults": info.data.get("defaults")}
+    given = {name: one for name, one in settings.items() if one is not None}
+    for name, one in given.items():
+        if one.has_many_classes:
+            learns = isinstance(one.classes, LearnedNames)
+            has = "learns its classes" if learns else "has more than two"
+            raise q.unfit(
+                f"sends the counts of two classes, and {name} {has}",
+                "leave it out, or send each class as a binary model of its own",
+            )
+    if any(one.shadow_versions for one in given.values()):
         raise q.unfit(
             "sends no counts of pairs, and a model has shadow_versions",
             "leave it out, or leave out shadow_versions and compare recorded events with compare",

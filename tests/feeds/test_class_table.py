@@ -113,7 +113,9 @@ def of_settings(*_: object) -> str:
     for key, text in zip(ONLY_BINARY, found, strict=True):
         assert f"names more than two classes, which does not go with {key}" in text
     forward = config_fault(f"models: {{m: {{{MODEL}}}}}\nforward: {{to: 'http://other:9109'}}\n")
-    assert "forward: sends the counts of two classes, and a model names more than two" in forward
+    assert "forward: sends the counts of two classes, and m has more than two" in forward
+    learning = "defaults: {classes: learned}\nforward: {to: 'http://other:9109'}\n"
+    assert "of two classes, and defaults learns its classes" in config_fault(learning)
     return " ".join([*found, forward])
 
 
