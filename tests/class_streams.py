@@ -12,6 +12,8 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.snapshot import ModelState
+from monitor.verdicts import ClassesWatched
 
 DAY = 86_400
 CHANGED = 42
@@ -102,3 +104,15 @@ class ClassStream(NamedTuple):
         for batch in self.batches(config):
             monitor.apply(batch)
         return monitor
+
+
+def only_model(monitor: Monitor) -> ModelState:
+    """Return the state of the only model of a monitor."""
+    (model,) = monitor.snapshot().models
+    return model
+
+
+def classes_of(model: ModelState) -> ClassesWatched:
+    """Return what is watched of the classes of a model, which has a reference."""
+    assert model.watched.classes is not None
+    return model.watched.classes

@@ -169,7 +169,10 @@ class ClassWatch:
 
     def state(self) -> State:
         """Serializable state: references and evidence of the classes, by model number."""
-        return {str(model): known.state() for model, known in self._models.items()}
+        found = {str(model): known.state() for model, known in self._models.items()}
+        looks = ((str(m), self._moves.state(m, known)) for m, known in self._models.items())
+        moved = {model: one for model, one in looks if one}
+        return {**found, "moved": moved} if moved else found
 
     def restore(self, state: State, model: int, old: int, whole: MatureReference) -> None:
         """Load what `state` returned for one model; nothing where its classes are others.
@@ -181,5 +184,8 @@ class ClassWatch:
             whole: its reference.
         """
         known = self._builder.restored(state.get(str(old), []), model, whole)
-        if known is not None:
-            self._models[model] = known
+        if known is None:
+            return
+        self._models[model] = known
+        if len(state[str(old)]) == len(known.classes):
+            self._moves.restore(state.get("moved", {}).get(str(old), {}), model, known)

@@ -9,6 +9,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.change_point import change_point
 from monitor.drift.class_moves import ClassMoves, cases_of, class_moves, taken_for
 from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
 from monitor.watch.class_days import class_days
 from monitor.watch.class_watch_builder import WatchedModel
 from monitor.watch.level import WEEK
@@ -55,13 +56,38 @@ class MovedClasses:
 
         Returns:
             The start of a day, epoch milliseconds; None where the last 7 mature days show
-            nothing that certainly moved.
+            nothing that certainly moved. The answer stays for the day.
         """
         end, cached = mature // DAY_MS, self._earliest.get(model)
         if cached is None or cached[0] is not known or cached[1] != end:
             found = self._moved_on(model, known, end)
             cached = self._earliest[model] = known, end, found
         return cached[2]
+
+    def state(self, model: int, known: WatchedModel) -> State:
+        """Serializable state: the answer of `earliest` for the last day that was asked of.
+
+        After a restart, labels that have come since would give another one.
+
+        Args:
+            model: its number.
+            known: its classes.
+        """
+        cached = self._earliest.get(model)
+        if cached is None or cached[0] is not known:
+            return {}
+        return {"day": cached[1], "moved": cached[2]}
+
+    def restore(self, state: State, model: int, known: WatchedModel) -> None:
+        """Load what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            model: number of the model.
+            known: its classes.
+        """
+        if "day" in state:
+            self._earliest[model] = known, state["day"], state["moved"]
 
     def _moved_on(self, model: int, known: WatchedModel, end: int) -> int | None:
         before, (_, week) = known.days(), self._days(model, known, end - WEEK, end)
