@@ -14,13 +14,13 @@ from cli.commands import ran
 DAY = 86_400
 
 
-def stream(path: Path, classes: Sequence[object], *, cases: int = 1_200, wrong: int = 10) -> Path:
-    """Write outcomes of these classes in turn, one of `wrong` predicted as the next class."""
+def stream(path: Path, classes: Sequence[object], *, cases: int = 1_200, days: int = 3) -> Path:
+    """Write outcomes of these classes in turn, one of ten predicted as the next class."""
     rows = []
     for case in range(cases):
         label, other = classes[case % len(classes)], classes[(case + 1) % len(classes)]
-        prediction = other if case % wrong == 7 else label
-        rows.append({"ts": case * 40 * DAY / cases, "prediction": prediction, "label": label})
+        prediction = other if case % 10 == 7 else label
+        rows.append({"ts": case * days * DAY / cases, "prediction": prediction, "label": label})
     return written(path, rows)
 
 
@@ -61,7 +61,7 @@ def test_the_names_of_the_predictions_are_the_classes(
 def test_names_of_a_table_are_classes_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = rows_of(stream(tmp_path / "events.ndjson", ["card", "loan", "other"]))
+    rows = rows_of(stream(tmp_path / "events.ndjson", ["card", "loan", "other"], days=16))
     path = tmp_path / "cases.csv"
     lines = [f"{row['ts']},{row['prediction']},{row['label']}" for row in rows]
     path.write_text("\n".join(["time,predicted,actual", *lines]) + "\n")
@@ -203,7 +203,7 @@ def test_a_prediction_without_a_class_asks_for_scores_of_all_classes_and_no_thre
 def test_diagnose_asks_which_of_several_models(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"])
+    path = stream(tmp_path / "events.ndjson", ["card", "loan", "other"], cases=400, days=16)
     rows = [{**row, "model": name} for row in rows_of(path) for name in ("mail", "post")]
     written(path, rows)
     done = ran(capsys, "diagnose", path)

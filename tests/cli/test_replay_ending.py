@@ -4,6 +4,7 @@ import json
 import shlex
 from datetime import datetime, timedelta
 from io import BytesIO, TextIOWrapper
+from itertools import islice
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from watch.shadowed import SHADOW, shadowed
 from watch.versioned import BEGAN, stream
 
 from monitor import Monitor
+from monitor.demo.claims import Story, cases, event_lines
 
 DAY = 86_400
 
@@ -34,9 +36,15 @@ def last_lines(capsys, tmp_path):
     return replay
 
 
-def test_a_change_leads_to_diagnose(capsys, tmp_path):
+@pytest.fixture(scope="module")
+def worse():
+    """Lines of every fifth case of a model that becomes worse."""
+    return [*event_lines(islice(cases(Story.WORSE, seed=1), 0, None, 5))]
+
+
+def test_a_change_leads_to_diagnose(capsys, tmp_path, worse):
     path = tmp_path / "events.ndjson"
-    path.write_text(ran(capsys, "sample", "worse").out)
+    path.write_text("\n".join(worse))
     *_, judged, following = ran(capsys, "replay", path).out.splitlines()
     assert judged.endswith("events read, 0 rejected. Judged: default: model degraded, pages.")
     assert following == f"Next: precision-monitor diagnose {path} says why."
@@ -44,35 +52,37 @@ def test_a_change_leads_to_diagnose(capsys, tmp_path):
     assert "model_degraded" in ran(capsys, *words[1:]).out
 
 
-def test_a_page_that_lasts_is_judged_where_the_last_windows_have_too_few_outcomes(capsys, tmp_path):
+def test_a_page_that_lasts_is_judged_where_the_last_windows_have_too_few_outcomes(
+    capsys, tmp_path, worse
+):
     path = tmp_path / "events.ndjson"
-    worse = ran(capsys, "sample", "worse").out
-    last = max(
-        datetime.fromisoformat(json.loads(line)["ts"]).timestamp() for line in worse.splitlines()
-    )
-    later = [outcome(last + 9 * DAY + n) for n in range(5)]
-    path.write_text(worse + "".join(f"{json.dumps(record)}\n" for record in later))
+    last = max(datetime.fromisoformat(json.loads(line)["ts"]).timestamp() for line in worse)
+    later = [json.dumps(outcome(last + 9 * DAY + n)) for n in range(5)]
+    path.write_text("\n".join([*worse, *later]))
     *_, judged, following = ran(capsys, "replay", path).out.splitlines()
     assert judged.endswith("Judged: default: model degraded, pages.")
     assert following == f"Next: precision-monitor diagnose {path} says why."
 
 
 def test_a_command_on_what_a_pipe_brought_asks_to_save_it(capsys, monkeypatch):
-    events = ran(capsys, "sample", "worse").out
+    events = "\n".join(json.dumps(outcome(60 * n)) for n in range(50))
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(events.encode())))
     following = ran(capsys, "replay", "-").out.splitlines()[-1]
-    asked = "Next: save standard input as FILE; precision-monitor diagnose FILE says why."
-    assert following == asked
+    assert following == (
+        "Next: save standard input as FILE; replay more days, or compare two stretches of time: "
+        "precision-monitor diagnose FILE --before A..B --after C..D."
+    )
 
 
 @pytest.mark.parametrize("configured", [False, True])
 def test_what_is_as_ever_leads_to_watching(capsys, tmp_path, configured):
     path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
-    path.write_text(ran(capsys, "sample").out)
+    days = event_lines(islice(cases(Story.HEALTHY, seed=1), 12_000))
+    path.write_text("\n".join(days))
     config.write_text("models: {default: {label_timeout: 14d}}\n")
     words = ("-c", config) if configured else ()
     *_, judged, following = ran(capsys, "replay", path, *words).out.splitlines()
-    assert judged.endswith(("Judged: default: steady.", "Judged: default: no change."))
+    assert judged.endswith("Judged: default: steady.")
     asked = f"run -c {config} watches" if configured else f"init {path} writes a configuration to"
     assert following.startswith(f"Next: precision-monitor {asked}")
 
@@ -275,7 +285,7 @@ def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path
 
 def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys, tmp_path):
     """A table exported before the latest labels came: nothing in it is at fault."""
-    path, days, step, unlabelled = tmp_path / "cases.csv", 70, 1_200, 3
+    path, days, step, unlabelled = tmp_path / "cases.csv", 35, 1_200, 3
     rows = ["id,ts,prediction,label"]
     for number in range(days * DAY // step):
         label = int(number % 3 == 0)
