@@ -74,6 +74,7 @@ def test_versions_change_no_count_of_a_stream():
     assert 0 < version_cost.share_inside(EVENTS) < 0.5
 
 
+@pytest.mark.slow
 def test_a_variant_runs_in_a_process_of_its_own(events, tmp_path):
     counted = speed.Table(events, [], tmp_path)
     assert counted.measured(["monitor"], 1)["monitor"] > 0
@@ -86,6 +87,7 @@ def test_variants_that_disagree_are_refused(events, monkeypatch, tmp_path):
         speed.Table(events, [], tmp_path, speed.streamed).measured(["windows", "monitor"], 1)
 
 
+@pytest.mark.slow
 def test_what_is_pending_changes_no_count():
     assert set(speed.growth(EVENTS, [10_000, 20_000], 1)) == {10_000, 20_000}
 
@@ -121,7 +123,15 @@ def test_frames_count_as_lines_do(capsys):
     assert "One call of predict or label, 2,000 calls in one process, least of 1: " in reported
 
 
-@pytest.mark.parametrize("kind", forgetting.KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind
+        if kind in {"predictions", "early labels"}
+        else pytest.param(kind, marks=pytest.mark.slow)
+        for kind in forgetting.KINDS
+    ],
+)
 def test_a_day_is_forgotten_chunk_by_chunk(kind):
     found = forgetting.longest_step(kind, 8 * forgetting.BATCH)
     assert found.cpu > 0
@@ -199,14 +209,30 @@ def test_sampled_models_go_through_the_engine():
     assert 0 < counted.until[0] < 12
 
 
-def test_a_canary_of_the_flights_is_called_worse_where_it_is_worse():
-    batch = canaries.summer(canaries.config())
-    drawn = [canaries.with_canary(batch, one, 0) for one in canaries.CANARIES]
-    outcomes = [canaries.outcomes_of(one) for one in drawn]
-    assert {int(one.cells.sum()) for one in outcomes} == {len(batch.predictions)}
-    found = ["worse" in canaries.verdicts(one) for one in outcomes]
-    assert found == ["worse" in one.name for one in canaries.CANARIES]
-    assert "at equal class ratio and mix" in canaries.words(drawn[1], named=True)
+@pytest.fixture(scope="module")
+def summer():
+    return canaries.summer(canaries.config())
+
+
+@pytest.mark.parametrize(
+    "canary",
+    [
+        one if one.other_traffic and one.named else pytest.param(one, marks=pytest.mark.slow)
+        for one in canaries.CANARIES
+    ],
+    ids=lambda canary: canary.name,
+)
+def test_a_canary_of_the_flights_is_called_worse_where_it_is_worse(summer, canary):
+    drawn = canaries.with_canary(summer, canary, 0)
+    outcomes = canaries.outcomes_of(drawn)
+    assert int(outcomes.cells.sum()) == len(summer.predictions)
+    assert ("worse" in canaries.verdicts(outcomes)) == ("worse" in canary.name)
+
+
+@pytest.mark.slow
+def test_a_canary_that_gets_other_traffic_is_compared_at_equal_mix(summer):
+    drawn = canaries.with_canary(summer, canaries.CANARIES[1], 0)
+    assert "at equal class ratio and mix" in canaries.words(drawn, named=True)
 
 
 def test_intervals_of_corrected_labels_cover_in_every_row():

@@ -79,6 +79,7 @@ def test_a_recorded_stream_is_counted_by_the_hour_and_drawn_by_whole_weeks(tmp_p
     }
 
 
+@pytest.mark.slow
 def test_a_dead_model_pages_and_one_that_is_as_ever_does_not():
     world = Simulated("independent")
     run = real_streams.Run(world, 1, 12, {"first": "7d"}, 7, 1, "inverted", 4)

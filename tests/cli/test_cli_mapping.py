@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from contextlib import redirect_stdout
 from importlib import import_module
 
 import pandas as pd
@@ -24,6 +25,7 @@ from cli.held_table import (
 from pyarrow import feather
 
 from monitor import Monitor
+from monitor.cli import main
 from monitor.report.replay_json import replay_json
 
 
@@ -82,25 +84,32 @@ def line_of(name):
     return NESTED_LINE if name.startswith("nested") else LINE
 
 
+def printed(*words):
+    """What `replay --json` prints."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert main(["replay", *map(str, words), "--json"]) == 0
+    return out.getvalue()
+
+
 @pytest.fixture(scope="module")
 def canonical(tmp_path_factory):
-    """The same events by the names of the fields."""
+    """What is counted of the same events by the names of the fields."""
     names = dict(zip(COLUMNS, ("ts", "id", "score", "prediction", "label"), strict=True))
     path = tmp_path_factory.mktemp("canonical") / "events.ndjson"
     events = [{names[name]: value for name, value in record.items()} for record in JSON]
     path.write_bytes(
         lines({**event, "id": str(event["id"]), "type": "outcome"} for event in events)
     )
-    return path
+    return printed(path)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_held_table_counts_alike_in_every_format(capsys, tmp_path, canonical, name):
     path = tmp_path / name
     path.write_bytes(FORMATS[name])
-    expected = replayed(capsys, canonical).out
-    assert json.loads(expected)["models"]["default"]["outcomes"]["tp"] > 50
-    assert replayed(capsys, path, *line_of(name)).out == expected
+    assert json.loads(canonical)["models"]["default"]["outcomes"]["tp"] > 50
+    assert replayed(capsys, path, *line_of(name)).out == canonical
 
 
 NUMBERED = [
@@ -136,11 +145,18 @@ def named(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def expected(named):
+    """What is counted of the numbered table."""
+    return printed(named / "events.ndjson", "-c", named / "monitor.yaml")
+
+
 @pytest.mark.parametrize("name", NUMBERED_FORMATS)
-def test_names_that_are_integers_count_alike_in_every_format(capsys, tmp_path, named, name):
+def test_names_that_are_integers_count_alike_in_every_format(
+    capsys, tmp_path, named, expected, name
+):
     path, config = tmp_path / name, ("-c", named / "monitor.yaml")
     path.write_bytes(NUMBERED_FORMATS[name])
-    expected = replayed(capsys, named / "events.ndjson", *config).out
     assert json.loads(expected)["models"].keys() == {"7", "8"}
     more = NUMBERED_NESTED if name.startswith("nested") else NUMBERED_LINE
     line = [word for word in line_of(name) if word not in ("--constant", "model=default")]
@@ -148,7 +164,9 @@ def test_names_that_are_integers_count_alike_in_every_format(capsys, tmp_path, n
 
 
 @pytest.mark.parametrize("unmapped", ["events.ndjson", "events.json", "events.parquet"])
-def test_names_that_are_integers_count_without_a_mapping(capsys, tmp_path, named, unmapped):
+def test_names_that_are_integers_count_without_a_mapping(
+    capsys, tmp_path, named, expected, unmapped
+):
     events = list(map(json.loads, (named / "events.ndjson").read_text().splitlines()))
     for event in events:
         event |= {name: int(event[name]) for name in ("id", "model", "version")}
@@ -158,12 +176,11 @@ def test_names_that_are_integers_count_without_a_mapping(capsys, tmp_path, named
         path.write_bytes(parquet(pa.Table.from_pylist(events)))
     else:
         path.write_bytes(lines(events) if "nd" in unmapped else json.dumps(events).encode())
-    expected = replayed(capsys, named / "events.ndjson", *config).out
     assert replayed(capsys, path, *config).out == expected
 
 
 @pytest.mark.parametrize("form", ["pandas", "categories", "Arrow", "arrays"])
-def test_names_that_are_integers_count_alike_in_python(capsys, named, form):
+def test_names_that_are_integers_count_alike_in_python(named, expected, form):
     monitor = Monitor.from_yaml(named / "monitor.yaml")
     names = ["model", "version", "shop"]
     tables = {
@@ -173,7 +190,6 @@ def test_names_that_are_integers_count_alike_in_python(capsys, named, form):
         "arrays": lambda: {name: [row[name] for row in NUMBERED] for name in NUMBERED[0]},
     }
     monitor.feed(tables[form](), id="user_id", prediction="decision", label="fraud")
-    expected = replayed(capsys, named / "events.ndjson", "-c", named / "monitor.yaml").out
     assert f"{replay_json(monitor.snapshot())}\n" == expected
 
 
@@ -186,40 +202,47 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_the_held_table_as_a_frame_counts_alike(capsys, canonical, kind):
+def test_the_held_table_as_a_frame_counts_alike(canonical, kind):
     monitor = Monitor()
     monitor.feed(FRAMES[kind](), id="user_id", prediction="decision", label="fraud")
-    assert f"{replay_json(monitor.snapshot())}\n" == replayed(capsys, canonical).out
+    assert f"{replay_json(monitor.snapshot())}\n" == canonical
 
 
 @pytest.mark.dev("polars")
-def test_the_held_table_as_a_frame_of_polars_counts_alike(capsys, canonical):
+def test_the_held_table_as_a_frame_of_polars_counts_alike(canonical):
     frame = import_module("polars").from_arrow(TABLE)
     monitor = Monitor()
     monitor.feed(frame, id="user_id", prediction="decision", label="fraud")
-    assert f"{replay_json(monitor.snapshot())}\n" == replayed(capsys, canonical).out
+    assert f"{replay_json(monitor.snapshot())}\n" == canonical
 
 
 @pytest.mark.parametrize(
-    "written", ["{}", "./claims.csv", "claims.csv", "../{0.parent.name}/c*.csv"]
+    "names",
+    [
+        ("{}", "./claims.csv"),
+        ("./claims.csv", "{}"),
+        ("claims.csv", "claims.csv"),
+        ("../{0.parent.name}/c*.csv", "claims.csv"),
+    ],
 )
 def test_the_mapping_of_a_configured_feed_holds_for_its_file(
-    capsys, tmp_path, canonical, monkeypatch, written
+    capsys, tmp_path, canonical, monkeypatch, names
 ):
+    """Both the configuration and the command may name the path in another way."""
     path = tmp_path / "claims.csv"
     monkeypatch.chdir(tmp_path)
     path.write_bytes(separated(","))
+    written, given = (name.format(path) for name in names)
     config = tmp_path / "monitor.yaml"
     config.write_text(
         f"""\
 defaults: {{label_timeout: none}}
 feeds:
   - type: file
-    path: {written.format(path)}
+    path: {written}
     fields: {{ts: timestamp, id: user_id, score: proba, prediction: decision, label: fraud}}
 """
     )
-    for given in (path, "claims.csv", "./claims.csv"):
-        found = replayed(capsys, given, "-c", config)
-        assert found.err == ""
-        assert found.out == replayed(capsys, canonical).out
+    found = replayed(capsys, given, "-c", config)
+    assert found.err == ""
+    assert found.out == canonical

@@ -289,3 +289,18 @@ def test_a_pipe_is_read_once(
     assert said in done.out + done.err
     if command == "replay":
         assert done.out.splitlines()[-1].startswith("Next: save standard input as FILE; ")
+
+
+def test_a_window_without_predictions_has_no_table_of_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    config.write_text("models: {mail: {classes: [a, b, c]}}\nwindows: [1h, 7d]\n")
+    lines = [
+        {"ts": 86_400 * day, "prediction": "a", "label": "a", "model": "mail"} for day in range(9)
+    ]
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, out, _ = ran(capsys, "replay", events, "-c", config)
+    assert code == 0
+    assert "  7d      class" in out
+    assert "  1h      class" not in out

@@ -25,12 +25,12 @@ def texts(promtool: str, test: Path) -> Iterator[tuple[str, dict[str, str]]]:
             )
 
 
-def written(folder: Path, rules: str, tests: list[dict]) -> Path:
-    """A test file of promtool beside the rules that it tests."""
+def written(folder: Path, rules: str, tests: list[dict], every: str = "1m") -> Path:
+    """A test file of promtool beside the rules that it tests, evaluated every so often."""
     (folder / "rules.yml").write_text(rules)
     document = {
         "rule_files": ["rules.yml"],
-        "evaluation_interval": "1m",
+        "evaluation_interval": every,
         "group_eval_order": [
             f"precision-monitor-{name}" for name in ("numbers", "models", "feeds", "health")
         ],

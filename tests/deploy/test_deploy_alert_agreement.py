@@ -5,7 +5,7 @@ import re
 import pytest
 from deploy.expressions import RULES
 from deploy.fired import texts, written
-from report.one_moment import MOMENTS, THEN
+from report.one_moment import THEN, at
 
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
@@ -29,14 +29,14 @@ def fired(promtool, folder, snapshot):
     samples = [_SAMPLE.match(line) for line in lines if line.startswith("classifier_")]
     series = [{"series": found[1], "values": values(found[2])} for found in samples]
     asked = [{"eval_time": "2h", "alertname": name, "exp_alerts": []} for name in ASKED]
-    test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
-    path = written(folder, RULES.read_text(), [test])
+    test = {"interval": "5m", "input_series": series, "alert_rule_test": asked}
+    path = written(folder, RULES.read_text(), [test], every="5m")
     return {name: found["summary"] for name, found in texts(promtool, path)}
 
 
 def values(value):
     """A value for two hours; promtool has no short form for an infinite one."""
-    return " ".join([value] * 121) if "Inf" in value else f"{value}x120"
+    return " ".join([value] * 25) if "Inf" in value else f"{value}x24"
 
 
 def from_to(status, part, other):
@@ -56,7 +56,7 @@ def from_to(status, part, other):
 
 @pytest.mark.parametrize("then", [*THEN, *WITHOUT_A_CHANGE, "died before its labels"])
 def test_alerts_say_of_a_model_what_the_answers_say(system_program, tmp_path, then):
-    snapshot = MOMENTS[then]().snapshot()
+    snapshot = at(then).snapshot()
     (status,) = status_answer(snapshot, limit=1).models
     found = fired(system_program("promtool"), tmp_path, snapshot)
     recall, false = from_to(status, ["tp"], ["fn"]), from_to(status, ["fp"], ["tn"])

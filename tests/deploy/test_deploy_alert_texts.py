@@ -45,12 +45,7 @@ def test_every_summary_is_one_short_line_however_long_the_names(system_program, 
             for test in document["tests"]
             if "alert_rule_test" in test
         ]
-        changed = written(tmp_path, RULES.read_text(), tests)
-        interval = document["evaluation_interval"]
-        text = changed.read_text().replace(
-            "evaluation_interval: 1m", f"evaluation_interval: {interval}"
-        )
-        changed.write_text(text)
+        changed = written(tmp_path, RULES.read_text(), tests, document["evaluation_interval"])
         for name, annotations in texts(system_program("promtool"), changed):
             seen.setdefault(name, []).append(annotations["summary"])
     assert set(seen) == set(alerts(RULES.read_text()))

@@ -1,7 +1,7 @@
-"""One model at one moment: as ever for five weeks, and then something else; or at its start."""
+"""One model at one moment: as ever for three weeks, and then something else; or at its start."""
 
 import math
-from functools import partial
+from functools import cache, partial
 
 from exporter.page.pages import HOUR, counts, fed
 
@@ -22,13 +22,13 @@ THEN = {
 
 
 def shown(now_outcomes):
-    """The monitor after five weeks as ever, and two of something else."""
+    """The monitor after three weeks as ever, and two of something else."""
     config = Config(models={"m": {"maturity": "1h"}}, windows=["1d", "7d"])
     records = [
         counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
-        for day in range(50)
+        for day in range(35)
         for hour in range(0, 24, 6)
-        for cells in [USUAL if day < 36 else now_outcomes]
+        for cells in [USUAL if day < 21 else now_outcomes]
     ]
     return fed(Monitor(config), records)
 
@@ -46,7 +46,7 @@ def counted(days, windows=("1d", "7d"), **settings):
 
 def one_bad_day():
     """A day that is judged degraded, while a week decides and nothing pages."""
-    return counted([USUAL] * 41 + [(18, 50, 32, 400)])
+    return counted([USUAL] * 21 + [(18, 50, 32, 400)])
 
 
 def an_hour_alone_compared():
@@ -106,3 +106,9 @@ MOMENTS = {
     "died before its labels": died_before_its_labels,
 }
 """Functions that make a monitor at a moment, by name."""
+
+
+@cache
+def at(moment):
+    """The monitor at a moment, by name; made once, and only read."""
+    return MOMENTS[moment]()

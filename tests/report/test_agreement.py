@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 from exporter.page.pages import plain, served
-from report.one_moment import MOMENTS, THEN
+from report.one_moment import MOMENTS, THEN, at
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
@@ -35,7 +35,7 @@ def unwrapped(text):
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_everything_that_shows_a_model_gives_the_same_answers(moment):
-    monitor = MOMENTS[moment]()
+    monitor = at(moment)
     snapshot = monitor.snapshot()
     (status,) = status_answer(snapshot, limit=1).models
     printed = json.loads(replay_json(snapshot))["models"]["m"]
@@ -71,7 +71,7 @@ def test_everything_that_shows_a_model_gives_the_same_answers(moment):
 
 @pytest.mark.parametrize("moment", [*THEN, "died before its labels"])
 def test_diagnose_answers_as_the_window_that_it_compares(moment):
-    monitor = MOMENTS[moment]()
+    monitor = at(moment)
     (status,) = status_answer(monitor.snapshot(), limit=1).models
     diagnosis = compared_now(monitor)
     answer: DiagnosisAnswer = diagnosis_answer(diagnosis)
@@ -91,7 +91,7 @@ def test_diagnose_answers_as_the_window_that_it_compares(moment):
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_no_answer_contradicts_another_of_the_same_moment(moment):
-    (status,) = status_answer(MOMENTS[moment]().snapshot(), limit=1).models
+    (status,) = status_answer(at(moment).snapshot(), limit=1).models
     calm = "no sign of a change" in status.headline
     assert calm == (status.verdict_because == "steady")
     quiet = status.worse.text.startswith(("Nothing points to it", "No:"))
