@@ -88,7 +88,7 @@ def initialized(capsys, tmp_path):
 
 
 def test_the_configuration_reads_the_file_that_it_was_written_for(capsys, written, initialized):
-    path = written(claims())
+    path = written(claims(days=20, a_day=150))
     config, told, output = initialized(path, *OPTIONS)
     (model,) = config.models.values()
     assert model.segments == ("region",)
@@ -97,16 +97,16 @@ def test_the_configuration_reads_the_file_that_it_was_written_for(capsys, writte
     replayed = ran(capsys, "replay", path, "-c", output, "--json")
     assert (replayed.code, replayed.err) == (0, "")
     found = json.loads(replayed.out)["models"]["default"]
-    assert found["predictions"] == 16_000
-    assert sum(found["outcomes"].values()) > 15_500
-    assert "16,000 predictions in 40 days" in told
+    assert found["predictions"] == 3_000
+    assert sum(found["outcomes"].values()) > 2_800
+    assert "3,000 predictions in 20 days" in told
     assert ran(capsys, "check-config", output).code == 0
 
 
 def test_windows_are_those_that_the_volume_carries(written, initialized):
     small, _, output = initialized(written(claims(a_day=20)), *OPTIONS)
     output.unlink()
-    large, _, _ = initialized(written(claims(days=3, a_day=9_000)), *OPTIONS)
+    large, _, _ = initialized(written(claims(days=1, a_day=9_000)), *OPTIONS)
     assert list(small.windows) == ["30d"]
     assert list(large.windows) == ["1h", "6h", "1d"]
 
@@ -120,7 +120,7 @@ def test_windows_are_those_that_the_volume_carries(written, initialized):
     ],
 )
 def test_how_labels_seem_to_come_is_proposed(written, initialized, label, labelling):
-    path = written(claims(label=label))
+    path = written(claims(days=20, label=label))
     config, _, _ = initialized(path, *OPTIONS, "--negative", "label=ok")
     assert config.models["default"].labelling == labelling
 

@@ -14,12 +14,12 @@ from monitor.config import Labelling, load_config
 DAY = 86_400
 
 
-def stream(path: Path, classes: Sequence[str | float], *, cases: int = 4_000) -> Path:
+def stream(path: Path, classes: Sequence[str | float], *, cases: int = 1_200, days: int = 3) -> Path:
     """Predictions of these classes in turn, a tenth of them wrong, and labels a day later."""
     events = []
     for case in range(cases):
         right, other = classes[case % len(classes)], classes[(case + 1) % len(classes)]
-        ts = case * 20 * DAY // cases
+        ts = case * days * DAY // cases
         given = {
             "prediction": other if case % 10 == 7 else right,
             "region": ("eu", "us")[case % 2],
@@ -48,7 +48,7 @@ def test_the_classes_that_came_are_those_of_the_configuration(
 ) -> None:
     events, output = stream(tmp_path / "events.ndjson", classes), tmp_path / "monitor.yaml"
     done = ran(capsys, "init", events, "-o", output)
-    assert (done.code, "4,000 predictions in 20 days" in done.err) == (0, True)
+    assert (done.code, "1,200 predictions in 3 days" in done.err) == (0, True)
     (model,) = load_config(output).models.values()
     assert model.classes == tuple(sorted(str(name).removesuffix(".0") for name in classes))
     assert (model.labelling, model.segments) == (Labelling.COMPLETE, ())
@@ -56,14 +56,14 @@ def test_the_classes_that_came_are_those_of_the_configuration(
     replayed = json.loads(ran(capsys, "replay", events, "-c", output, "--json").out)
     assert replayed["events_rejected"] == {}
     matrix = replayed["models"]["mail"]["classes"]["matrix"]
-    assert sum(map(sum, matrix)) == 4_000
+    assert sum(map(sum, matrix)) == 1_200
 
 
 def test_a_class_is_learned_however_late_it_comes_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, output = stream(tmp_path / "events.ndjson", ["a", "b", "c"]), tmp_path / "monitor.yaml"
-    last = {"type": "prediction", "id": "x", "ts": 21 * DAY, "model": "mail", "prediction": "rare"}
+    last = {"type": "prediction", "id": "x", "ts": 5 * DAY, "model": "mail", "prediction": "rare"}
     path.write_text(path.read_text() + json.dumps(last) + "\n")
     assert ran(capsys, "init", path, "-o", output).code == 0
     assert load_config(output).models["mail"].classes == ("a", "b", "c", "rare")
@@ -83,17 +83,17 @@ def edited(path: Path, **names: dict[object, object]) -> Path:
 def test_a_third_class_by_its_number_is_no_stray_record(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, config = stream(tmp_path / "events.ndjson", [0, 1, 2]), tmp_path / "m.yaml"
+    path, config = stream(tmp_path / "events.ndjson", [0, 1, 2], days=16), tmp_path / "m.yaml"
     config.write_text("models: {mail: {}}\n")
     done = ran(capsys, command, path, "-c", config)
     assert done.code == 0
-    assert "warning: 2,667 of 8,000 records were rejected: " in done.err
+    assert "warning: 800 of 2,400 records were rejected: " in done.err
     assert "; for a model of more than two classes, list them" in done.err
-    judged = "Not judged: 1,334 predictions of classes other than 0 and 1 were rejected."
+    judged = "Not judged: 400 predictions of classes other than 0 and 1 were rejected."
     assert " ".join(done.out.split()).endswith(judged) is (command == "replay")
 
 
-@pytest.mark.parametrize(("every", "judged"), [(5, False), (500, True)])
+@pytest.mark.parametrize(("every", "judged"), [(5, False), (200, True)])
 def test_what_lacks_a_class_that_is_not_configured_is_not_judged(
     every: int, judged: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,7 +122,7 @@ def test_few_predictions_of_2_are_stray_ones(
     )
     path.write_text("\n".join(lines) + "\n")
     done = ran(capsys, "replay", path)
-    assert "1 of 8,000 records was rejected: 1 bad_value" in done.err
+    assert "1 of 2,400 records was rejected: 1 bad_value" in done.err
     assert "warning" not in done.err
     assert "Judged: mail: " in done.out
 

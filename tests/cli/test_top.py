@@ -78,8 +78,8 @@ def test_what_is_not_known_yet_is_a_dash(status):
 
 @pytest.fixture(scope="module")
 def classes():
-    """Status of a model of twelve classes, of which the first is taken for the second."""
-    monitor = ClassStream(classes=12, change="confusion", a_day=600).applied()
+    """Status of a model of ten classes, of which the first is taken for the second."""
+    monitor = ClassStream(classes=10, change="confusion", a_day=600).applied()
     return status_answer(monitor.snapshot(), limit=9)
 
 
@@ -115,7 +115,7 @@ def test_classes_have_rows_by_the_rule_of_the_page(classes, columns):
         metrics = found.by_class[row.split()[0]].metrics
         shown = [metrics.metric(metric.name).estimate for metric in PAGE_METRICS]
         assert row.split()[1:6] == [f"{value:.3f}".removeprefix("0") for value in shown]
-    assert lines[start + 9] == "  and 4 more classes"
+    assert lines[start + 9] == "  and 2 more classes"
     assert " ".join(map(str.strip, lines)).count(model.worse.text) == 1
 
 

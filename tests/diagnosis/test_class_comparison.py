@@ -24,13 +24,13 @@ from monitor.diagnosis.class_comparison import (
 )
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.drift.class_attribution import attribute_classes
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.report.class_comparison_text import class_comparison_text, class_headline
 
 DAY = 86_400
 WEEKS = ("usual", "shifted", "confused")
-A_DAY = 1500
+A_DAY = 700
 CONFIG = Config(
     models={"digits": {"classes": list(range(10)), "label_timeout": "3d"}}, windows=["1d", "7d"]
 )
@@ -79,7 +79,7 @@ def events(weeks: dict[str, np.ndarray]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def monitor(events: list[dict[str, Any]]) -> Monitor:
-    decoder, found = Decoder(DecodeSettings.from_config(CONFIG)), Monitor(CONFIG)
+    decoder, found = Decoder(DecodeSettings.from_config(CONFIG)), CountingMonitor(CONFIG)
     lines = [json.dumps(event) for event in events]
     for first in range(0, len(lines), 5000):
         block = "\n".join(lines[first : first + 5000]).encode()
@@ -159,13 +159,18 @@ def test_diagnose_says_so_in_text_json_and_its_exit_code(
 ) -> None:
     config, recorded = tmp_path / "monitor.yaml", tmp_path / "events.ndjson"
     config.write_text("models: {digits: {classes: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}}\n")
-    recorded.write_text("".join(json.dumps(event) + "\n" for event in events))
-    given = ["diagnose", str(recorded), "-c", str(config), "--before", "1970-01-01..1970-01-08"]
-    shifted = [*given, "--after", "1970-01-08..1970-01-15", "--fail-on", "model_degraded"]
-    confused = [*given, "--after", "1970-01-15..1970-01-22", "--fail-on", "model_degraded"]
-    assert main(shifted) == 0
+
+    def diagnosed(week: str, after: str, *options: str) -> int:
+        """Diagnose the usual week and another one."""
+        weeks = {"0", str(WEEKS.index(week))}
+        chosen = [event for event in events if event["id"].partition("-")[0] in weeks]
+        recorded.write_text("".join(json.dumps(event) + "\n" for event in chosen))
+        given = ["diagnose", str(recorded), "-c", str(config), "--before", "1970-01-01..1970-01-08"]
+        return main([*given, "--after", after, "--fail-on", "model_degraded", *options])
+
+    assert diagnosed("shifted", "1970-01-08..1970-01-15") == 0
     capsys.readouterr()
-    assert main([*confused, "--json"]) == 1
+    assert diagnosed("confused", "1970-01-15..1970-01-22", "--json") == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["model_worse"] == "yes"
     assert {(one["actual"], one["predicted"]) for one in answer["confusions"]} >= {("4", "9")}

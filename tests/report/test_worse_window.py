@@ -1,6 +1,7 @@
 """A window that looks worse, while another one decides and nothing pages."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from exporter.page.pages import HOUR, counts, fed
@@ -21,6 +22,7 @@ WORSE = (18, 50, 32, 400)
 """An hour's outcomes on the last day: recall .36 instead of .8, twice the false positives."""
 
 
+@cache
 def counted(last_day, windows=("1d", "7d"), last_hour=None):
     """The state of a model that is as ever until its last day, or its last hour."""
     config = Config(models={"m": {"maturity": "1h"}}, windows=[*windows])
@@ -37,6 +39,7 @@ def counted(last_day, windows=("1d", "7d"), last_hour=None):
     return fed(Monitor(config), records).snapshot()
 
 
+@cache
 def seen(last_day):
     """The answer about a model that is as ever until its last day."""
     (model,) = status_answer(counted(last_day), limit=1).models
