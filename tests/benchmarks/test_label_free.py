@@ -31,6 +31,7 @@ def test_simulated_scores_are_calibrated_where_prevalence_stays():
     assert found.actual[near].mean() == pytest.approx(found.score[near].mean(), abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_line_compares_each_estimate_with_the_window_that_came_true(cases):
     line = label_free.lines(cases, ["1d"], "2d")["1d", "prevalence"]
     share = label_free.Days.of(cases).cells

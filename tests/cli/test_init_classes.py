@@ -14,7 +14,9 @@ from monitor.config import Labelling, load_config
 DAY = 86_400
 
 
-def stream(path: Path, classes: Sequence[str | float], *, cases: int = 1_200, days: int = 3) -> Path:
+def stream(
+    path: Path, classes: Sequence[str | float], *, cases: int = 1_200, days: int = 3
+) -> Path:
     """Predictions of these classes in turn, a tenth of them wrong, and labels a day later."""
     events = []
     for case in range(cases):

@@ -1,12 +1,16 @@
 """`diagnose` and `replay` say when a change began, and with which version, as the API does."""
 
+import io
 import json
+from contextlib import redirect_stdout
+from functools import cache, partial
 
 import pytest
 from cli.commands import ran
 from cli.test_diagnose import written
 from watch.versioned import BEGAN, DAY, batches, config_of, stream
 
+from monitor.cli import main
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.selection import EVERY_MODEL
@@ -45,31 +49,38 @@ def worse(tmp_path_factory):
     return folder, status, monitor
 
 
-def said(capsys, folder, command, *options):
+def said(folder, command, *options):
     feed = ["--feed"] if command == "diagnose" else []
     words = [command, *feed, folder / "events.ndjson", "-c", folder / "monitor.yaml", *options]
-    done = ran(capsys, *words)
-    assert done.code == 0, done.err
-    return done.out
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert main([*map(str, words)]) == 0
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def said_of_worse(worse):
+    """What a command prints of these events; it runs once."""
+    return cache(partial(said, worse[0]))
 
 
 @pytest.mark.parametrize("command", ["diagnose", "replay"])
-def test_the_text_says_when_it_began_and_with_which_version(capsys, worse, command):
-    text = " ".join(said(capsys, worse[0], command).split())
+def test_the_text_says_when_it_began_and_with_which_version(command, said_of_worse):
+    text = " ".join(said_of_worse(command).split())
     assert "Rates changed: recall or false positives, about 1970-01-04 0" in text
     assert WITH_IT in text
 
 
-def test_the_headline_of_a_diagnosis_is_that_of_the_page(capsys, worse):
+def test_the_headline_of_a_diagnosis_is_that_of_the_page(worse, said_of_worse):
     since = "Since version 7 (8.8 days, 60 % of the traffic), precision .780 → .720: the "
     assert worse[1].models[0].headline.startswith(since)
-    found = json.loads(said(capsys, worse[0], "diagnose", "--json"))
+    found = json.loads(said_of_worse("diagnose", "--json"))
     assert found["headline"].startswith(since)
 
 
 @pytest.mark.parametrize("command", ["diagnose", "replay"])
-def test_the_json_has_what_the_api_has(capsys, worse, command):
-    found = json.loads(said(capsys, worse[0], command, "--json"))
+def test_the_json_has_what_the_api_has(worse, command, said_of_worse):
+    found = json.loads(said_of_worse(command, "--json"))
     if command == "replay":
         found = found["models"]["m"]
     model = worse[1].models[0]
@@ -103,12 +114,14 @@ def test_recorded_events_show_the_share_of_a_version_that_is_no_segment(capsys, 
     assert found["headline"].startswith("Since version 7 (8.8 days, 60 % of the traffic), precis")
 
 
-def test_versions_that_count_as_one_lead_to_their_comparison(capsys, worse, tmp_path):
+def test_versions_that_count_as_one_lead_to_their_comparison(
+    capsys, worse, tmp_path, said_of_worse
+):
     folder, _, _ = worse
     one = "See whether one version is worse than another: several predicted in the later stretch"
     found = diagnosed(capsys, tmp_path, folder / "events.ndjson")
     assert [step for step in found["advice"] if step.startswith(one)]
-    apart = json.loads(said(capsys, folder, "diagnose", "--json"))
+    apart = json.loads(said_of_worse("diagnose", "--json"))
     assert not [step for step in apart["advice"] if step.startswith(one)]
 
 
@@ -124,22 +137,22 @@ def test_versions_that_score_the_same_cases_have_no_share_of_the_traffic(capsys,
     assert (found["version"], found["traffic"]) == ("8", None)
 
 
-def test_page_and_report_show_the_same_sentence(capsys, tmp_path, worse):
+def test_page_and_report_show_the_same_sentence(tmp_path, worse, said_of_worse):
     report = tmp_path / "report.html"
-    said(capsys, worse[0], "diagnose", "--html", report)
+    said_of_worse("diagnose", "--html", report)
     page = str(now_section(worse[1], worse[1].models[0], None, None))
     sentence = "recall or false positives, about 1970-01-04 0"
     assert sentence in page
     assert f"Rates changed: {sentence}" in report.read_text()
 
 
-def test_an_asked_range_is_searched_from_the_end_of_the_earlier_one(capsys, worse):
+def test_an_asked_range_is_searched_from_the_end_of_the_earlier_one(said_of_worse):
     ranges = ["--before", "1970-01-05..1970-01-06", "--after", "1970-01-06..1970-01-07"]
-    found = json.loads(said(capsys, worse[0], "diagnose", *ranges, "--json"))
+    found = json.loads(said_of_worse("diagnose", *ranges, "--json"))
     assert "change_began" not in found
     assert not found["new_version"]["change_began_with_it"]
     early = ["--before", "1970-01-01..1970-01-02", "--after", "1970-01-02..1970-01-03"]
-    assert "new_version" not in json.loads(said(capsys, worse[0], "diagnose", *early, "--json"))
+    assert "new_version" not in json.loads(said_of_worse("diagnose", *early, "--json"))
 
 
 def test_the_last_mature_days_leave_out_those_of_the_reference(capsys, worse, tmp_path):
@@ -157,22 +170,22 @@ def test_the_last_mature_days_leave_out_those_of_the_reference(capsys, worse, tm
     assert "overlap; record more days" in done.err
 
 
-def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing(capsys, tmp_path):
+def test_a_worse_canary_is_named_beside_the_answer_where_the_whole_shows_nothing(tmp_path):
     events = stream(recall=(0.9, 0.5), a_day=1_008, share=0.15)
     (tmp_path / "events.ndjson").write_text("".join(f"{json.dumps(e)}\n" for e in events))
     ranges = ["--before", "1970-01-01..1970-01-03", "--after", "1970-01-06..1970-01-09"]
     for reference, named in (("first: 2d", True), ("first: 2d, on_version: keep", False)):
         text = CONFIG.replace("window: {length: 3d, end: 1970-01-04T00:00:00Z}", reference)
         (tmp_path / "monitor.yaml").write_text(text)
-        found = json.loads(said(capsys, tmp_path, "diagnose", "--json", *ranges))
+        found = json.loads(said(tmp_path, "diagnose", "--json", *ranges))
         assert found["worse"]["answer"] == "not_shown"
         assert found["worse"]["text"].endswith("Version 7 is worse than 6") is named
         assert (" Version 7 is worse than 6 over the same time: " in found["headline"]) is named
         hold = "Hold the rollout or roll it back: version 7 is worse than 6."
         assert (found["advice"][0] == hold, found.get("worse_version") == "7") == (named, named)
-        replayed = json.loads(said(capsys, tmp_path, "replay", "--json"))["models"]["m"]
+        replayed = json.loads(said(tmp_path, "replay", "--json"))["models"]["m"]
         assert replayed.get("worse_version") == ("7" if named else None)
-        last = said(capsys, tmp_path, "replay").partition("Judged: ")[2]
+        last = said(tmp_path, "replay").partition("Judged: ")[2]
         assert ("version 7 is worse than 6." in last) is named
         following = "Next: precision-monitor compare FILE -c CONFIG shows both versions."
         following = following.replace("FILE", str(tmp_path / "events.ndjson"))
@@ -206,14 +219,14 @@ BEFORE = "of version 6 (began 1970-01-01 00:00)"
 
 
 @pytest.mark.parametrize("command", ["diagnose", "replay"])
-def test_text_and_json_say_whose_reference_it_is(capsys, worse, command):
-    text = " ".join(said(capsys, worse[0], command).split())
+def test_text_and_json_say_whose_reference_it_is(command, said_of_worse):
+    text = " ".join(said_of_worse(command).split())
     after = "; after is of versions 6 and 7 (began 1970-01-04 05:00)."
     assert (f"Before is {BEFORE}{after}" in text, f", {BEFORE}, " in text) == (
         command == "diagnose",
         command == "replay",
     )
-    found = json.loads(said(capsys, worse[0], command, "--json"))
+    found = json.loads(said_of_worse(command, "--json"))
     began = [{"version": "6", "first_prediction": "1970-01-01T00:00:00Z"}]
     if command == "replay":
         assert found["models"]["m"]["reference"]["versions"] == began
@@ -225,10 +238,10 @@ def test_text_and_json_say_whose_reference_it_is(capsys, worse, command):
 
 
 @pytest.mark.parametrize("days", [9, 6], ids=["complete", "awaited"])
-def test_replay_says_that_a_reference_restarted(capsys, tmp_path, days):
+def test_replay_says_that_a_reference_restarted(tmp_path, days):
     (tmp_path / "monitor.yaml").write_text(with_reference("first: 2d, on_version: restart"))
     written(tmp_path / "events.ndjson", *stream(a_day=2_400, until=BEGAN, days=days))
-    text = " ".join(said(capsys, tmp_path, "replay").split())
+    text = " ".join(said(tmp_path, "replay").split())
     assert ("restarted with version 7 (began 1970-01-04 05:00)" in text) is (days == 9)
     waits = "the reference restarted with version 7 and is not complete yet"
     assert (waits in text) is (days == 6)
@@ -265,7 +278,7 @@ def test_a_running_monitor_says_that_its_reference_restarted():
 
 @pytest.mark.parametrize("segments", ["region, version", "region"])
 def test_a_diagnosis_of_a_rollback_says_which_versions_predicted_before_and_after(
-    capsys, tmp_path, segments
+    tmp_path, segments
 ):
     """Version 7 decides for two days, then version 6 does again: it predicted all along."""
     back = BEGAN + 2 * DAY
@@ -277,7 +290,7 @@ def test_a_diagnosis_of_a_rollback_says_which_versions_predicted_before_and_afte
     (tmp_path / "monitor.yaml").write_text(text)
     written(tmp_path / "events.ndjson", *events)
     ranges = ("1970-01-04T05:00:00Z..1970-01-06T05:00:00Z", "1970-01-06T05:00:00Z..1970-01-08")
-    found = said(capsys, tmp_path, "diagnose", "--before", ranges[0], "--after", ranges[1])
+    found = said(tmp_path, "diagnose", "--before", ranges[0], "--after", ranges[1])
     old, new = "6 (began 1970-01-01 00:00)", "7 (began 1970-01-04 05:00)"
     assert f"Before is of version {new}; after is of version {old}." in " ".join(found.split())
     monitor = Monitor(config_of(text))

@@ -24,6 +24,7 @@ from monitor.prometheus.rules import Scope, as_prometheus, groups
 ALERT = re.compile(r"^day (\d+) +(PAGE|TICKET) (\w+): ", re.MULTILINE)
 
 
+@pytest.mark.slow  # test_deploy_alert_agreement asks the same of the shipped rules
 @pytest.mark.system
 def test_the_page_is_for_the_worse_model_alone(system_program):
     system_program("prometheus")

@@ -9,12 +9,14 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 from deploy.expressions import DEPLOY, exported, series_in
+from ports import free_port
 from watch.versioned import BEGAN, fed, stream
 
 from monitor.config.versions_asked import parse_versions
@@ -245,8 +247,13 @@ def test_a_crash_of_the_program_rolls_nothing_back(tmp_path, code):
     assert found == (3, "", "Traceback (most recent call last)\n")
 
 
+@cache
+def counted(**made):
+    return fed(stream(**made))
+
+
 def running(**made):
-    monitor = fed(stream(**made))
+    monitor = counted(**made)
     state = monitor.snapshot()
     app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor))
     return BackgroundServer(app)
@@ -288,8 +295,7 @@ def test_the_script_holds_while_nothing_is_shown(made):
 
 
 def test_the_script_holds_where_no_monitor_answers_and_says_so_once():
-    with running() as server:
-        gone = server.url
-    code, said, complaint = run_gate(gone, looks="3")
+    gone = f"http://127.0.0.1:{free_port()}"
+    code, said, complaint = run_gate(gone, looks="2")
     assert (code, said) == (3, "")
     assert complaint.count("precision-monitor:") == complaint.count(gone) == 1
