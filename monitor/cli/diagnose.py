@@ -27,7 +27,7 @@ from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.diagnosis.wrong_predictions import with_predictions
 from monitor.drift import Verdict
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
@@ -56,7 +56,9 @@ def run(args: Namespace) -> int:
     config = with_recorded_classes(config, paths, mapping)
     feed = RecordedFeed(paths, config, mapping)
     if has_many_classes(config, args.model):
-        return run_classes(args, Monitor(config), feed, failing=failing)
+        # Without --before, the reference is compared with, which only judging finds.
+        classes = Monitor(config) if args.before is None else CountingMonitor(config)
+        return run_classes(args, classes, feed, failing=failing)
     monitor = Monitor(config)
     compared = RecordedComparison(
         monitor,

@@ -15,7 +15,7 @@ from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.clock import DAY_MS
 from monitor.config import Config, load_config
 from monitor.diagnosis.comparison import check_two_classes
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.objective import parse_objective
@@ -41,7 +41,8 @@ def run(args: Namespace) -> int:
     paths, mapping = paths_of(args, config), mapping_of(args)
     config = with_recorded_classes(config, paths, mapping)
     warn(config)
-    monitor = Monitor(config)
+    # The longest window, whose class ratio is the live one, may be one that only judging needs.
+    monitor = Monitor(config) if asked is None else CountingMonitor(config)
     feed = RecordedFeed(paths, config, mapping)
     for batch in feed.batches():
         monitor.apply(batch)

@@ -30,6 +30,15 @@ def feed(autumn, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def weeks(tmp_path_factory):
+    """The last weeks of the year as a file."""
+    path = tmp_path_factory.mktemp("flights") / "weeks.ndjson"
+    events = flights_of(parse_time("2013-12-10") / 1000, inf)
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
 def december(autumn):
     """Scores and labels of the labelled predictions of the last 62 days (UTC)."""
     events = autumn
@@ -61,8 +70,8 @@ def test_the_threshold_is_the_one_that_scikit_learn_finds(capsys, feed, december
     assert sum(found["observed"].values()) == len(score)
 
 
-def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(capsys, feed):
-    words = ("threshold", "--feed", feed, "--objective", "precision>=0.6")
+def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(capsys, weeks):
+    words = ("threshold", "--feed", weeks, "--objective", "precision>=0.6")
     code, out = run(capsys, *words)
     assert code == 0
     for reported in (
@@ -74,6 +83,14 @@ def test_by_default_it_works_at_the_live_class_ratio_and_shows_its_intervals(cap
         "by the point estimate, not the whole 95 % interval",
     ):
         assert reported in out.out
+
+
+def test_the_live_class_ratio_given_as_a_number_finds_the_same(capsys, weeks):
+    """A given ratio needs no verdicts, and nothing is judged for it."""
+    words = ("threshold", "--feed", weeks, "--objective", "precision>=0.6", "--json")
+    live = json.loads(run(capsys, *words)[1].out)
+    given = json.loads(run(capsys, *words, "--class-ratio", str(live["class_ratio"]))[1].out)
+    assert given == live
 
 
 def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
@@ -97,8 +114,8 @@ def test_an_objective_out_of_reach_is_a_finding(capsys, tmp_path):
         (("--objective", "precision>=0.9", "--model", "fraud"), "no such model, got 'fraud'"),
     ],
 )
-def test_what_cannot_be_asked_is_one_clear_line(capsys, feed, words, message):
-    code, out = run(capsys, "threshold", "--feed", feed, *words)
+def test_what_cannot_be_asked_is_one_clear_line(capsys, weeks, words, message):
+    code, out = run(capsys, "threshold", "--feed", weeks, *words)
     assert code == 2
     assert message in out.err
     assert out.err.count("\n") == 1
