@@ -15,6 +15,8 @@ from monitor.prometheus.families import table_of_series
 
 MOST_WORDS = 1_000
 MOST_PICTURE_BYTES = 150_000
+SLOW = ("monitor/python/README.md",)
+"""READMEs whose examples take over ten seconds of CPU; tests/python has their statements."""
 CHANGELOG = ROOT / "CHANGELOG.md"
 KINDS_OF_CHANGE = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 PICTURE = ROOT / "deploy" / "page" / "page.png"
@@ -64,7 +66,11 @@ def test_its_tables_are_those_of_the_program(path):
     assert with_tables(text) == text, "run: PYTHONPATH=.:tests python tests/readme_tables.py"
 
 
-@every_readme
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] * (name_of(path) in SLOW)) for path in READMES],
+    ids=name_of,
+)
 def test_its_examples_of_python_run(path):
     examples = doctest.DocTestParser().get_doctest(text_of(path), {}, path.name, str(path), 0)
     assert bool(examples.examples) == ("```python" in text_of(path))

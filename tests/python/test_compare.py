@@ -173,6 +173,7 @@ def test_a_frame_of_scores_alone_is_cut_at_the_threshold():
     assert found.before.counts.total == 4_000
 
 
+@pytest.mark.slow
 def test_the_text_is_that_of_the_command(capsys, feed, report):
     lines = printed(capsys, feed, "--segments", "origin").splitlines()
     assert str(report).splitlines()[0] == lines[0]
