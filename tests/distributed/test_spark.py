@@ -59,6 +59,7 @@ def outcomes_ever(series):
     }
 
 
+@pytest.mark.slow  # test_pages delivers again, test_spark_kafka recounts a job
 def test_killed_driver_worker_and_executor_change_no_count(tmp_path):
     events = stream(PREDICTIONS)
     write(events, tmp_path / "in", FILES)
@@ -112,6 +113,7 @@ def replayed(config, directory):
     return monitor.snapshot()
 
 
+@pytest.mark.slow  # test_pages forgets, test_spark_kafka recounts a job
 def test_parquet_on_one_machine_and_timers_that_forget(tmp_path):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
