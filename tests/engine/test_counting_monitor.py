@@ -15,9 +15,9 @@ CONFIG = Config(defaults={"segments": SEGMENTS}, windows=["1d", "7d"])
 
 @pytest.fixture(scope="module")
 def both():
-    """A monitor that judges and one that counts, with two months of flights."""
+    """A monitor that judges and one that counts, with a month of flights."""
     monitors = Monitor(CONFIG), CountingMonitor(CONFIG)
-    for batch in in_batches(flights()[:20_000], 1_000, SEGMENTS):
+    for batch in in_batches(flights()[:12_000], 1_000, SEGMENTS):
         for monitor in monitors:
             monitor.apply(batch)
     return monitors

@@ -68,7 +68,7 @@ def same_but_for_the_order_of_rows(one, other):
     return [*differences(*waiting), *differences(*found), *differences(*parts)]
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=5)
 @given(st.integers(0, 1000), st.integers(40, 400), st.integers(10, 200))
 def test_the_state_is_the_same_whatever_is_read_between_the_steps(seed, size, every):
     events, at_once, stepped = stream(seed), monitor(), monitor()
@@ -97,7 +97,7 @@ def test_the_state_is_the_same_however_short_the_slices_are(rows, monkeypatch):
 def test_between_two_steps_the_books_are_closed(monkeypatch):
     monkeypatch.setattr(stages, "SLICE_ROWS", 20)
     counting, steps = monitor(), 0
-    for _ in counting.steps(batch_of(stream(seed=2), segments=("k",))):
+    for _ in counting.steps(batch_of(stream(seed=2, predictions=100), segments=("k",))):
         steps += 1
         for model in counting.snapshot().models:
             made = model.predictions_positive + model.predictions_negative

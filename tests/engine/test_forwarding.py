@@ -96,7 +96,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 1000), steps=STEPS, again=st.lists(st.integers(0, 40), max_size=3))
 def test_no_moment_of_a_batch_or_of_a_restart_changes_a_count(seed, steps, again):
     config, events = config_of(), stream(25, seed)

@@ -15,7 +15,7 @@ from same import differences, through_disk
 from sklearn.metrics import confusion_matrix
 
 from monitor.config import Config
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.engine.pieces import pieces
 from monitor.events.columns import EventBatch
 from monitor.exporter.backfill import Moments
@@ -36,10 +36,14 @@ def lines_of(events: list[dict[str, Any]]) -> list[bytes]:
 
 
 def fed(
-    lines: list[bytes], ends: set[int] = frozenset(), kernel: Any = None, config: Config = CONFIG
+    lines: list[bytes],
+    ends: set[int] = frozenset(),
+    kernel: Any = None,
+    config: Config = CONFIG,
+    kind: type[Monitor] = Monitor,
 ) -> Monitor:
     """A monitor that took these lines in batches that end at these places."""
-    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config), kernel=kernel)
+    monitor, decoder = kind(config), Decoder(DecodeSettings.from_config(config), kernel=kernel)
     bounds = [0, *sorted({*ends, len(lines)})]
     for start, end in itertools.pairwise(bounds):
         batch = decoder.decode_lines(b"\n".join(lines[start:end]), source="t")
@@ -149,7 +153,7 @@ def in_order(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return out
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=80)
 @given(streams(), st.sets(st.integers(1, 80), max_size=9), st.sampled_from(["c", "python"]))
 def test_counts_equal_a_recount_record_by_record(
     events: list[dict[str, Any]], ends: set[int], kernel: str
@@ -158,12 +162,12 @@ def test_counts_equal_a_recount_record_by_record(
     recount = Recount()
     for event in events:
         recount.take(event)
-    monitor = fed(lines_of(events), ends, kernel)
+    monitor = fed(lines_of(events), ends, kernel, kind=CountingMonitor)
     assert names_of(monitor) == recount.names
     assert cells_of(monitor) == +recount.cells
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(streams(), st.sets(st.integers(1, 80), max_size=9), st.integers(1, 60))
 def test_the_state_does_not_depend_on_batches_or_restarts(
     events: list[dict[str, Any]], ends: set[int], restart: int

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from same import differences, through_disk
 
 from monitor.config import Config
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -25,11 +25,12 @@ CONFIG = Config(
     },
     windows=["1h", "1d"],
 )
+WEEKS = Config(models={"m": {"label_timeout": "9d"}})
 
 
-def monitor_of(lines, cuts, config=CONFIG):
+def monitor_of(lines, cuts, config=CONFIG, *, kind=Monitor):
     """A monitor that took these records in batches that end at these places."""
-    monitor = Monitor(config)
+    monitor = kind(config)
     decoder = Decoder(DecodeSettings.from_config(config))
     ends = sorted({*cuts, len(lines)})
     for start, end in zip([0, *ends], ends, strict=False):
@@ -124,7 +125,7 @@ records = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(records, st.lists(st.integers(0, 30), max_size=6), st.booleans())
 def test_the_state_is_a_function_of_the_sequence_of_records(events, cuts, in_order):
     if in_order:
@@ -161,13 +162,13 @@ def counted(monitor):
 
 @pytest.mark.parametrize("size", [1, 7, 100, 5_000, 100_000])
 def test_outcomes_with_labels_days_ahead_all_count_in_batches_of_any_size(size):
-    events = outcomes(60_000 if size >= 100 else 600 * size)
+    events = outcomes(20_000 if size >= 100 else 600 * size)
     lines = [json.dumps(event).encode() for event in events]
     config = Config(models={"m": {}})
-    found = counted(monitor_of(lines, range(0, len(lines), size), config))
+    found = counted(monitor_of(lines, range(0, len(lines), size), config, kind=CountingMonitor))
     assert sum(found[0]) == len(events)
     assert found[1:] == (0, 0, round(events[-3]["ts"] * 1000))
-    whole = counted(monitor_of(lines, (), config))
+    whole = counted(monitor_of(lines, (), config, kind=CountingMonitor))
     assert found == whole
 
 
@@ -212,17 +213,22 @@ def written(events, path):
     return str(path)
 
 
-@pytest.mark.parametrize("form", ["ndjson", "csv", "parquet", "arrow"])
-def test_the_same_rows_count_the_same_in_every_format(form, tmp_path):
+@pytest.fixture(scope="module")
+def rows_of_weeks():
+    """Outcomes, and the state of a monitor that took them by hundreds."""
     events = outcomes(6_000, step=1_000.0)
-    config = Config(models={"m": {"label_timeout": "9d"}})
     lines = [json.dumps(event).encode() for event in events]
-    expected = known_by(monitor_of(lines, range(0, len(lines), 500), config))
-    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+    cuts = range(0, len(lines), 500)
+    return events, known_by(monitor_of(lines, cuts, WEEKS, kind=CountingMonitor))
+
+
+@pytest.mark.parametrize("form", ["ndjson", "csv", "parquet", "arrow"])
+def test_the_same_rows_count_the_same_in_every_format(form, rows_of_weeks, tmp_path):
+    events, expected = rows_of_weeks
+    monitor, decoder = CountingMonitor(WEEKS), Decoder(DecodeSettings.from_config(WEEKS))
     for batch in files.read([written(events, tmp_path / f"rows.{form}")], decoder):
         monitor.apply(batch)
-    found = known_by(monitor)
-    assert not [*differences(found, expected)]
+    assert not [*differences(known_by(monitor), expected)]
 
 
 def test_labels_that_models_have_reached_leave_no_trace_however_batches_are_cut():

@@ -107,15 +107,16 @@ def counted():
     monitor = Monitor(config)
     decoder = Decoder(DecodeSettings.from_config(config))
 
-    def tell(model, seconds):
+    def line(model, seconds):
         event = {"type": "counts", "model": model, "ts": seconds, "tp": 8, "fp": 2, "fn": 2}
         event |= {"tn": 88, "predicted_positive": 10, "predicted_negative": 90}
-        monitor.apply(decoder.decode_lines(msgspec.json.encode(event) + b"\n", source="x"))
+        return msgspec.json.encode(event) + b"\n"
 
-    for hour in range(90):
-        for model in "abcd":
-            tell(model, hour * HOUR)
-    return monitor, tell
+    def tell(*lines):
+        monitor.apply(decoder.decode_lines(b"".join(lines), source="x"))
+
+    tell(*(line(model, hour * HOUR) for hour in range(90) for model in "abcd"))
+    return monitor, lambda model, seconds: tell(line(model, seconds))
 
 
 def test_counts_that_change_while_no_window_moves():
