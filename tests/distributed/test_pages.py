@@ -48,7 +48,7 @@ def test_a_monitor_fed_by_counts_shows_what_one_fed_by_the_events_does(regime, m
     assert fed.rejected == dict.fromkeys(fed.rejected, 0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from([1, 7, 50]), st.sampled_from([1, 3]))
 def test_no_size_of_batch_and_no_number_of_buckets_changes_the_outcomes(seed, size, buckets):
     events = stream(25, seed)

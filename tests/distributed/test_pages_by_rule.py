@@ -195,7 +195,7 @@ def held_of(shards):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     batches, st.sampled_from([1, 5, 64]), st.sampled_from([1, 2, 3]), st.sampled_from([0, 12_000])
 )

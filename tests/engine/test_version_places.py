@@ -128,7 +128,7 @@ def test_what_ended_versions_counted_is_counted_as_other():
 
 @pytest.mark.parametrize("days", [20, 90])
 def test_days_and_weights_of_ended_versions_are_counted_as_other(days):
-    events = deployed_daily(days, every=6 * HOUR, sampling_probability=0.5)
+    events = deployed_daily(days, every=12 * HOUR, sampling_probability=0.5)
     past, roomy = (
         counted(events, one).recall("m", 0, days * DAY * 1000, DAY * 1000)
         for one in (config_of(labelling="weighted"), config_of(most=100, labelling="weighted"))
@@ -173,7 +173,7 @@ def test_the_days_of_a_version_that_was_long_in_use_are_counted_as_other():
 
 @pytest.mark.parametrize("clock", ["prediction", "label"])
 @pytest.mark.parametrize(
-    "seed", [pytest.param(s, marks=[pytest.mark.slow] * (s not in {5, 9})) for s in range(12)]
+    "seed", [pytest.param(s, marks=[pytest.mark.slow] * (s != 5)) for s in range(12)]
 )
 def test_versions_sum_to_the_totals_and_no_count_is_below_zero(seed, clock):
     events = deployed_at_random(Random(seed))

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from same import differences
 
@@ -79,6 +79,7 @@ def comparable(states):
     return [{**state, "highest": sorted(map(list, state["highest"]))} for state in states]
 
 
+@settings(max_examples=40)
 @given(events, st.integers(1, 80), st.booleans(), st.sampled_from([None, -7_200_000, 0, 30_000]))
 def test_columns_are_events_one_by_one(moves, size, foresee, lag):
     found = stream(moves)
@@ -87,6 +88,7 @@ def test_columns_are_events_one_by_one(moves, size, foresee, lag):
     assert comparable(times.state()["models"]) == comparable(one_by_one(found, arrivals))
 
 
+@settings(max_examples=40)
 @given(events, st.integers(1, 80))
 def test_each_kernel_has_the_same_columns(moves, size):
     found = [(model, time, (key << 63 | key) & (2**64 - 1)) for model, time, key in stream(moves)]
@@ -137,6 +139,7 @@ heard = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(events, heard, st.integers(1, 80))
 @example(
     moves=[*((0, 10, key) for key in range(60)), *((0, 150_000, key) for key in range(3))],

@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import through_disk
 
 from monitor.config import Config
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor
 from monitor.events import version_starts
 from monitor.events.version_starts import MOST_VERSIONS, ModelVersions, VersionTimes
 
@@ -80,7 +80,7 @@ def test_versions_called_like_the_keys_of_a_state_are_restored():
 
 def with_early(batches, most=1000):
     """Versions of a model that predicted at these times, in batches of so many predictions."""
-    monitor, made = Monitor(Config()), 0
+    monitor, made = CountingMonitor(Config()), 0
     for name, times in batches:
         for time in times:
             made += 1
@@ -94,6 +94,7 @@ def with_early(batches, most=1000):
 TIMES = st.lists(st.integers(0, 40), min_size=1, max_size=30)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), TIMES), max_size=9), st.randoms(), st.integers(1, 90)
 )
@@ -117,6 +118,7 @@ def test_first_predictions_are_stored_of_versions_that_began_within_an_hour_of_t
     assert early == {"a": ((0, 1), (5, 1), (2 * hour, 1)), "b": ((hour - 1, 1),), "c": ()}
 
 
+@settings(max_examples=30)
 @given(
     st.lists(
         st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 9), max_size=40)), max_size=6

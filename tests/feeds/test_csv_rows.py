@@ -85,7 +85,7 @@ def assert_same(data, separator, mapping=None):
 @example(table=(b"ts,tp,score\n\x1f1600000000,\x1f1,\x1f.5\n", ","))
 @example(table=(b"ts,id,label,type\n1600000000,a,,label\n1600000000,b,1,\n", ","))
 @example(table=(b"ts,id,score,model,region\n1600000000,a,.5,fraud,eu\n" + b" " * 70_000, ","))
-@settings(max_examples=150, deadline=None)  # a machine may be busy
+@settings(max_examples=60, deadline=None)  # a machine may be busy
 @given(table=tables())
 def test_the_kernel_reads_rows_as_python_does(table):
     assert_same(*table)

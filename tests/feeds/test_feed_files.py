@@ -8,7 +8,7 @@ import pytest
 from feeds.decode.oracle import decode, key, rows_of, until_error
 from feeds.decode.strategies import streams
 from feeds.decode.test_decode import DECODER
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
@@ -34,6 +34,7 @@ def everything(paths, decoder=ANY, **options):
     return concatenate(list(read(paths, decoder, **options)))
 
 
+@settings(max_examples=40)
 @given(streams, st.lists(st.integers(1, 40)), st.integers(1, 500))
 def test_chunks_cut_anywhere_give_the_same_as_the_whole(data, cuts, size):
     stream = io.BytesIO(data)

@@ -2,7 +2,7 @@ import json
 from itertools import pairwise
 
 from feeds.decode.oracle import rows_of, until_error
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
@@ -74,6 +74,7 @@ def test_a_file_that_goes_on_with_older_times_stops_nothing():
     assert held[50] >= 400
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=12), max_size=4),
     st.integers(1, 5),

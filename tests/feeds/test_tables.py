@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from feeds.decode.oracle import rows_of
 from feeds.decode.test_decode import DECODER
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
@@ -107,6 +107,7 @@ def same(found, expected, shift=0):
     assert reasons(found, shift) == reasons(expected)
 
 
+@settings(max_examples=40)
 @given(st.lists(ROWS, min_size=1, max_size=20))
 def test_arrow_says_the_same_as_lines(rows):
     expected = by_lines([as_json(row) for row in rows])
@@ -124,6 +125,7 @@ def test_arrow_says_the_same_as_lines(rows):
     same(by_arrow(nested), expected)
 
 
+@settings(max_examples=40)
 @given(st.lists(ROWS, min_size=1, max_size=20))
 def test_unusual_columns_say_the_same_as_lines(rows):
     expected = by_lines([as_json(row) for row in rows])
@@ -142,6 +144,7 @@ def test_unusual_columns_say_the_same_as_lines(rows):
     same(by_arrow(pa.Table.from_pylist(maps, SCHEMA.append(as_map))), expected)
 
 
+@settings(max_examples=40)
 @given(st.lists(ROWS, min_size=1, max_size=20))
 def test_csv_says_the_same_as_lines(rows):
     rows = [row for row in rows if not set(row["id"] or "") & set("\r\n")] or [

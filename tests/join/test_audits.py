@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.config import Config
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 
 DAY = 86_400
 IDS = ("a", "b", "c")
@@ -63,19 +63,21 @@ def recounted(events) -> dict[tuple[int, int], int]:
 ENDLESS = Config(models={"default": {"label_timeout": None}})
 
 
+@settings(max_examples=50)
 @given(EVENTS, st.integers(0, 24))
 def test_any_order_counts_what_is_in_force(events, cut):
     """Also where the state is restored between two events."""
-    monitor = Monitor(ENDLESS)
+    monitor = CountingMonitor(ENDLESS)
     feed(monitor, events[:cut])
-    monitor = Monitor(ENDLESS, monitor.state())
+    monitor = CountingMonitor(ENDLESS, monitor.state())
     feed(monitor, events[cut:])
     assert audited(monitor) == recounted(events)
 
 
+@settings(max_examples=40)
 @given(EVENTS)
 def test_outcomes_are_those_without_audits_and_every_label_is_in_the_books(events):
-    with_audits, without = Monitor(ENDLESS), Monitor(ENDLESS)
+    with_audits, without = CountingMonitor(ENDLESS), CountingMonitor(ENDLESS)
     feed(with_audits, events)
     feed(without, [event for event in events if event[0] != "audit"])
     found, expected = with_audits.snapshot(), without.snapshot()

@@ -254,7 +254,7 @@ stream_events = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(stream_events, st.sampled_from([1, 3, 40]), st.sampled_from([None, "20s"]))
 def test_every_stream_equals_the_recount_after_every_batch(events, size, timeout):
     feed = Feed(label_timeout=timeout, horizon="1h")

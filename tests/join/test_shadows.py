@@ -12,7 +12,7 @@ from same import through_disk
 from watch.shadowed import CONFIG, SHADOW, shadow_config, shadowed
 from watch.versioned import DAY, HOUR, batches, fed, model_of, stream
 
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.join import pairs, shadow_versions
 
 TIMEOUT = 3 * DAY
@@ -94,13 +94,13 @@ def states(monitor):
     return model_of(monitor).versions_now.shadows.predictions
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 999), st.sampled_from([1, 17, 5_000]), st.booleans())
 def test_pairs_equal_a_recount_in_any_order(seed, size, shuffled):
     events = unruly(seed)
     if shuffled:
         random.Random(seed).shuffle(events)
-    monitor = fed(events, shadow_config(), size)
+    monitor = fed(events, shadow_config(), size, kind=CountingMonitor)
     assert paired(monitor) == recounted(events)
     received = sum(e.get("version") == SHADOW for e in events)
     snapshot = monitor.snapshot()
@@ -109,13 +109,13 @@ def test_pairs_equal_a_recount_in_any_order(seed, size, shuffled):
     assert states(monitor)["matched"] == matched
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.integers(0, 999), st.sampled_from([1, 17, 5_000]), st.booleans())
 def test_pairs_of_shadows_with_each_other_equal_a_recount_in_any_order(seed, size, shuffled):
     events = several(seed)
     if shuffled:
         random.Random(seed).shuffle(events)
-    monitor = fed(events, shadow_config(), size)
+    monitor = fed(events, shadow_config(), size, kind=CountingMonitor)
     for names in combinations(("6", *SHADOWS), 2):
         expected = recounted(events, names)
         assert paired(monitor, names) == expected

@@ -210,7 +210,7 @@ def test_at_one_time_the_first_model_by_name_counts_in_join_rule_and_recount(mod
     assert {row: count for row, count in one.cells.items() if count} == columns.cells()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(some_events, configs, st.integers(0, 120))
 def test_the_columnar_join_does_what_the_rule_does_with_every_event(events, config, lag):
     one, columns = ById(config), Columnar(config)
@@ -241,7 +241,7 @@ some_outcomes = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(some_outcomes, some_events.map(lambda e: e[0] if e else label(0)))))
 def test_the_columnar_join_does_what_the_rule_does_with_outcomes(events):
     given_terms = {"label_timeout": "30s", "horizon": "20m"}

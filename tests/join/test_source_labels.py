@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import through_disk
 
 from monitor.config import Config
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.engine.stages import TIDY_EVERY
 from monitor.errors import ConfigError
 from monitor.events.batches import concatenate
@@ -108,10 +108,11 @@ def recounted(events, null=2):
     return found
 
 
+@settings(max_examples=50)
 @given(EVENTS, st.sampled_from([[], ORDER]), st.integers(1, 24))
 def test_the_label_of_the_first_source_counts_and_cases_equal_a_recount(events, order, size):
     settings = config(order)
-    monitor = Monitor(settings)
+    monitor = CountingMonitor(settings)
     batches = batch_of(settings, events)
     for first in range(0, len(batches), size):
         monitor.apply(concatenate(batches[first : first + size]))
@@ -124,14 +125,15 @@ def test_the_label_of_the_first_source_counts_and_cases_equal_a_recount(events, 
     assert combinations(monitor) == recounted(events)
 
 
+@settings(max_examples=30)
 @given(EVENTS, st.sampled_from([[], ORDER]), st.integers(2, 24), st.integers(0, 24))
 def test_the_state_is_that_of_the_sequence_of_records(events, order, size, saved):
     settings = config(order)
-    each, cut = Monitor(settings), Monitor(settings)
+    each, cut = CountingMonitor(settings), CountingMonitor(settings)
     batches = batch_of(settings, events)
     for number, batch in enumerate(batches):
         if number == saved:
-            each = Monitor(settings, through_disk(each.state()))
+            each = CountingMonitor(settings, through_disk(each.state()))
         each.apply(batch)
     for first in range(0, len(batches), size):
         cut.apply(concatenate(batches[first : first + size]))
@@ -176,7 +178,7 @@ def test_a_label_of_a_source_that_comes_first_waits_for_its_prediction(at):
 
 
 def test_cases_stay_counted_when_predictions_are_forgotten_and_for_a_year(monkeypatch):
-    monitor = Monitor(config(label_timeout="1d", horizon="2d", maturity="0s"))
+    monitor = CountingMonitor(config(label_timeout="1d", horizon="2d", maturity="0s"))
     for week in range(60):
         for name in ("x", "y", "z"):
             key = f"{name}{week}"
@@ -272,6 +274,7 @@ CLASS_EVENTS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(CLASS_EVENTS, st.integers(1, 24), st.integers(0, 24))
 def test_cases_of_models_of_many_classes_equal_a_recount(events, size, saved):
     settings = config(classes=CLASSES)

@@ -45,6 +45,7 @@ def test_known_errors_are_undone_exactly(truth, false_positive, false_negative):
     np.testing.assert_allclose(found.expected.cells, truth.cells, atol=1e-9 * scale)
 
 
+@settings(max_examples=40)
 @given(CASES, RATES, RATES)
 @example(ConfusionCounts(tp=1, fp=1, fn=1, tn=1), 0.375, 0.0)
 @example(ConfusionCounts(tp=5, fp=10, fn=9, tn=11), 0.0, 0.011)

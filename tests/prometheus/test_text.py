@@ -31,7 +31,7 @@ def samples(metrics: Iterable[Metric]) -> dict[tuple[Any, ...], float]:
     }
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(state=snapshots)
 def test_the_fast_writer_equals_the_library_byte_for_byte(state: Snapshot) -> None:
     writer, registry = TextWriter(), registry_of(state)

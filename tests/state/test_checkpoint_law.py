@@ -148,7 +148,7 @@ LABEL = st.fixed_dictionaries(
     batches=st.lists(st.lists(st.one_of(PREDICTION, LABEL), max_size=12), min_size=1, max_size=8),
     stops=st.sets(st.integers(0, 7)),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_whatever_comes_and_whenever_it_stops(batches, stops):
     config = Config(
         defaults={"segments": ["k"], "max_segment_values": 2, "label_timeout": "20h"},

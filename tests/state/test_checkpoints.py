@@ -38,7 +38,7 @@ def through_bytes(state, number=1):
 
 
 @given(STATES, st.integers(0, 2**63))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_is_written_is_read(state, number):
     found, again = through_bytes(state, number)
     assert found == number

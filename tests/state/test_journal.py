@@ -119,7 +119,7 @@ def test_reading_stops_where_the_journal_ended_when_it_was_called(tmp_path):
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_cut_anywhere_the_last_segment_gives_whole_groups_or_an_error(original, data):
     with copied(original) as folder:
         last = segments(folder)[-1]
@@ -135,7 +135,7 @@ def test_cut_anywhere_the_last_segment_gives_whole_groups_or_an_error(original, 
 
 
 @given(data=st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_bit_flipped_anywhere_gives_whole_groups_or_an_error_that_names_the_place(original, data):
     with copied(original) as folder:
         paths = segments(folder)
@@ -152,7 +152,7 @@ def test_a_bit_flipped_anywhere_gives_whole_groups_or_an_error_that_names_the_pl
 
 
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_a_segment_that_is_not_the_last_may_not_be_cut(data):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

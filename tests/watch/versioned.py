@@ -77,9 +77,9 @@ def batches(events, config, size=500):
         yield decoder.decode_lines(lines, source="events", first_line=start + 1)
 
 
-def fed(events, config=None, size=500):
+def fed(events, config=None, size=500, *, kind=Monitor):
     """Return a monitor that has counted these events."""
-    monitor = Monitor(config or config_of())
+    monitor = kind(config or config_of())
     for batch in batches(events, monitor.config, size):
         monitor.apply(batch)
     return monitor

@@ -57,7 +57,7 @@ labels = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(predictions, min_size=1, max_size=20, unique_by=lambda e: e["id"]),
     st.lists(labels, max_size=30),

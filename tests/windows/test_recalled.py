@@ -7,7 +7,7 @@ from streams import flights, in_batches
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
 from monitor.diagnosis import Period, block_ms_of
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
 from monitor.windows.history import HISTORY_DAYS
 
@@ -25,7 +25,7 @@ MODEL = "delay-hgb-v1"
 @pytest.fixture(scope="module")
 def fed():
     """The flights up to October, and exact counts of the same by the hour."""
-    monitor = Monitor(CONFIG)
+    monitor = CountingMonitor(CONFIG)
     exact = monitor.count_range(EARLIEST_MS, LATEST_MS, HOUR_MS)
     for batch in in_batches([e for e in flights() if e["ts"] < SUMMER_END], 5_000, KEYS):
         monitor.apply(batch)

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import through_disk
 
@@ -38,6 +38,7 @@ def predicted(model, half):
     )
 
 
+@settings(max_examples=40)
 @given(STEPS)
 def test_every_score_counts_once_by_the_day_and_the_latest_by_the_half_hour(steps):
     scores, counted = empty(), Counter()

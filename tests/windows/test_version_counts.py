@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recount import Recount
 from watch.versioned import DAY, HOUR, batches, config_of, fed, stream
 
-from monitor.engine import Monitor
+from monitor.engine import CountingMonitor, Monitor
 from monitor.windows import version_counts
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -42,13 +42,13 @@ def expected(events, since=-(10**9)):
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 999), st.sampled_from([1, 17, 5_000]), st.booleans())
 def test_counts_equal_a_recount_in_any_order(seed, size, shuffled):
     events = stream(seed, days=4, a_day=48)
     if shuffled:
         random.Random(seed).shuffle(events)
-    assert counted(fed(events, size=size)) == expected(events)
+    assert counted(fed(events, size=size, kind=CountingMonitor)) == expected(events)
 
 
 def test_a_restored_monitor_goes_on_as_if_it_had_not_stopped():
@@ -91,7 +91,7 @@ def test_a_model_that_is_gone_takes_its_counts_with_it():
 def test_beyond_the_most_rows_the_oldest_hours_go_whatever_the_batches(monkeypatch, size):
     monkeypatch.setattr(version_counts, "MOST_ROWS", 100)
     events = stream(days=5)
-    monitor = fed(events, size=size)
+    monitor = fed(events, size=size, kind=CountingMonitor)
     held = monitor.state()["version_counts"]["0"]
     assert len(held["hour"]) <= 100
     assert counted(monitor) == expected(events, held["since"])

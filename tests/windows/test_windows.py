@@ -49,7 +49,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.lists(steps, min_size=1, max_size=8), st.sampled_from([0, 10 * MINUTE, 30 * HOUR]))
 def test_windows_equal_the_recount_after_every_step(batches, maturity):
     windows, rows, newest = windows_of(), [], 0

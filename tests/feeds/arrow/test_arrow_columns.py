@@ -8,7 +8,7 @@ import pytest
 from feeds.decode.oracle import rows_of
 from feeds.decode.test_decode import DECODER
 from feeds.test_tables import ANY, ROWS, SCHEMA, as_json, by_arrow, by_lines, same
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.events.columns import Group, Labels, Outcomes, Predictions
@@ -59,6 +59,7 @@ def decoded(batch, decoder=DECODER):
     return ArrowDecoder("t", batch.schema, decoder).decode(batch, 1)
 
 
+@settings(max_examples=40)
 @given(LISTS, IDS, st.data())
 def test_any_form_of_columns_says_the_same_as_lines(rows, ids, data):
     rows = [{**row, "id": one} for row, one in zip(rows, ids, strict=False)]
@@ -81,6 +82,7 @@ def in_order(batch):
     return json.dumps([*found.values()])
 
 
+@settings(max_examples=40)
 @given(LISTS, IDS, st.data())
 def test_events_of_a_type_are_in_the_order_of_their_rows(rows, ids, data):
     kind = data.draw(st.sampled_from(["prediction", "label", "outcome"]))

@@ -27,6 +27,7 @@ def one(decoder=ANY, **fields):
     return decoder.decode_lines(json.dumps(fields).encode(), source="t")
 
 
+@settings(max_examples=50)
 @given(streams)
 def test_any_stream_decodes_as_the_oracle_says(data):
     batch = DECODER.decode_lines(data, source="feed")
@@ -38,6 +39,7 @@ def test_any_stream_decodes_as_the_oracle_says(data):
     assert batch.records == sum(bool(line.strip(b" \t\r\n")) for line in data.split(b"\n"))
 
 
+@settings(max_examples=50)
 @given(streams)
 def test_without_configured_models_any_stream_decodes_as_the_oracle_says(data):
     batch = ANY.decode_lines(data, source="feed")
@@ -46,6 +48,7 @@ def test_without_configured_models_any_stream_decodes_as_the_oracle_says(data):
     assert set(map(repr, rows)) <= set(map(repr, rows_of(batch)))
 
 
+@settings(max_examples=50)
 @given(st.lists(good, max_size=20))
 def test_the_fast_path_equals_the_slow_one(records):
     data = b"".join(json.dumps(record).encode() + b"\n" for record in records)
@@ -69,7 +72,7 @@ def test_ids_are_too_large_by_their_own_bytes_however_long_the_lines_are(ids, as
     assert batch.labels.key.tolist() == [key(name) for name in ids if len(name.encode()) <= 256]
 
 
-@settings(max_examples=30, deadline=None)  # a machine may be busy
+@settings(max_examples=25, deadline=None)  # a machine may be busy
 @given(st.lists(streams, max_size=4))
 def test_what_a_decoder_remembers_of_earlier_blocks_changes_nothing(blocks):
     used = Decoder(SETTINGS)

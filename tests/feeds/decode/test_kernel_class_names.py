@@ -52,7 +52,7 @@ def lines_of(records: list[dict[str, Any]], *, ascii_only: bool) -> bytes:
 
 
 @pytest.mark.parametrize("settings_", [SETTINGS, ONE], ids=["models", "model"])
-@settings(max_examples=150, deadline=None)  # a machine may be busy
+@settings(max_examples=60, deadline=None)  # a machine may be busy
 @given(records=st.lists(RECORDS, max_size=20), ascii_only=st.booleans())
 def test_both_decoders_read_the_same(
     settings_: DecodeSettings, records: list[dict[str, Any]], *, ascii_only: bool
@@ -86,7 +86,7 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)  # a machine may be busy
+@settings(max_examples=60, deadline=None)  # a machine may be busy
 @given(rows=st.lists(st.tuples(CELLS, CELLS, st.sampled_from(list(MODELS))), max_size=20))
 def test_both_readers_of_rows_read_the_same(rows: list[tuple[str, str, str]]) -> None:
     table = "".join(

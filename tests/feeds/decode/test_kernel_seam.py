@@ -202,7 +202,7 @@ def test_another_decoder_gives_the_same_batch_for_good_and_bad_lines(other, data
 
 
 @pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
-@settings(max_examples=200, deadline=None)  # a machine may be busy
+@settings(max_examples=80, deadline=None)  # a machine may be busy
 @given(data=streams, cut=st.tuples(st.integers(0, 200), st.integers(0, 200)))
 def test_the_kernel_gives_the_same_positions_and_reasons_for_blocks_cut_anywhere(data, cut):
     block = data[cut[0] : len(data) - cut[1]]
@@ -271,7 +271,7 @@ def lines_of_few_forms(draw):
 
 
 @pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
-@settings(max_examples=100, deadline=None)  # a machine may be busy
+@settings(max_examples=60, deadline=None)  # a machine may be busy
 @given(data=lines_of_few_forms(), cut=st.integers(0, 9))
 def test_the_kernel_takes_lines_of_known_forms_as_any_others(data, cut):
     block = data[: len(data) - cut]
@@ -283,7 +283,7 @@ def test_the_kernel_takes_lines_of_known_forms_as_any_others(data, cut):
 
 
 @every_alternative
-@settings(max_examples=30, deadline=None)  # a machine may be busy
+@settings(max_examples=15, deadline=None)  # a machine may be busy
 @given(blocks=st.lists(streams, max_size=3))
 def test_another_decoder_before_the_join_gives_the_same_deltas_and_state(other, blocks):
     found, state = joined(other, blocks)
@@ -294,7 +294,7 @@ def test_another_decoder_before_the_join_gives_the_same_deltas_and_state(other, 
 
 
 @every_alternative
-@settings(max_examples=30, deadline=None)  # a machine may be busy
+@settings(max_examples=15, deadline=None)  # a machine may be busy
 @given(records=st.lists(st.one_of(predictions, labels), max_size=12))
 def test_another_decoder_before_the_monitor_gives_the_same_state(other, records):
     data = as_lines(records) + b'{"type": "label", "id": "7", "ts": 1600000000, "label": 1}\n{\n'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from feeds.follow.following import Following, append, copied_and_cut, line, lines
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.errors import FeedError
@@ -60,6 +60,7 @@ def test_an_endless_line_is_rejected_and_costs_no_memory(path, source):
     assert len(batch.predictions) == 1
 
 
+@settings(max_examples=30)
 @given(cuts=st.lists(st.integers(1, 40), max_size=8), read=st.integers(0, 8))
 def test_a_restart_at_any_point_loses_and_repeats_nothing(cuts, read):
     data = lines(*range(8)) + line(8)[:-1]

@@ -211,7 +211,7 @@ def test_the_health_probe_succeeds_while_no_events_are_accepted(feed):
 
 
 @given(events=st.lists(st.dictionaries(st.text(), json_values), max_size=5))
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_an_array_is_the_same_as_its_lines(events):
     array = event_lines(json.dumps(events, indent=1).encode(), "application/json")
     lines = "".join(json.dumps(event) + "\n" for event in events).encode()
@@ -222,7 +222,7 @@ def test_an_array_is_the_same_as_its_lines(events):
 
 
 @given(body=st.binary(max_size=200), kind=st.sampled_from(["", "application/x-ndjson"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_bytes_are_lines_or_refused(body, kind):
     try:
         lines = event_lines(body, kind)

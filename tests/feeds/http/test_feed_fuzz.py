@@ -28,7 +28,7 @@ INFERENCE = InferenceConfig(
 FEED = Feed(inference=INFERENCE, budget=10**10, threshold=0.5)
 SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", FEED.app)
 CHECKS = [schemathesis.checks.not_a_server_error]
-FUZZ = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 TYPES = [
     "",
@@ -100,7 +100,7 @@ def test_generated_requests_are_answered_as_documented(case):
     encoded=st.tuples(st.sampled_from(list(ENCODINGS)), st.integers(0, 9)),
     attributes=ATTRIBUTES,
 )
-@settings(FUZZ, max_examples=200)
+@settings(FUZZ, max_examples=70)
 def test_any_bytes_are_answered_and_never_break_a_scrape(path, body, kind, encoded, attributes):
     encoding, honest = encoded
     packed = ENCODINGS[encoding](body) if honest else body

@@ -39,7 +39,7 @@ LABEL = b'{"type": "label", "id": "a", "ts": 1, "label": 1}'
 
 
 @example(chunks=[[LABEL, b"[" + LABEL + b"]"], [LABEL, LABEL + b"\n" + LABEL], [LABEL, b""]])
-@settings(max_examples=60, deadline=None)  # a machine may be busy
+@settings(max_examples=25, deadline=None)  # a machine may be busy
 @given(chunks=st.lists(st.lists(values, min_size=1, max_size=6), min_size=1, max_size=3))
 def test_messages_together_give_the_same_as_each_alone(chunks):
     some = [messages_of(chunk, 100 * number) for number, chunk in enumerate(chunks)]
