@@ -11,7 +11,7 @@ import pytest
 from cli.commands import ran
 from prometheus.snapshots import snapshot as made_up
 from prometheus_client.parser import text_string_to_metric_families
-from streams import flights
+from streams import flights_of
 
 from monitor.demo.flights import MODEL, flights_config
 from monitor.engine import Monitor
@@ -29,15 +29,26 @@ from monitor.service.query_queue import MAX_WAITING, QueryQueue
 from monitor.web.server import BackgroundServer
 
 JULY, SEPTEMBER = "2013-07", "2013-09-01..2013-10-01"
-END = 1_380_672_000
+JUNE, END = 1_371_686_400, 1_380_672_000
 API = "/api/v1"
 
 
+@pytest.fixture(
+    scope="module",
+    params=[JUNE, pytest.param(0, marks=pytest.mark.slow)],
+    ids=["since June", "since the first"],
+)
+def since(request):
+    """Event time of the first flight."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
+def recorded(since, tmp_path_factory):
     """The flights up to 2 October, as a file."""
     path = tmp_path_factory.mktemp("flights") / "flights.ndjson"
-    path.write_text("".join(f"{json.dumps(e)}\n" for e in flights() if e["ts"] < END))
+    events = [event for event in flights_of(since, END) if event["ts"] < END]
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
     return path
 
 
@@ -158,7 +169,7 @@ def test_what_is_not_mature_has_no_metric_and_keeps_its_counts(client):
     assert any(found["predictions"][i] for i in young)
 
 
-def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(client, fed):
+def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(client, fed, since):
     found = got(client, "series", step="7d")
     assert set(found["class_ratio_from_predictions"]) == {None}
     context = SeriesContext(
@@ -171,7 +182,7 @@ def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(c
     labelled = np.array(with_it.metrics.class_ratio.estimate, float)
     guessed = np.array(with_it.class_ratio_from_predictions, float)
     both = np.isfinite(labelled) & np.isfinite(guessed)
-    assert both.sum() > 10
+    assert both.sum() > (7 if since == JUNE else 10)
     assert np.corrcoef(np.log(labelled[both]), np.log(guessed[both]))[0, 1] > 0.6
 
 
@@ -277,16 +288,16 @@ def test_what_the_document_bounds_is_what_is_taken(client):
 
 
 def test_many_models_come_a_page_at_a_time_the_worst_first():
-    state = made_up(models=[f"m{i:04}" for i in range(1_000)], segments=())
+    state = made_up(models=[f"m{i:04}" for i in range(200)], segments=())
     with served(create_app(lambda: state, ready=lambda: True)) as client:
         found = got(client, "status", limit=20, offset=40)
-        assert (found["total"], len(found["models"])) == (1_000, 20)
+        assert (found["total"], len(found["models"])) == (200, 20)
         assert found["models"][0]["name"] == "m0040"
         assert got(client, "status", q="M00", limit=5)["total"] == 100
         assert [m["name"] for m in got(client, "status", model="m0007")["models"]] == ["m0007"]
         several = client.get(f"{API}/series")
         assert several.status_code == 400
-        assert "one must be named; there are 1000: m0000, " in several.json()["error"]
+        assert "one must be named; there are 200: m0000, " in several.json()["error"]
         assert several.json()["error"].endswith("m0004, …; see /api/v1/status")
 
 

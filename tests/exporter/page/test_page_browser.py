@@ -26,6 +26,9 @@ from monitor.web.server import BackgroundServer
 pytestmark = pytest.mark.system
 
 DAY = 86_400
+DAYS = 24
+WEEKS = "before=1970-02-10..1970-02-17&after=1970-02-24..1970-03-03"
+"""Two weeks within the days of the monitors with odd names, which begin with day 40."""
 NASTY = '"><img src=x onerror="ran()"><script>ran()</script>\'--><svg onload=ran()>'
 
 
@@ -138,8 +141,15 @@ def test_the_whole_page_can_be_reached_with_tab_and_shows_where_one_is(browser, 
         assert any(part in element for element in seen), part
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        ("wide", "light"),
+        ("phone", "dark"),
+        pytest.param("wide", "dark", marks=pytest.mark.slow),
+        pytest.param("phone", "light", marks=pytest.mark.slow),
+    ],
+)
 def test_no_serious_fault_of_accessibility_and_nothing_wider_than_the_screen(
     browser, september, size, scheme
 ):
@@ -256,7 +266,7 @@ def nasty_monitor():
             **counts(NASTY, (40 + day) * DAY + 60, (80, 45, 20 + day, 855)),
             "segment": {"<b>key</b>": value},
         }
-        for day in range(60)
+        for day in range(DAYS)
         for value in values
     ]
     return fed(Monitor(config), records)
@@ -272,7 +282,7 @@ def nasty():
     "path",
     [
         "/",
-        "/?before=1970-02-10..1970-03-02&after=1970-03-10..1970-03-31",
+        f"/?{WEEKS}",
         "/?q=" + NASTY,
         "/?model=" + NASTY + "&segment=" + NASTY,
         "/?before=" + NASTY,
@@ -292,33 +302,35 @@ LONG = "fraud-" + "x" * 240
 TURNED = "moc.kcatta\u202egro.knab\u2066\u200f"
 
 
+@pytest.fixture(scope="module", params=[LONG, TURNED], ids=["long", "turned"])
+def oddly_named(request):
+    """A model and a segment value of that name beside one whose name is short; and the name."""
+    models = {name: {"segments": ["shop"], "maturity": "1h"} for name in (LONG, "short")}
+    turned = {"defaults": {"segments": ["shop"], "maturity": "1h"}}
+    named = {"models": models} if request.param == LONG else turned
+    records = [
+        counts(model, (40 + day) * DAY + 60, (80, 45, 20 + day, 855), shop=f"{request.param}-shop")
+        for model in (request.param, "short")
+        for day in range(DAYS)
+    ]
+    with served(fed(Monitor(Config(windows=["1d", "7d"], **named)), records)) as url:
+        yield url, request.param
+
+
 @pytest.mark.parametrize("size", SIZES)
-def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(browser, size):
-    config = Config(
-        models={name: {"segments": ["shop"], "maturity": "1h"} for name in (LONG, "short")},
-        windows=["1d", "7d"],
-    )
-    turned = Config(defaults={"segments": ["shop"], "maturity": "1h"}, windows=["1d", "7d"])
+def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(
+    browser, oddly_named, size
+):
+    url, name = oddly_named
     page = browser.page(size)
-    query = "&before=1970-02-10..1970-03-02&after=1970-03-10..1970-03-31"
-    for settings, name, words in (
-        (config, LONG, LONG),
-        (turned, TURNED, TURNED.encode("unicode_escape").decode()),
-    ):
-        records = [
-            counts(model, (40 + day) * DAY + 60, (80, 45, 20 + day, 855), shop=f"{name}-shop")
-            for model in (name, "short")
-            for day in range(60)
-        ]
-        with served(fed(Monitor(settings), records)) as url:
-            for path in ("/", f"/?model={quote(name)}{query}"):
-                page.goto(url + path)
-                text = text_of(page, "body")
-                assert words in text
-                assert not set("\u202e\u2066\u200f") & set(text + page.title())
-                assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
-            page.goto("about:blank")  # the page refreshes itself; its server ends here
+    for path in ("/", f"/?model={quote(name)}&{WEEKS}"):
+        page.goto(url + path)
+        text = text_of(page, "body")
+        assert (name if name == LONG else name.encode("unicode_escape").decode()) in text
+        assert not set("\u202e\u2066\u200f") & set(text + page.title())
+        assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
     assert page.complaints == []
+    page.goto("about:blank")  # the page refreshes itself; its server ends with the last size
 
 
 def test_the_policy_of_the_page_stops_what_would_be_put_into_it(browser, september):
@@ -333,9 +345,9 @@ def test_the_policy_of_the_page_stops_what_would_be_put_into_it(browser, septemb
     assert any("Content Security Policy" in complaint for complaint in page.complaints)
 
 
-def test_a_report_is_one_file_that_loads_and_runs_nothing(browser, tmp_path):
-    with served(nasty_monitor()) as url, httpx.Client(base_url=f"{url}/api/v1/") as api:
-        query = {"before": "1970-02-10..1970-03-02", "after": "1970-03-10..1970-03-31"}
+def test_a_report_is_one_file_that_loads_and_runs_nothing(browser, nasty, tmp_path):
+    with httpx.Client(base_url=f"{nasty}/api/v1/") as api:
+        query = dict(part.split("=") for part in WEEKS.split("&"))
         found = [
             msgspec.json.decode(api.get(path, params=asked).content, type=answer)
             for path, asked, answer in (

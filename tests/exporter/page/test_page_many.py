@@ -43,7 +43,7 @@ def many_segments():
     rng = np.random.default_rng(8)
     records = [
         counts("m", (30 + day) * DAY + 60, rng.poisson((8, 5, 2, 85)).tolist(), shop=f"s{shop:04}")
-        for day in range(0, 60, 3)
+        for day in range(0, 60, 6)
         for shop in range(1_000)
     ]
     with served(fed(monitor, records)) as url:
@@ -96,7 +96,7 @@ def test_pages_of_many_come_quickly(many_models, many_segments):
 
 
 def test_a_page_of_models_costs_nothing_for_those_that_are_not_on_it(monkeypatch):
-    state = made_up(models=[f"model-{i:04}" for i in range(1_000)], segments=())
+    state = made_up(models=[f"model-{i:04}" for i in range(300)], segments=())
     whole, looked = ReferenceOutcomes.class_ratio.fget, []
     monkeypatch.setattr(
         ReferenceOutcomes, "class_ratio", property(lambda one: (looked.append(one), whole(one))[1])
