@@ -66,7 +66,7 @@ def read(text: str) -> Config | tuple[str, ...]:
         return error.faults
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @example({"id_secret": 10000000000000.0})
 @given(FILES)
 def test_any_mixture_of_keys_and_values_is_read_or_reported(value: Any) -> None:
@@ -86,7 +86,7 @@ def test_any_mixture_of_keys_and_values_is_read_or_reported(value: Any) -> None:
     assert read(text) == first
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("abc:-[]{}&*!|>'\"%@`#,? \n\t\\0\x00\ud7ff\U0001f600"), max_size=40))
 def test_any_text_is_read_or_reported(text: str) -> None:
     assert read(text)

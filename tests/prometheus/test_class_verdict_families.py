@@ -20,7 +20,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 @pytest.fixture(scope="module")
 def snapshot() -> Snapshot:
-    return ClassStream(change="confusion").applied().snapshot()
+    return ClassStream(change="confusion", a_day=250).applied().snapshot()
 
 
 def samples(snapshot: Snapshot) -> Samples:

@@ -2,7 +2,7 @@
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus.snapshots import snapshot
 from prometheus_client import CollectorRegistry, Gauge
@@ -32,6 +32,7 @@ ALL = written(STATE)
 MOST = len(ALL) + 500
 
 
+@settings(max_examples=40)
 @given(most=st.integers(0, MOST))
 def test_what_is_exported_is_within_the_limit_and_the_same_as_without_it(most):
     part, left = limited(STATE, most)
@@ -45,6 +46,7 @@ def test_what_is_exported_is_within_the_limit_and_the_same_as_without_it(most):
     assert left.segment_values == len(MODELS) * len(SEGMENTS) - len(values)
 
 
+@settings(max_examples=30)
 @given(one=st.integers(0, MOST), other=st.integers(0, MOST))
 def test_a_higher_limit_exports_at_least_as_much(one, other):
     less, more = sorted((one, other))

@@ -39,7 +39,7 @@ def test_the_fast_writer_equals_the_library_byte_for_byte(state: Snapshot) -> No
     assert writer.write(state, openmetrics=True) + EOF == generate_openmetrics(registry)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(states=snapshots.flatmap(lambda one: snapshots.map(lambda other: (one, other, one))))
 def test_what_the_writer_remembers_never_shows(states: Any) -> None:
     writer = TextWriter()
@@ -47,7 +47,7 @@ def test_what_the_writer_remembers_never_shows(states: Any) -> None:
         assert writer.write(state) == TextWriter().write(state)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(state=snapshots)
 def test_both_formats_read_back_as_what_the_collector_gives(state: Snapshot) -> None:
     writer = TextWriter()

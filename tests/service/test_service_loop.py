@@ -80,7 +80,7 @@ def path(tmp_path):
 
 def test_a_file_is_counted_to_its_end_and_then_served_on(watch, path):
     start = flights()[0]["ts"]
-    flown = flights_of(start, start + 40 * 86_400)
+    flown = flights_of(start, start + 12 * 86_400)
     path.write_text("".join(f"{json.dumps(event)}\n" for event in flown))
     predicted = {e["id"]: e["prediction"] for e in flown if e["type"] == "prediction"}
     labels = {e["id"]: e["label"] for e in flown if e["type"] == "label"}
@@ -91,7 +91,7 @@ def test_a_file_is_counted_to_its_end_and_then_served_on(watch, path):
     (model,) = running.snapshot.models
     cells = running.snapshot.lifetime.counts[model.row].cells.tolist()
     assert cells == [expected[pair] for pair in ((1, 1), (1, 0), (0, 1), (0, 0))]
-    assert sum(cells) > 5_000
+    assert sum(cells) > 1_500
     assert running.service.ready
     assert f"{path}: end of input; still serving" in running.reported
 

@@ -66,7 +66,7 @@ REGIMES = {
 @pytest.mark.parametrize("labelling", REGIMES)
 def test_under_every_regime(labelling):
     events = stream(
-        24,
+        24 if labelling == "complete" else 12,
         6_000,
         seed=4,
         prevalence=lambda day: np.where(day < 16, 0.1, 0.04),

@@ -15,7 +15,7 @@ from cli.commands import ran
 from monitor.exporter.app import create_app
 from monitor.web.server import BackgroundServer
 
-STREAM = ClassStream(change="confusion", a_day=300)
+STREAM = ClassStream(change="confusion", a_day=150)
 RANGES = {"before": "1970-01-01..1970-01-29", "after": "1970-02-12..1970-02-26"}
 OPTIONS = [part for name, text in RANGES.items() for part in (f"--{name}", text)]
 

@@ -83,7 +83,7 @@ def status(stream: ClassStream) -> ModelStatus:
 
 
 def test_the_section_shows_three_maps_the_confusion_and_the_classes_that_page_first() -> None:
-    model = status(ClassStream(change="confusion"))
+    model = status(ClassStream(change="confusion", a_day=250))
     text = str(class_section(model))
     assert text.count("<figure") == 3
     assert "class-0 → class-1 confusions rose from" in text

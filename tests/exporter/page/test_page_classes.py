@@ -16,7 +16,7 @@ pytestmark = pytest.mark.system
 @pytest.fixture(scope="module")
 def thirty():
     """Thirty classes, compared with a reference."""
-    with served(ClassStream(classes=30, a_day=150, days=32).applied()) as url:
+    with served(ClassStream(classes=30, a_day=90, days=32).applied()) as url:
         yield url
 
 
