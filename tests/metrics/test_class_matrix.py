@@ -40,7 +40,7 @@ def rows_of(matrix: np.ndarray) -> tuple[Any, Any]:
 
 @given(matrices)
 @example(np.array([[0, 1], [0, 0]]))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 def test_every_metric_equals_that_of_scikit_learn(matrix: np.ndarray) -> None:
     predicted, actual = rows_of(matrix)
     if not len(actual):
@@ -137,7 +137,7 @@ def test_tables_are_those_that_caret_prints(
 
 
 @given(matrices)
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_intervals_contain_their_estimates_and_are_undefined_with_them(matrix: np.ndarray) -> None:
     names = tuple(map(str, range(len(matrix))))
     report = class_report(names, matrix, matrix.sum(axis=1))

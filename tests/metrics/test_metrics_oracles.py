@@ -76,7 +76,7 @@ def close(value: Any, expected: Any, rel: float = 1e-12, absolute: float = 1e-14
     np.testing.assert_allclose(value, expected, rtol=rel, atol=absolute, equal_nan=True)
 
 
-@sampled
+@settings(sampled, max_examples=50)
 @given(tables.filter(any))
 def test_shares_and_scores_are_those_of_scikit_learn(cells: Cells) -> None:
     counts = counts_of(cells)

@@ -15,7 +15,7 @@ from monitor.watch.detection import Detection
 from monitor.watch.reference_finder import ReferenceFinder
 
 DAY = 86_400
-DAYS = 12
+DAYS = 14
 MODELS = 2
 WATCHDOG_SECONDS = 60
 SECONDS_A_PANE, SECONDS_A_REFERENCE = 0.2, 0.02
