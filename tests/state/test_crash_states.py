@@ -24,11 +24,11 @@ def disk(tmp_path):
         found.kill()
 
 
-@pytest.mark.parametrize("most", [20, pytest.param(60, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("seed", [3, 7])
-def test_a_start_on_any_state_counts_what_was_acknowledged_once(seed, most):
-    script = check_states(seed, most)
-    assert script.states == most
+@pytest.mark.parametrize("seed", [3, pytest.param(7, marks=pytest.mark.slow)])
+def test_a_start_on_any_state_counts_what_was_acknowledged_once(seed):
+    """Those of seed 3 show each fault of a sync that `benchmarks/planted.py` plants."""
+    script = check_states(seed, most=60)
+    assert script.states == 60
 
 
 def test_a_directory_that_was_made_is_there_with_those_above_it(disk):
