@@ -114,7 +114,7 @@ def _open(own: Mapping[str, WindowVerdict]) -> str:
 
 
 def _is_moved(found: WindowVerdict) -> bool:
-    return found.judgement is not None and found.judgement.operating_point_moved
+    return found.judgement is not None and found.judgement.rates_changed
 
 
 def _is_shifted(found: WindowVerdict) -> bool:

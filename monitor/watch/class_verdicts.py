@@ -34,7 +34,8 @@ def verdict_on_whole(
         cases: labelled cases in it.
         held: the accuracy within the actual classes certainly stayed, see `accuracy_held`.
         moved: a class pages, or a confusion certainly changed, so that nothing is steady, and
-            the outcomes are not too few. One class of many hardly moves the accuracy.
+            the outcomes are not too few. So is nothing where a rate of a class certainly changed.
+            One class of many hardly moves the accuracy.
 
     Returns:
         A verdict without a judgement of its own.
@@ -42,10 +43,9 @@ def verdict_on_whole(
     verdicts = [one.verdict for one in found]
     if all(one.label_fault for one in found):
         return replace(found[0], judgement=None)
-    shifted = any(
-        one.judgement is not None and one.judgement.status["class_ratio"] is Status.CHANGED
-        for one in found
-    )
+    judged = [one.judgement for one in found if one.judgement is not None]
+    shifted = any(one.status["class_ratio"] is Status.CHANGED for one in judged)
+    moved |= any(one.rates_changed for one in judged)
     for of_model, alone, both in (
         (DEGRADED, Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
         (IMPROVED, Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED),
@@ -54,7 +54,7 @@ def verdict_on_whole(
             return WindowVerdict(verdict=both if shifted else alone, rests_on=cases)
     if rates := [verdict for verdict in _MOVED if verdict in verdicts]:
         return WindowVerdict(verdict=rates[0], rests_on=cases)
-    if held and not moved and any(one.judgement is not None for one in found):
+    if held and not moved and judged:
         verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
         return WindowVerdict(verdict=verdict, rests_on=cases)
     because = _because(found)
