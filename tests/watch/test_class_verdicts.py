@@ -97,6 +97,23 @@ def test_beside_a_page_or_a_certain_confusion_the_accuracy_does_not_say_that_not
     assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
 
 
+@pytest.mark.parametrize(("rate", "because"), [("recall", Because.MOVED), ("", Because.STEADY)])
+@pytest.mark.parametrize("held", [True, False])
+def test_where_a_rate_of_a_class_certainly_changed_nothing_is_steady(
+    rate: str, because: Because, *, held: bool
+) -> None:
+    """The row of that class said that it moved, and the model was green."""
+    steady = replace(found_at(Verdict.INSUFFICIENT_EVIDENCE), because=Because.STEADY)
+    assert steady.judgement is not None
+    one = replace(steady.judgement, fell=(rate,) if rate else (), rose=("class_ratio",))
+    classes = [steady, replace(steady, judgement=one), steady]
+    found = verdict_on_whole(classes, 100, held=held, moved=False)
+    if held and not rate:
+        assert found.verdict is Verdict.NO_CHANGE
+    else:
+        assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, because)
+
+
 @pytest.mark.parametrize(
     ("verdict", "odds_ratio", "by_labels", "shifted", "expected"),
     [
