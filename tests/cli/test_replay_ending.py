@@ -283,6 +283,7 @@ def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path
     assert "no label came" not in ran(capsys, "replay", path).err
 
 
+@pytest.mark.slow
 def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys, tmp_path):
     """A table exported before the latest labels came: nothing in it is at fault."""
     path, days, step, unlabelled = tmp_path / "cases.csv", 35, 1_200, 3

@@ -86,6 +86,7 @@ def test_by_the_time_of_labels_a_fall_of_recall_is_seen_late():
     assert counted(found)[1] - 0.5 == pytest.approx(0.27, abs=0.05)
 
 
+@pytest.mark.slow
 def test_labelled_so_far_and_silence_so_far_are_far_too_low_and_nothing_is_published():
     found = snapshots(steady(), ENDS, maturity="0s")
     precision, recall, with_silence = counted(found)
@@ -133,6 +134,7 @@ def test_even_a_week_of_which_a_thirtieth_came_is_right_where_that_is_known():
 CHANGED, MATURITY = 30, 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slower", ["predictions from then on", "labels from then on"])
 def test_a_pipeline_half_as_slow_again_is_not_taken_for_rarer_positives(slower):
     events = stream(60, 8000, 1, delays=(4, 0.6, 4, 0.6))

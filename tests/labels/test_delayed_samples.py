@@ -64,6 +64,7 @@ def test_precision_of_flagged_cases_alone_is_corrected_while_they_are_young():
             assert np.isnan(window.metrics[name].estimate[0])
 
 
+@pytest.mark.slow
 def test_young_weighted_labels_are_held_back_and_right_once_they_have_come():
     rates = {"labelled": (1, 1, 0.2, 0.2), "weighted": True}
     for window in young_windows("weighted", seed=3, **rates):

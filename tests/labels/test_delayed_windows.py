@@ -59,6 +59,7 @@ def test_mature_windows_are_unbiased_and_learn_their_age():
     assert 50 < age < 85  # the .99 quantile of these delays is 64 days
 
 
+@pytest.mark.slow
 def test_younger_windows_are_corrected_marked_and_unbiased():
     found = looks(steady(), ENDS, maturity="30d")
     assert {window.status[0] for window, _ in found} == {"corrected"}

@@ -159,6 +159,7 @@ def test_rarer_positives_beside_wrong_labels_are_no_worse_model():
     assert not [one for one in live.detections if one.kind == "model_degraded"]
 
 
+@pytest.mark.slow
 def test_a_worse_model_beside_wrong_labels_is_found():
     made = batches(66, 20_000, 5, steady(0.04), recall=lambda day: RECALL if day < 35 else 0.5)
     monitor, found = diagnosed(made, RATES)

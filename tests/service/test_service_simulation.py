@@ -18,6 +18,7 @@ def test_nothing_is_lost_or_doubled(tmp_path, seed):
     assert world.happened["check"] > 1
 
 
+@pytest.mark.slow
 def test_a_seed_does_the_same_again(tmp_path):
     for name in "ab":
         (tmp_path / name).mkdir()

@@ -208,6 +208,7 @@ def test_a_reference_window_after_the_change_takes_it_back():
     assert not predictions(taken_up).known
 
 
+@pytest.mark.slow
 def test_a_moving_reference_leaves_a_dead_model_its_alarm():
     found = monitor(maturity="1h", reference={"trailing": "3d"})
     with_counts(found, 14, (0.8, 0.03))
@@ -279,6 +280,7 @@ def test_a_model_whose_predictions_arrive_late_is_watched_as_well():
     assert predictions(found, "late").kind is Degeneracy.ALWAYS_NEGATIVE
 
 
+@pytest.mark.slow
 def test_a_producer_that_runs_ahead_changes_nothing_for_another_model():
     """Its looks, its half-hours of scores and its alarm are those of the model alone."""
     alone, beside = monitor(), monitor()

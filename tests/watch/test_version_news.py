@@ -252,6 +252,7 @@ def test_a_reference_that_restarts_beside_another_version_names_both():
     assert reference_versions_text(period.versions, period.restarted_with) == beside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended", [5, 7], ids=["before its reference is complete", "after"])
 def test_a_restarted_reference_begins_anew_where_the_version_is_rolled_back(ended):
     """Versions 7 and 8 decide, 8 ends, 7 ends with it; then version 6 does again."""
@@ -305,6 +306,7 @@ def test_the_first_version_of_all_restarts_nothing():
     assert (reference.opens, reference.version) == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_trailing_reference_restarts_too():
     monitor = fed(deployed(days=10), config("trailing: 2d, on_version: restart"))
     assert model_of(monitor).watched.reference.opens >= BEGAN * 1000

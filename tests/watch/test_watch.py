@@ -103,6 +103,7 @@ def test_segments_that_come_up_later_are_followed():
     assert found.evidence < 1
 
 
+@pytest.mark.slow
 def test_the_reference_is_extended_while_it_has_too_few_outcomes():
     week = {"first": "7d"}
     few = watched(fed({(): stream(60, rates(24 * DAYS))}, reference=week))
@@ -118,6 +119,7 @@ def test_a_week_stands_in_until_four_weeks_and_a_window_are_known():
     assert (long.reference.closes, long.reference.version) == (28 * DAY, 2)
 
 
+@pytest.mark.slow
 def test_a_model_that_moved_in_its_third_week_is_not_taken_for_normal():
     cells = np.concatenate([rates(24 * 15), rates(24 * 37, recall=0.4)])
     found = watched(fed({(): stream(2000, cells)}))
@@ -268,6 +270,7 @@ def test_a_river_detector_that_cannot_be_is_known_before_the_first_event(river, 
         Monitor(Config(defaults={"river_detector": river}))
 
 
+@pytest.mark.slow
 def test_a_reference_longer_than_every_window_is_read_whole():
     cells = stream(200, rates(24 * 60))
     window = {"length": "40d", "end": "1970-02-20"}

@@ -48,6 +48,7 @@ def test_on_a_phone_the_parts_of_a_change_have_the_rest_of_the_line(browser, thi
     assert cell["x"] + cell["width"] == pytest.approx(row["x"] + row["width"], abs=1)
 
 
+@pytest.mark.slow
 def test_on_a_phone_every_column_of_ten_classes_is_on_the_screen(browser):
     """Four of ten were beyond its edge, with the cell that changed."""
     with served(ClassStream(classes=10, a_day=60, days=32).applied()) as url:
