@@ -160,11 +160,6 @@ class Judgement:
         """True where labels certainly changed, and not the model (`missed_positives`)."""
         return self.labels_may_explain and self.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
 
-    @property
-    def rates_changed(self) -> bool:
-        """True where recall, the false-positive rate or a likelihood ratio certainly changed."""
-        return bool({*self.fell, *self.rose} - {"class_ratio"})
-
     def interval(self, component: str, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of a change.
 

@@ -17,6 +17,7 @@ from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched, WindowVerdict
+from monitor.watch.class_verdicts import moved_classes
 
 _NAMED = 3
 _FAULT = "labels cannot be trusted"
@@ -94,7 +95,12 @@ def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[
     better = [name for name, one in own.items() if one.verdict in IMPROVED]
     if better:
         return "no", "No, ", _counted(better, len(own), "improved") + _pairs(classes, window)
-    moved = [name for name, one in own.items() if _is_moved(one)]
+    open_classes = moved_classes([*own.values()])
+    moved = [
+        name
+        for number, (name, one) in enumerate(own.items())
+        if number in open_classes or _has_slid(one)
+    ]
     if moved:
         happened = _counted(moved, len(own), "moved") + _pairs(classes, window)
         return "not_shown", "Not shown: ", happened
@@ -113,8 +119,8 @@ def _open(own: Mapping[str, WindowVerdict]) -> str:
     return f"; not settled for {left} of {len(own)} classes alone" if left else ""
 
 
-def _is_moved(found: WindowVerdict) -> bool:
-    return found.judgement is not None and found.judgement.rates_changed
+def _has_slid(found: WindowVerdict) -> bool:
+    return found.judgement is not None and found.judgement.operating_point_moved
 
 
 def _is_shifted(found: WindowVerdict) -> bool:

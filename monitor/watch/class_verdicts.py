@@ -26,16 +26,16 @@ def verdict_on_whole(
     else one whose operating point moved. Else, where the accuracy within the actual classes held
     and none of them moved, the shares of the classes shifted if that of one certainly changed, or
     nothing changed. Where it is not known that it held, a certain change of a share is a move
-    whose cause is open.
+    whose cause is open; a class that moved with the cause open makes the whole so, too, since
+    one class of many hardly moves the accuracy.
 
     Args:
         found: verdicts of the classes on the window; the errors behind them allow for their
             number.
         cases: labelled cases in it.
         held: the accuracy within the actual classes certainly stayed, see `accuracy_held`.
-        moved: a class pages, or a confusion certainly changed, so that nothing is steady, and
-            the outcomes are not too few. So is nothing where a rate of a class certainly changed.
-            One class of many hardly moves the accuracy.
+        moved: a class pages, or a confusion certainly changed, so that the whole is neither
+            steady nor has too few outcomes.
 
     Returns:
         A verdict without a judgement of its own.
@@ -43,9 +43,7 @@ def verdict_on_whole(
     verdicts = [one.verdict for one in found]
     if all(one.label_fault for one in found):
         return replace(found[0], judgement=None)
-    judged = [one.judgement for one in found if one.judgement is not None]
-    shifted = any(one.status["class_ratio"] is Status.CHANGED for one in judged)
-    moved |= any(one.rates_changed for one in judged)
+    shifted, open_classes = has_shifted(found), moved_classes(found)
     for of_model, alone, both in (
         (DEGRADED, Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
         (IMPROVED, Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED),
@@ -54,13 +52,52 @@ def verdict_on_whole(
             return WindowVerdict(verdict=both if shifted else alone, rests_on=cases)
     if rates := [verdict for verdict in _MOVED if verdict in verdicts]:
         return WindowVerdict(verdict=rates[0], rests_on=cases)
-    if held and not moved and judged:
+    if held and not moved and not open_classes and any(one.judgement is not None for one in found):
         verdict = Verdict.PREVALENCE_SHIFT if shifted else Verdict.NO_CHANGE
         return WindowVerdict(verdict=verdict, rests_on=cases)
     because = _because(found)
-    if (moved or shifted) and cases and because in (Because.STEADY, Because.TOO_FEW):
+    if (
+        (moved or shifted or open_classes)
+        and cases
+        and because in (Because.STEADY, Because.TOO_FEW)
+    ):
         because = Because.MOVED
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
+
+
+def has_shifted(found: Sequence[WindowVerdict]) -> bool:
+    """Return whether the share of some class certainly changed.
+
+    Args:
+        found: verdicts of the classes on a window.
+    """
+    return any(
+        one.judgement is not None and one.judgement.status["class_ratio"] is Status.CHANGED
+        for one in found
+    )
+
+
+def moved_classes(found: Sequence[WindowVerdict]) -> list[int]:
+    """Return the classes that certainly moved with the cause open.
+
+    Args:
+        found: verdicts of the classes on a window.
+
+    Returns:
+        Their places in `found`. Where precision alone moved, a certain change of the share of any
+        class explains it.
+    """
+    shifted = has_shifted(found)
+    return [
+        number
+        for number, one in enumerate(found)
+        if one.because is Because.MOVED and (not shifted or _rates_changed(one))
+    ]
+
+
+def _rates_changed(found: WindowVerdict) -> bool:
+    status = {} if found.judgement is None else found.judgement.status
+    return any(one is Status.CHANGED for name, one in status.items() if name != "class_ratio")
 
 
 def as_confused(found: WindowVerdict) -> WindowVerdict:

@@ -97,21 +97,30 @@ def test_beside_a_page_or_a_certain_confusion_the_accuracy_does_not_say_that_not
     assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
 
 
-@pytest.mark.parametrize(("rate", "because"), [("recall", Because.MOVED), ("", Because.STEADY)])
-@pytest.mark.parametrize("held", [True, False])
-def test_where_a_rate_of_a_class_certainly_changed_nothing_is_steady(
-    rate: str, because: Because, *, held: bool
+@pytest.mark.parametrize(
+    ("because", "changed", "held", "expected"),
+    [
+        (Because.MOVED, "recall", True, Because.MOVED),
+        (Because.MOVED, "recall", False, Because.MOVED),
+        (Because.MOVED, "", True, Because.MOVED),
+        (Because.MOVED, "", False, Because.MOVED),
+        (Because.MOVED, "class_ratio", True, Verdict.PREVALENCE_SHIFT),
+        (Because.MOVED, "class_ratio", False, Because.MOVED),
+        (Because.STEADY, "", True, Verdict.NO_CHANGE),
+        (Because.STEADY, "", False, Because.STEADY),
+    ],
+)
+def test_the_whole_is_not_steady_above_a_class_that_moved(
+    because: Because, changed: str, held: object, expected: Because | Verdict
 ) -> None:
     """The row of that class said that it moved, and the model was green."""
     steady = replace(found_at(Verdict.INSUFFICIENT_EVIDENCE), because=Because.STEADY)
     assert steady.judgement is not None
-    one = replace(steady.judgement, fell=(rate,) if rate else (), rose=("class_ratio",))
-    classes = [steady, replace(steady, judgement=one), steady]
-    found = verdict_on_whole(classes, 100, held=held, moved=False)
-    if held and not rate:
-        assert found.verdict is Verdict.NO_CHANGE
-    else:
-        assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, because)
+    status = dict.fromkeys(steady.judgement.status, Status.UNKNOWN)
+    status |= {changed: Status.CHANGED} if changed else {}
+    one = replace(steady, because=because, judgement=replace(steady.judgement, status=status))
+    found = verdict_on_whole([steady, one, steady], 100, held=bool(held), moved=False)
+    assert (found.because or found.verdict) is expected
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from sklearn.metrics import (
 )
 
 from monitor.cli.top import table
+from monitor.drift.recall_evidence import Because
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
@@ -121,3 +122,14 @@ def test_a_class_that_is_never_predicted_has_no_reference_to_wait_for() -> None:
     }
     (line,) = [line for line in table(status) if line.startswith("  missed ")]
     assert line.endswith("Never predicted")
+
+
+def test_the_headline_is_not_steady_above_a_row_that_moved() -> None:
+    """Accuracy hardly moves with one class; its row was amber below a green headline."""
+    stream = ClassStream(a_day=60, days=50, change="confusion")
+    (model,) = status_answer(stream.applied().snapshot(), limit=1).models
+    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</tr>", str(class_section(model)))
+    moved = [row.partition("<")[0] for row in rows if "Moved, not settled" in row]
+    assert moved == ["class-1"]
+    assert model.verdict_because is Because.MOVED
+    assert model.worse.text == "Not shown: 1 of 4 classes moved (class-1)"
