@@ -50,7 +50,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if find_spec(package) is None:
                 pytest.skip(f"needs {package}, a package of the extra dev")
     if item.get_closest_marker("slow") and not item.config.getoption("--slow"):
-        pytest.skip("slow: pytest --slow")
+        pytest.skip("is marked slow: pytest --slow runs it, and the night")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,7 +13,7 @@ from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.columns import Int64Array
 from monitor.metrics.class_matrix import class_accuracy
 from monitor.report.points import points_text
-from monitor.report.printable import one_line
+from monitor.report.printable import first_names, one_line
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched, WindowVerdict
@@ -105,7 +105,7 @@ def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[
         happened = _counted(moved, len(own), "moved") + _pairs(classes, window)
         return "not_shown", "Not shown: ", happened
     shifted = [name for name, one in own.items() if _is_shifted(one)]
-    shares = f"; shares changed of {_listed(shifted)}" if shifted else ""
+    shares = f"; shares changed of {first_names(shifted, _NAMED)}" if shifted else ""
     if found.verdict not in NOT_OF_THE_MODEL:
         happened = f"within the actual classes nothing certainly changed{shares}"
         return "not_shown", "Nothing points to it: ", happened
@@ -129,16 +129,10 @@ def _is_shifted(found: WindowVerdict) -> bool:
 
 
 def _counted(names: Sequence[str], size: int, verb: str) -> str:
-    return f"{len(names)} of {size} classes {verb} ({_listed(names)})"
+    return f"{len(names)} of {size} classes {verb} ({first_names(names, _NAMED)})"
 
 
 def _pairs(classes: ClassesWatched, window: str) -> str:
     found = classes.confusions.get(window, ())
     texts = [one_line(one.text) for one in found[:_NAMED]]
     return f": {'; '.join(texts)}" if texts else ""
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(one_line, names[:_NAMED]))
-    more = len(names) - _NAMED
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from monitor.config import Config
 from monitor.events.counted_values import changed_meaning
 from monitor.events.renumbering import State
+from monitor.report.printable import first_names
 
 _NAMED = 5
 _SETTINGS = {"weighted": "labelling"}
@@ -14,7 +15,7 @@ _SETTINGS = {"weighted": "labelling"}
 
 
 def changed_models(config: Config, models: Sequence[State]) -> Iterator[str]:
-    """Return a line for each reason why counts do not go on.
+    """Yield a line for each reason why counts do not go on.
 
     Args:
         config: the new configuration.
@@ -29,12 +30,8 @@ def changed_models(config: Config, models: Sequence[State]) -> Iterator[str]:
             reason = " and ".join(_SETTINGS.get(key, key) for key in changed)
             anew.setdefault(reason, []).append(name)
     for reason, names in anew.items():
-        yield f"{reason} changed: models start anew, without their counts: {_listed(names)}"
+        named = first_names(names, _NAMED)
+        yield f"{reason} changed: models start anew, without their counts: {named}"
     if gone:
-        yield f"models are no longer configured, and their counts are left out: {_listed(gone)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    shown = ", ".join(names[:_NAMED])
-    return f"{shown} and {more:,} more" if more > 0 else shown
+        named = first_names(gone, _NAMED)
+        yield f"models are no longer configured, and their counts are left out: {named}"

@@ -121,6 +121,18 @@ def start(tmp_path):
         one.crash()
 
 
+def reconfigured(start, name, lines, **changes):
+    """A service that has counted lines, after a reload or a restart with changes."""
+    service = start(name)
+    service.keep(lines)
+    service.counted()
+    if name == "reloaded":
+        assert service.reload(**changes) is None
+        return service
+    service.stop()
+    return start(name, **changes)
+
+
 TWO = {"m": BASE["models"]["m"], "n": {"threshold": 0.5}}
 CHANGES = [
     {"models": {"m": {"threshold": 0.8, "segments": ["k"]}}},
@@ -139,14 +151,7 @@ CHANGES = [
 def test_a_reload_is_a_restart_without_the_gap(start, changes):
     found = []
     for name in ("reloaded", "restarted"):
-        service = start(name)
-        service.keep(events(0, 500))
-        service.counted()
-        if name == "reloaded":
-            assert service.reload(**changes) is None
-        else:
-            service.stop()
-            service = start(name, **changes)
+        service = reconfigured(start, name, events(0, 500), **changes)
         service.keep(events(500, 500))
         service.keep(events(0, 300, model="n"))
         found.append(service.counted())
@@ -175,14 +180,7 @@ def test_a_reload_is_a_restart_without_the_gap(start, changes):
 def test_models_that_start_anew_are_named(start, changes, lines):
     reported = {}
     for name in ("reloaded", "restarted"):
-        service = start(name)
-        service.keep(events(0, 10))
-        service.counted()
-        if name == "reloaded":
-            assert service.reload(**changes) is None
-        else:
-            service.stop()
-            service = start(name, **changes)
+        service = reconfigured(start, name, events(0, 10), **changes)
         reported[name] = [line for line in service.reported if "counts" in line]
     assert reported == {"reloaded": lines, "restarted": lines}
 
