@@ -120,6 +120,8 @@ def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
     classes = model.windows[model.verdict_window].classes
     if classes is not UNSET:
         yield from _classes(classes, model.verdict_window, width)
+    if model.behind is not None:
+        yield f"  event time {model.now}, {model.behind}"
     for text in _answers(model) if model.without_labels is None else _unlabelled(model):
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
 

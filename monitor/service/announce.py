@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from monitor.config.classes import MOST_CLASSES
 from monitor.config.quantities import count_of, format_time
 from monitor.events.columns import OTHER_VALUE
 from monitor.events.model_time import SHARE
+from monitor.report.points import points_text
 from monitor.report.printable import one_line
 from monitor.report.reference_text import (
     far_text,
@@ -117,10 +119,16 @@ def _causes(found: WindowVerdict) -> str:
     parts = found.attribution
     if parts is None:
         return ""
+    change = f"; precision {_precision(parts.precision_before)} -> "
+    change += _precision(parts.precision_after)
+    if math.isnan(parts.precision_before + parts.precision_after):
+        return change
     points = ", ".join(
-        f"{cause.words} {100 * parts.points[name]:+.1f}" for name, cause in ADDITIVE_CAUSES.items()
+        f"{cause.words} {points_text(parts.points[name])}"
+        for name, cause in ADDITIVE_CAUSES.items()
     )
-    return (
-        f"; precision {parts.precision_before:.3f} -> {parts.precision_after:.3f}, "
-        f"in points: {points}"
-    )
+    return f"{change}, in points: {points}"
+
+
+def _precision(value: float) -> str:
+    return "undefined, as nothing is flagged" if math.isnan(value) else f"{value:.3f}"

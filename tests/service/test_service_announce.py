@@ -147,3 +147,12 @@ def test_the_first_classes_of_a_model_that_events_name_are_announced(classes):
     monitor.apply(decoder.decode_lines(json.dumps(made).encode(), source="events"))
     lines = ["mail: new among the predicted classes: card"] if classes == "learned" else []
     assert list(announcements(before, monitor.snapshot())) == lines
+
+
+def test_precision_without_a_flagged_case_is_undefined_in_words():
+    after = watched()
+    known = after.verdicts["1d"]
+    dead = replace(known, attribution=replace(known.attribution, precision_after=math.nan))
+    before = replace(after, verdicts={"1d": replace(known, verdict=Verdict.NO_CHANGE)})
+    (line,) = announcements(of(before), of(replace(after, verdicts={"1d": dead})))
+    assert line.endswith("; precision 0.441 -> undefined, as nothing is flagged")

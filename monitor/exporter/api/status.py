@@ -131,6 +131,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
     seen, worse = of_model(snapshot, model, deciding), worse_version_in_use(model)
     return ModelStatus(
         name=model.name,
+        now=time_text(model.now_ms),
+        behind_seconds=_between(model.now_ms, snapshot.now_ms),
         version=model.version or None,
         versions=tuple(
             VersionAppeared(version=name, first_prediction=format_time(first))
@@ -160,9 +162,9 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         segments=model.segments,
         predictions=model.predictions_positive + model.predictions_negative,
         last_prediction=time_text(model.last_prediction_ms),
-        last_prediction_age_seconds=_age(model, model.last_prediction_ms),
+        last_prediction_age_seconds=_between(model.last_prediction_ms, model.now_ms),
         last_label=time_text(model.last_label_ms),
-        last_label_age_seconds=_age(model, model.last_label_ms),
+        last_label_age_seconds=_between(model.last_label_ms, model.now_ms),
         labels_came=model.labelled,
         labelled=model.matched,
         pending=model.pending,
@@ -195,11 +197,9 @@ def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> s
     return missing_evidence(model, window, verdict_on(model, deciding))
 
 
-def _age(model: ModelState, moment: int | None) -> float | None:
-    """Return the seconds of event time since a moment, at least 0."""
-    if model.now_ms is None or moment is None:
-        return None
-    return max(0, model.now_ms - moment) / 1000
+def _between(start: int | None, end: int | None) -> float | None:
+    """Return the seconds of event time from a moment to another, at least 0."""
+    return None if start is None or end is None else max(0, end - start) / 1000
 
 
 def _detectors(watched: Watched) -> DetectorStatus:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import Labelling
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -18,6 +19,7 @@ from monitor.report.answer_parts import (
     ReferencePeriod,
     Time,
 )
+from monitor.report.durations import duration_text
 from monitor.report.label_answer import AuditsAnswer
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.rejected_lately import RejectedLately
@@ -27,6 +29,8 @@ from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
+
+_A_DAY = DAY_MS / SECOND_MS
 
 
 class DetectorStatus(Struct, frozen=True, kw_only=True):
@@ -93,6 +97,10 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: its name.
+        now: event time of the model, which its windows and ages are counted back from; null
+            before its first event.
+        behind_seconds: event time that the model furthest on is ahead of it; null before its
+            first event.
         version: of its latest prediction; null where none names one.
         versions: every version, by its first prediction; without those whose first prediction
             is not known.
@@ -155,6 +163,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     """
 
     name: str
+    now: Time | None
+    behind_seconds: float | None
     version: str | None
     versions: tuple[VersionAppeared, ...]
     verdict: Verdict
@@ -203,6 +213,13 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     windows: dict[str, WindowStatus]
     unused_windows: tuple[str, ...]
     lifetime: LifetimeTotals
+
+    @property
+    def behind(self) -> str | None:
+        """How far its event time is behind that of other models, for people; None below a day."""
+        if self.behind_seconds is None or self.behind_seconds < _A_DAY:
+            return None
+        return f"{duration_text(self.behind_seconds)} behind the newest of all models"
 
 
 class StatusAnswer(Struct, frozen=True, kw_only=True):

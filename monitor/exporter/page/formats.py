@@ -169,6 +169,12 @@ def duration(seconds: float | None) -> str:
     return UNDEFINED if seconds is None else duration_text(seconds)
 
 
+def event_time(model: ModelStatus) -> h.Node:
+    """Return the event time of a model, and how far it is behind the others."""
+    late = model.behind
+    return moment(model.now) if late is None else [f"{moment(model.now)}, ", h.span(".warn")[late]]
+
+
 def last_prediction(model: ModelStatus) -> str:
     """Say how long ago a model last predicted, in event time."""
     age = model.last_prediction_age_seconds

@@ -221,6 +221,7 @@ def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
             h.small({"class": "warn" if lacks_labels(model) else None})[
                 _seen("label", last_label(model))
             ],
+            None if model.behind is None else h.small(".warn")[model.behind],
         ],
         h.td(".verdict-cell")[
             _degenerate(model),
@@ -244,9 +245,11 @@ def _seen(what: str, age: str) -> str:
 
 def _degenerate(model: ModelStatus) -> h.Node:
     text = model.predictions_degenerate.text
-    if text is None or model.detectors.degradation_detected:
-        return None
-    return h.div[sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad"), f" It {text}"]
+    return (
+        None
+        if text is None
+        else h.div[sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad"), f" It {text}"]
+    )
 
 
 def _why(model: ModelStatus) -> Iterator[h.Node]:

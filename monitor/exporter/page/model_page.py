@@ -44,7 +44,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         head=page_head(),
         aside=[
             h.a(href="/")["Precision monitor"],
-            h.span(".muted.now")[f"event time {moment(content.status.now)}"],
+            h.span(".muted.now")[f"event time {moment(content.model.now)}"],
         ],
         sections=[(name, title) for name, title in SECTIONS if name in sections],
         main=[

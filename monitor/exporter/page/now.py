@@ -20,6 +20,7 @@ from monitor.exporter.page.formats import (
     coded,
     count,
     duration,
+    event_time,
     interval,
     is_silent,
     lacks_labels,
@@ -77,7 +78,7 @@ def now_section(
         expressions(model),
         scores_figure(scores),
         sources_now(model.label_sources),
-        h.div(".facts")[_fresh(status, model), _unknown(model)],
+        h.div(".facts")[_fresh(model), _unknown(model)],
     ]
 
 
@@ -205,9 +206,9 @@ def _whole(text: str) -> list[h.Node]:
     return [[h.span(".whole")[part], " "] for part in text.split(" ")]
 
 
-def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
+def _fresh(model: ModelStatus) -> h.Element:
     rows: dict[str, h.Node] = {
-        "Event time now": moment(status.now),
+        "Event time now": event_time(model),
         "Last prediction": _aged(last_prediction(model), late=is_silent(model)),
         "Last label": _aged(last_label(model), late=lacks_labels(model)),
         "Predictions": _predictions(model),
@@ -220,11 +221,7 @@ def _fresh(status: StatusAnswer, model: ModelStatus) -> h.Element:
             else {"Predictions alone": _alone(model.predictions_degenerate)}
         ),
         **({} if model.trend is None else {"Trend over weeks": minus(model.trend.text)}),
-        **(
-            {}
-            if model.change_began is None
-            else {"Rates changed": beginning_text(model.change_began)}
-        ),
+        **({} if (when := model.change_began) is None else {"Rates changed": beginning_text(when)}),
         "Version": _versions(model),
     }
     return h.div[
