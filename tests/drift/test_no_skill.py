@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import hypergeom, nchypergeom_fisher
@@ -74,6 +74,25 @@ def test_where_days_do_not_scatter_the_ratio_is_that_of_the_exact_distributions(
     exact -= nchypergeom_fisher(a + b + c + d, a + b, a + c, 3.0).logpmf(a)
     found = log_chance_ratio(usual.sum(), days_of([after]).sum(), ROWS, no_scatter())
     assert found == pytest.approx(exact, abs=0.35)
+
+
+@given(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 40), st.integers(50, 400)),
+    st.sampled_from((0.0, 0.1, 0.5)),
+)
+def test_where_few_cases_are_positive_a_day_shows_no_more_than_its_exact_distributions(
+    row, variance: float
+) -> None:
+    usual = days_of([(48_000, 12_000, 12_000, 228_000)])
+    found = log_chance_ratio(usual, days_of([row]), ROWS, no_scatter(variance))
+    assume(found > 0)
+    a, b, c, d = row
+
+    def log_likelihood(odds_ratio: float) -> float:
+        return float(nchypergeom_fisher(a + b + c + d, a + b, a + c, odds_ratio).logpmf(a))
+
+    chance, inverted, as_it_was = map(log_likelihood, (1.0, 1 / 76, 76.0))
+    assert found <= max(chance, inverted) - as_it_was + 1e-6
 
 
 @given(tables, st.integers(1, 5))
