@@ -116,13 +116,16 @@ def _fault_since(
     before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool
 ) -> LabelFault | None:
     """Return the fault that has arisen since the reference."""
-    (lack, shift), (lack_error, shift_error) = _gaps(before, after)
+    (lack, shift, difference), (lack_error, *errors) = _gaps(before, after)
     if lack <= 0:
         return None
     least_lack = -np.log(strictness.coverage)
     # Labels lost in a few blocks increase the scatter between blocks, which hides the loss.
     at_once = not given and lacks_one_side(before, after, z=_Z_AT_ONCE)
-    if abs(shift) > strictness.shift and (abs(shift) > strictness.z * shift_error or at_once):
+    # Where a class has hardly a case, the log is far from normal; the difference is not.
+    gaps = zip((shift, difference), errors, strict=True)
+    certain = all(abs(gap) > strictness.z * error for gap, error in gaps)
+    if abs(shift) > strictness.shift and (certain or at_once):
         one = LabelFault.POSITIVES_MISSING if shift > 0 else LabelFault.NEGATIVES_MISSING
         return LabelFault.LABELS_MISSING if lack > 1 - 1 / np.e and not given else one
     if not given and lack > max(least_lack, strictness.z * lack_error):
@@ -143,7 +146,7 @@ def in_order(before: Int64Array, after: Int64Array) -> bool:
     """
     if len(after) < _FEWEST_BLOCKS or not before[:, : len(Outcome)].any():
         return False
-    (lack, shift), (lack_error, shift_error) = _gaps(before, after)
+    (lack, shift, _), (lack_error, shift_error, _) = _gaps(before, after)
     least_lack = -np.log(OF_A_WINDOW.coverage)
     certain = lack + _Z_ORDER * lack_error < least_lack
     return bool(certain and abs(shift) + _Z_ORDER * shift_error < 2 * OF_A_WINDOW.shift)
@@ -204,17 +207,27 @@ def _coverage(cells: Int64Array) -> FloatArray:
 
 
 def _missing(cells: Int64Array, usual: FloatArray) -> FloatArray:
-    """Return the log of usual over present coverage, and log(x1 / x0), (2, ...)."""
+    """Return the log of usual over present coverage, log(x1 / x0), and x1 - x0 scaled, (3, ...).
+
+    Neither class has fewer cases than labels: x1 and x0 are at least 1, so that one of them is
+    at most what all labels that are missing make of it. Where a class has hardly a case, the two
+    equations alone would put x1 anywhere.
+    """
     labelled, predicted = strata(cells)
     due = predicted * usual + 1
     lack = np.log(due.sum(axis=-1) / (labelled.sum(axis=-1) + 2))
     tp, fp, fn, tn = (cells[..., outcome] + _HALF for outcome in Outcome)
     separated = tp * tn - fp * fn
-    positive = np.maximum(tn * due[..., 0] - fp * due[..., 1], _LEAST * separated)
-    negative = np.maximum(tp * due[..., 1] - fn * due[..., 0], _LEAST * separated)
+    positive, negative = tn * due[..., 0] - fp * due[..., 1], tp * due[..., 1] - fn * due[..., 0]
+    difference = positive - negative
+    positive, negative = (np.maximum(one, _LEAST * separated) for one in (positive, negative))
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.where(separated > 0, np.log(positive / negative), 0.0)
-    return np.stack(np.broadcast_arrays(lack, shift))
+    positives, negatives, all_due = tp + fn, fp + tn, due.sum(axis=-1)
+    least = np.log(negatives / np.maximum(all_due - positives, negatives))
+    most = np.log(np.maximum(all_due - negatives, positives) / positives)
+    shift = np.clip(shift, least, most)
+    return np.stack(np.broadcast_arrays(lack, shift, difference))
 
 
 def _left_out(blocks: Int64Array) -> Int64Array:

@@ -98,8 +98,8 @@ def window(days, *, missing=(0, 0, 0, 0), seed=0, labelled=1.0, prevalence=0.1):
     return np.concatenate([came, called[:, None], (5000 - called)[:, None]], axis=1)
 
 
-@pytest.mark.parametrize("labelled", [1.0, 0.9, 0.5])
-@pytest.mark.parametrize("prevalence", [0.1, 0.05, 0.2])
+@pytest.mark.parametrize("labelled", [1.0, 0.97, 0.9, 0.5])
+@pytest.mark.parametrize("prevalence", [0.1, 0.05, 0.2, 0.0005, 0.0, 1.0])
 def test_no_fault_is_seen_where_labels_miss_at_random_whatever_prevalence_does(
     labelled, prevalence
 ):
