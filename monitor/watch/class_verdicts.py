@@ -12,8 +12,11 @@ from monitor.drift.class_confusions import Confusion, confusion_changes
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.events.columns import Int64Array
+from monitor.labels.faults import LabelFault
 from monitor.verdicts import WindowVerdict
 
+_OF_ONE_SIDE = (LabelFault.POSITIVES_MISSING, LabelFault.NEGATIVES_MISSING)
+"""Faults that name the class by the sides of a binary model."""
 _MOVED = (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
 
 
@@ -29,6 +32,10 @@ def verdict_on_whole(
     whose cause is open; a class that moved with the cause open makes the whole so, too, since
     one class of many hardly moves the accuracy.
 
+    Labels that are missing for one class bias the precision of the others, and not their recall:
+    a class whose own labels come, and that certainly degraded, is never hidden by them. Nothing
+    else is said of the whole while the labels of a class are at fault.
+
     Args:
         found: verdicts of the classes on the window; the errors behind them allow for their
             number.
@@ -41,8 +48,12 @@ def verdict_on_whole(
         A verdict without a judgement of its own.
     """
     verdicts = [one.verdict for one in found]
-    if all(one.label_fault for one in found):
-        return replace(found[0], judgement=None)
+    if faulty := [found[number] for number in distrusted_classes(found)]:
+        of_all = all(one.label_fault for one in found)
+        if of_all or not (moved or DEGRADED.intersection(verdicts)):
+            fault = faulty[0].label_fault
+            missing = LabelFault.LABELS_MISSING if fault in _OF_ONE_SIDE else fault
+            return replace(faulty[0], label_fault=str(missing), judgement=None)
     shifted, open_classes = has_shifted(found), moved_classes(found)
     for of_model, alone, both in (
         (DEGRADED, Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
@@ -63,6 +74,23 @@ def verdict_on_whole(
     ):
         because = Because.MOVED
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
+
+
+def distrusted_classes(found: Sequence[WindowVerdict]) -> list[int]:
+    """Return the classes whose own labels are at fault.
+
+    Where the labels of one class are missing, those of the others are, too, among the cases that
+    are not theirs: such classes are left out where another one explains them.
+
+    Args:
+        found: verdicts of the classes on a window.
+
+    Returns:
+        Their places in `found`.
+    """
+    faulty = [number for number, one in enumerate(found) if one.label_fault]
+    own = [n for n in faulty if found[n].label_fault != LabelFault.NEGATIVES_MISSING]
+    return own or faulty
 
 
 def has_shifted(found: Sequence[WindowVerdict]) -> bool:

@@ -187,7 +187,7 @@ def test_without_a_judgement_of_any_class_nothing_is_said_of_the_whole() -> None
         verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(LabelFault.LABELS_MISSING)
     )
     assert verdict_on_whole([fault] * 2, 50, held=True, moved=False) == fault
-    assert verdict_on_whole([fault, OPEN], 50, held=True, moved=False).because is Because.TOO_FEW
+    assert verdict_on_whole([OPEN] * 2, 50, held=True, moved=False).because is Because.TOO_FEW
 
 
 @pytest.mark.parametrize(

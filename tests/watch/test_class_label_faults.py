@@ -1,0 +1,114 @@
+"""Labels of one class that stop coming: the class is named, and no class is called worse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from class_streams import CHANGED, ClassStream, classes_of, only_model
+
+from monitor.config import Config
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.labels.faults import LabelFault
+from monitor.report.class_findings import class_findings
+from monitor.verdicts import WindowVerdict
+from monitor.watch.class_verdicts import distrusted_classes, verdict_on_whole
+
+HOUR = 3_600
+STEADY = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.STEADY)
+WORSE = WindowVerdict(verdict=Verdict.MODEL_DEGRADED)
+OWN, OTHERS, LATE = (
+    WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
+    for fault in (
+        LabelFault.POSITIVES_MISSING,
+        LabelFault.NEGATIVES_MISSING,
+        LabelFault.DELAYS_CHANGED,
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("classes", "distrusted"),
+    [
+        ([STEADY, STEADY], []),
+        ([OTHERS, OWN, OTHERS, STEADY], [1]),
+        ([OTHERS, OWN, LATE], [1, 2]),
+        ([STEADY, OTHERS, OTHERS], [1, 2]),
+    ],
+)
+def test_a_class_whose_own_labels_come_is_not_blamed_for_another(
+    classes: list[WindowVerdict], distrusted: list[int]
+) -> None:
+    assert distrusted_classes(classes) == distrusted
+
+
+@pytest.mark.parametrize(
+    ("classes", "moved", "fault"),
+    [
+        ([STEADY, OWN, STEADY], "", LabelFault.LABELS_MISSING),
+        ([OTHERS, OTHERS], "", LabelFault.LABELS_MISSING),
+        ([STEADY, LATE, OTHERS], "", LabelFault.DELAYS_CHANGED),
+        ([OTHERS, OWN, OTHERS], "a confusion changed", LabelFault.LABELS_MISSING),
+    ],
+)
+def test_labels_of_one_class_at_fault_are_those_of_the_whole(
+    classes: list[WindowVerdict], moved: str, fault: LabelFault
+) -> None:
+    found = verdict_on_whole(classes, 100, held=True, moved=bool(moved))
+    assert (found.verdict, found.label_fault) == (Verdict.LABELS_NOT_TRUSTWORTHY, fault)
+
+
+def test_they_hide_neither_a_worse_class_nor_a_confusion_of_another() -> None:
+    found = verdict_on_whole([STEADY, OWN, WORSE], 100, held=False, moved=False)
+    assert found.verdict is Verdict.MODEL_DEGRADED
+    found = verdict_on_whole([STEADY, OWN, STEADY], 100, held=False, moved=True)
+    assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
+
+
+def events(stream: ClassStream, missing: float) -> Iterator[dict]:
+    """Predictions, and labels an hour later; a share of the first class lacks from `CHANGED` on."""
+    rng = np.random.default_rng(stream.seed)
+    for day, columns in enumerate(stream.by_day()):
+        for time, predicted, actual in zip(*map(np.ndarray.tolist, columns), strict=True):
+            one = {"id": f"{time}-{rng.integers(1 << 40)}"}
+            name = stream.names[predicted]
+            yield {"type": "prediction", "ts": time, "prediction": name, "model": "mail"} | one
+            lacks = missing if day >= CHANGED and not actual else 0.02
+            if rng.random() > lacks:
+                yield {"type": "label", "ts": time + HOUR, "label": stream.names[actual]} | one
+
+
+def watched(missing: float) -> Monitor:
+    stream = ClassStream(days=52, a_day=400)
+    model = {"classes": stream.names, "label_timeout": "2d", "maturity": "2h"}
+    monitor = Monitor(Config(models={"mail": model}, windows=["1d", "7d"]))
+    decoder = Decoder(DecodeSettings.from_config(monitor.config))
+    ordered = sorted(events(stream, missing), key=lambda event: event["ts"])
+    lines = "".join(json.dumps(event) + "\n" for event in ordered)
+    monitor.apply(decoder.decode_lines(lines.encode(), source="test", first_line=1))
+    return monitor
+
+
+@pytest.mark.parametrize("missing", [0.5, 1.0])
+def test_the_class_whose_labels_stop_is_named_and_none_is_worse(missing: float) -> None:
+    monitor = watched(missing)
+    model = only_model(monitor)
+    assert model.watched.verdicts["7d"].label_fault == LabelFault.LABELS_MISSING
+    answer = class_findings(model, "7d")
+    assert (answer.worse, answer.moved) == ("unknown", "Not known")
+    assert answer.why == "Cannot be known: labels of class-0 are missing"
+    assert not any(one.degradation_detected for one in classes_of(model).by_class.values())
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    assert status.verdict == Verdict.LABELS_NOT_TRUSTWORTHY
+    assert status.headline == "Not known. Labels of class-0 are missing."
+
+
+def test_labels_that_miss_at_random_are_no_fault() -> None:
+    model = only_model(watched(0.02))
+    assert {one.label_fault for one in model.watched.verdicts.values()} == {""}
