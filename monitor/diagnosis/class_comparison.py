@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from monitor.clock import DAY_MS
+from monitor.config import Labelling
+from monitor.diagnosis.class_label_faults import class_label_faults
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
 from monitor.drift.class_confusions import ConfusionChanges, confusion_changes
 from monitor.engine import Monitor
 from monitor.errors import UsageError
+from monitor.labels.faults import LabelFault
 from monitor.metrics.class_report import ClassReport, class_report
 from monitor.snapshot import ModelState
 from monitor.windows.class_counts import ClassTable
@@ -29,6 +33,8 @@ class ClassComparison:
         attribution: of the change of each class's precision.
         changes: of the rates at which each class is predicted as each.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None if unknown.
+        label_faults: of the classes whose own labels are missing, by their names; empty where
+            labels of `after` still come, and under a labelling other than `complete`.
     """
 
     model: str
@@ -37,6 +43,7 @@ class ClassComparison:
     attribution: ClassAttribution
     changes: ConfusionChanges
     mature_until: int | None
+    label_faults: Mapping[str, LabelFault]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,6 +84,8 @@ def compare_classes(
     for option, stretch, table in zip(asked.options, ranges, counted, strict=True):
         if not table.matrix.any():
             raise UsageError(f"{option}: no outcome of {model.name!r} lies in {stretch}")
+    is_mature = model.mature_until is not None and asked.after.closes <= model.mature_until
+    checked = is_mature and model.labelling == Labelling.COMPLETE
     days = [table.matrix[table.matrix.any(axis=(1, 2))] for table in counted]
     before, after = (
         class_report(names, table.matrix.sum(axis=0), table.predictions.sum(axis=0))
@@ -89,6 +98,7 @@ def compare_classes(
         attribution=attribute_classes(*days),
         changes=confusion_changes(*days),
         mature_until=model.mature_until,
+        label_faults=class_label_faults(names, *counted) if checked else {},
     )
 
 

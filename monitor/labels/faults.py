@@ -10,6 +10,7 @@ positives have their labels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -47,6 +48,25 @@ class LabelFault(StrEnum):
     """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
     LABELS_FOLLOW_PREDICTIONS = "labels_follow_predictions"
     """Audits show other rates of wrong labels for flagged cases, so that none corrects both."""
+
+
+def classes_at_fault(faults: Sequence[str]) -> list[int]:
+    """Return the classes of a model of many whose own labels are at fault.
+
+    Where labels of one class are missing, those of each other one are, too, among the cases that
+    are not its own: such a class is left out where another one explains it.
+
+    Args:
+        faults: the fault of each class against the others, "" without one.
+
+    Returns:
+        Their places in `faults`.
+
+    >>> classes_at_fault(["negatives_missing", "positives_missing", ""])
+    [1]
+    """
+    faulty = [number for number, fault in enumerate(faults) if fault]
+    return [n for n in faulty if faults[n] != LabelFault.NEGATIVES_MISSING] or faulty
 
 
 def fault_of_rates(findings: AuditFindings | None) -> LabelFault:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct, UnsetType, field
 
 from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
+from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import Share, Time, json_text, time_text
 from monitor.report.class_answer import ClassesAnswer, classes_of
 from monitor.report.class_comparison_text import class_headline, pairs_of, recalls_of
@@ -68,24 +69,27 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
         model: its name.
         headline: the answer in one sentence.
         model_worse: `yes` where confusions certainly rose or recall fell; `both_ways` where
-            others certainly changed for the better.
+            others certainly changed for the better; `unknown` where nothing certainly changed,
+            and labels of a class are missing.
         before: the stretch compared with.
         after: the stretch judged.
         attribution: the change of each class's precision, by its name.
         confusions: those that certainly changed, the largest change first.
         recalls: those that certainly changed, the largest change first.
         mature_until: moment up to which outcomes are mature; null if unknown.
+        label_faults: of the classes whose own labels are missing, by their names.
     """
 
     model: str
     headline: str
-    model_worse: Literal["yes", "both_ways", "not_shown"]
+    model_worse: Literal["yes", "both_ways", "not_shown", "unknown"]
     before: ClassSide
     after: ClassSide
     attribution: dict[str, ClassParts]
     confusions: tuple[ChangedConfusion, ...]
     recalls: tuple[ChangedRecall, ...]
     mature_until: Time | None
+    label_faults: dict[str, LabelFault]
 
 
 def class_comparison_json(found: ClassComparison) -> str:
@@ -113,12 +117,13 @@ def class_diagnosis(found: ClassComparison) -> ClassDiagnosis:
         confusions=tuple(_confusion(found, *pair) for pair in pairs_of(cells)),
         recalls=tuple(_recall(found, number) for number, _ in recalls_of(cells)),
         mature_until=time_text(found.mature_until),
+        label_faults=dict(found.label_faults),
     )
 
 
-def _worse(found: ClassComparison) -> Literal["yes", "both_ways", "not_shown"]:
+def _worse(found: ClassComparison) -> Literal["yes", "both_ways", "not_shown", "unknown"]:
     if not found.changes.is_worse:
-        return "not_shown"
+        return "unknown" if found.label_faults and not found.changes.is_better else "not_shown"
     return "both_ways" if found.changes.is_better else "yes"
 
 

@@ -12,6 +12,7 @@ from monitor.config.quantities import format_time
 from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
 from monitor.drift.class_attribution import Contributions
 from monitor.report.diagnosis_text import COLUMNS
+from monitor.report.label_words import distrusted_text
 from monitor.report.points import in_points
 from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, padded
@@ -42,6 +43,8 @@ def class_headline(found: ClassComparison) -> str:
         return f"The model is worse: {told[True]}."
     if changes.is_better:
         return f"The model is better: {told[False]}."
+    if found.label_faults:
+        return f"Is the model worse? Cannot be known: {distrusted_text(found.label_faults)}."
     return "Is the model worse? Not shown: no class is certainly recognised less often."
 
 
@@ -81,6 +84,12 @@ def confusion_sentence(found: ClassComparison, predicted: int, actual: int) -> s
 def _lines(found: ClassComparison) -> Iterator[str]:
     before, after = found.ranges
     yield from wrap(class_headline(found), COLUMNS)
+    if found.label_faults:
+        yield from wrap(
+            f"CAUTION: {distrusted_text(found.label_faults)}. Missing labels of a class look like "
+            "rarer cases of it, and move the precision of the others.",
+            COLUMNS,
+        )
     if moved := _most_moved(found):
         yield from wrap(f"What moved precision? {moved}.", COLUMNS)
     yield ""

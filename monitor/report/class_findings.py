@@ -11,18 +11,17 @@ from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.columns import Int64Array
-from monitor.labels.faults import LabelFault
+from monitor.labels.faults import LabelFault, classes_at_fault
 from monitor.metrics.class_matrix import class_accuracy
-from monitor.report.label_words import LABEL_FAULTS
+from monitor.report.label_words import distrusted_text
 from monitor.report.points import points_text
 from monitor.report.printable import first_names, one_line
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched, WindowVerdict
-from monitor.watch.class_verdicts import distrusted_classes, moved_classes
+from monitor.watch.class_verdicts import moved_classes
 
 _NAMED = 3
-_MISSING = {LabelFault.POSITIVES_MISSING, LabelFault.NEGATIVES_MISSING, LabelFault.LABELS_MISSING}
 Worse = Literal["yes", "no", "not_shown", "unknown"]
 
 
@@ -75,15 +74,9 @@ def class_findings(model: ModelState, window: str) -> ClassFindings | None:
 def _distrusted(classes: ClassesWatched, window: str) -> str:
     """Return whose labels are at fault, and in what way."""
     own = {name: one.verdicts[window] for name, one in classes.by_class.items()}
-    names, faults = [*own], [one.label_fault for one in own.values()]
-    if not any(faults):
-        return "labels cannot be trusted"
-    found = distrusted_classes([*own.values()])
-    named = first_names([names[number] for number in found], _NAMED)
-    if {faults[number] for number in found} <= _MISSING:
-        return f"labels of {named} are missing"
-    words = LABEL_FAULTS[LabelFault(faults[found[0]])].words
-    return f"labels of {named} cannot be trusted ({words})"
+    faults = {name: LabelFault(one.label_fault) for name, one in own.items() if one.label_fault}
+    at_fault = classes_at_fault([*faults.values()])
+    return distrusted_text(dict([*faults.items()][number] for number in at_fault))
 
 
 def _accuracy(before: Int64Array, after: Int64Array) -> str:

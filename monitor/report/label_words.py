@@ -8,6 +8,10 @@ from typing import NamedTuple
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES, REASONS
+from monitor.report.printable import first_names
+
+_NAMED = 3
+_MISSING = {LabelFault.POSITIVES_MISSING, LabelFault.NEGATIVES_MISSING, LabelFault.LABELS_MISSING}
 
 
 class LabelFaultWords(NamedTuple):
@@ -73,3 +77,23 @@ WINDOW_STATUSES: Mapping[str, str] = {
     "untrusted": "its labels cannot be trusted: the metrics they distort are withheld, see below",
 }
 """State of the labels behind a window's metrics, by `Window.status`."""
+
+
+def distrusted_text(faults: Mapping[str, LabelFault]) -> str:
+    """Return which classes have labels that cannot be trusted, and why.
+
+    Args:
+        faults: of the classes at fault, by their names; empty where no class is.
+
+    >>> distrusted_text({"cash": LabelFault.POSITIVES_MISSING})
+    'labels of cash are missing'
+    >>> distrusted_text({"cash": LabelFault.DELAYS_CHANGED})
+    'labels of cash cannot be trusted (delays changed)'
+    """
+    if not faults:
+        return "labels cannot be trusted"
+    named = first_names([*faults], _NAMED)
+    if _MISSING.issuperset(faults.values()):
+        return f"labels of {named} are missing"
+    words = dict.fromkeys(LABEL_FAULTS[fault].words for fault in faults.values())
+    return f"labels of {named} cannot be trusted ({', '.join(words)})"

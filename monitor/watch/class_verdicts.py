@@ -12,7 +12,7 @@ from monitor.drift.class_confusions import Confusion, confusion_changes
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.events.columns import Int64Array
-from monitor.labels.faults import LabelFault
+from monitor.labels.faults import LabelFault, classes_at_fault
 from monitor.verdicts import WindowVerdict
 
 _OF_ONE_SIDE = (LabelFault.POSITIVES_MISSING, LabelFault.NEGATIVES_MISSING)
@@ -48,7 +48,7 @@ def verdict_on_whole(
         A verdict without a judgement of its own.
     """
     verdicts = [one.verdict for one in found]
-    if faulty := [found[number] for number in distrusted_classes(found)]:
+    if faulty := [found[n] for n in classes_at_fault([one.label_fault for one in found])]:
         of_all = all(one.label_fault for one in found)
         if of_all or not (moved or DEGRADED.intersection(verdicts)):
             fault = faulty[0].label_fault
@@ -74,23 +74,6 @@ def verdict_on_whole(
     ):
         because = Because.MOVED
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
-
-
-def distrusted_classes(found: Sequence[WindowVerdict]) -> list[int]:
-    """Return the classes whose own labels are at fault.
-
-    Where the labels of one class are missing, those of the others are, too, among the cases that
-    are not theirs: such classes are left out where another one explains them.
-
-    Args:
-        found: verdicts of the classes on a window.
-
-    Returns:
-        Their places in `found`.
-    """
-    faulty = [number for number, one in enumerate(found) if one.label_fault]
-    own = [n for n in faulty if found[n].label_fault != LabelFault.NEGATIVES_MISSING]
-    return own or faulty
 
 
 def has_shifted(found: Sequence[WindowVerdict]) -> bool:

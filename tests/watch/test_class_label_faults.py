@@ -9,16 +9,21 @@ import numpy as np
 import pytest
 from class_streams import CHANGED, ClassStream, classes_of, only_model
 
+from monitor.clock import DAY_MS
 from monitor.config import Config
+from monitor.diagnosis.class_comparison import ClassComparison, compare_classes, counted_days
+from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.labels.faults import LabelFault
+from monitor.labels.faults import LabelFault, classes_at_fault
+from monitor.report.class_comparison_json import class_diagnosis
+from monitor.report.class_comparison_text import class_comparison_text
 from monitor.report.class_findings import class_findings
 from monitor.verdicts import WindowVerdict
-from monitor.watch.class_verdicts import distrusted_classes, verdict_on_whole
+from monitor.watch.class_verdicts import verdict_on_whole
 
 HOUR = 3_600
 STEADY = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.STEADY)
@@ -45,7 +50,7 @@ OWN, OTHERS, LATE = (
 def test_a_class_whose_own_labels_come_is_not_blamed_for_another(
     classes: list[WindowVerdict], distrusted: list[int]
 ) -> None:
-    assert distrusted_classes(classes) == distrusted
+    assert classes_at_fault([one.label_fault for one in classes]) == distrusted
 
 
 @pytest.mark.parametrize(
@@ -109,6 +114,26 @@ def test_the_class_whose_labels_stop_is_named_and_none_is_worse(missing: float) 
     assert status.headline == "Not known. Labels of class-0 are missing."
 
 
+def compared(monitor: Monitor) -> ClassComparison:
+    model = only_model(monitor)
+    asked = ClassRanges.asked(model, None, None, 7 * DAY_MS)
+    return compare_classes(model, asked, counted_days(monitor, "mail", asked))
+
+
 def test_labels_that_miss_at_random_are_no_fault() -> None:
-    model = only_model(watched(0.02))
+    monitor = watched(0.02)
+    model, found = only_model(monitor), compared(monitor)
     assert {one.label_fault for one in model.watched.verdicts.values()} == {""}
+    assert found.label_faults == {}
+    assert "CAUTION" not in class_comparison_text(found)
+
+
+def test_a_comparison_of_two_ranges_names_the_class_too() -> None:
+    found = compared(watched(1.0))
+    assert found.label_faults == {"class-0": LabelFault.POSITIVES_MISSING}
+    lines = class_comparison_text(found).splitlines()
+    assert lines[0] == "Is the model worse? Cannot be known: labels of class-0 are missing."
+    assert lines[1].startswith("CAUTION: labels of class-0 are missing. Missing labels of a class ")
+    answer = class_diagnosis(found)
+    assert (answer.model_worse, answer.label_faults) == ("unknown", found.label_faults)
+    assert answer.headline == lines[0]
