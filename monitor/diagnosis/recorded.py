@@ -250,7 +250,11 @@ class RecordedComparison:
             check_silence(option, asked, None if watermark is None else watermark - timeout)
         if not regime.is_plain:
             return period
-        return replace(period, scores=self._scores.days(model, *asked))
+        return replace(
+            period,
+            scores=self._scores.days(model, *asked),
+            segment_scores=lambda series: self._scores.of(series, *asked),
+        )
 
     def _regime(self, model: str) -> LabelRegime:
         return self._monitor.label_errors.of(self._monitor.models.index(model))

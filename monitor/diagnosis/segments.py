@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Errors, Period
+from monitor.diagnosis.segment_curves import SegmentCurve, segment_curves
 from monitor.drift import (
     CAUSES,
     Attribution,
@@ -56,6 +57,7 @@ class SegmentPart:
         small_sample: too few outcomes of a class for more than a hint.
         carries: the causes in which the value's own rate certainly changed;
             none in a small sample.
+        curve: change of its ROC curve; None where no scores are stored by segment value.
     """
 
     series: Series
@@ -67,6 +69,7 @@ class SegmentPart:
     p_values: Mapping[str, float]
     small_sample: bool
     carries: tuple[str, ...]
+    curve: SegmentCurve | None = None
 
     @property
     def within_logit(self) -> float:
@@ -108,6 +111,8 @@ def segment_parts(
         for key in keys
         for part in _parts_of(key, before, after, attribution, errors, keys=len(keys))
     ]
+    curves = segment_curves([part.series for part in parts], before, after)
+    parts = [replace(part, curve=curves.get(part.series)) for part in parts]
     return tuple(sorted(parts, key=_rank))
 
 

@@ -262,7 +262,7 @@ class Monitor:
         return counted
 
     def count_scores(self, opens_ms: int, closes_ms: int, model: str | None = None) -> RangeScores:
-        """Count the labelled scores in the whole days of a range of event time.
+        """Count the labelled scores in the whole days of a range of time, by segment value too.
 
         Args:
             opens_ms: start, epoch milliseconds.

@@ -119,6 +119,23 @@ class ScoredDays(NamedTuple):
         return len(self.others.positive)
 
 
+class OnScale(NamedTuple):
+    """A metric on the scale of its interval.
+
+    Attributes:
+        estimate: the value; NaN where undefined.
+        middle: it on the scale; NaN where its interval is undefined.
+        variance: of `middle`, the larger of that of independent rows and that between days;
+            NaN likewise.
+        days: days with labelled scores.
+    """
+
+    estimate: float
+    middle: float
+    variance: float
+    days: int
+
+
 def interval(days: ScoredDays, statistic: Statistic, level: float = 0.95) -> Interval:
     """Return a metric of scores with its interval.
 
@@ -134,19 +151,44 @@ def interval(days: ScoredDays, statistic: Statistic, level: float = 0.95) -> Int
     Source:
         Efron 1982 (jackknife and infinitesimal jackknife).
     """
+    return limits(on_scale(days, statistic), statistic.scale, level)
+
+
+def limits(found: OnScale, scale: Scale, level: float = 0.95) -> Interval:
+    """Return a metric of scores with its interval; without limits where its variance is NaN.
+
+    Args:
+        found: the metric.
+        scale: of its interval.
+        level: coverage, in (0, 1).
+    """
+    if not np.isfinite(found.variance):
+        return Interval(found.estimate)
+    half = _quantile(found.days - 1, level) * found.variance**0.5
+    lower, upper = (float(scale.back(found.middle + end)) for end in (-half, half))
+    return Interval(found.estimate, lower, upper)
+
+
+def on_scale(days: ScoredDays, statistic: Statistic) -> OnScale:
+    """Return a metric of scores, and its variance on the scale of its interval.
+
+    Args:
+        days: labelled scores.
+        statistic: of the metric.
+    """
     value, count, scale = float(statistic.value(days.whole)), days.held, statistic.scale
     estimate = min(max(value, scale.lowest), scale.highest)  # NaN stays NaN
+    unknown = OnScale(estimate, _NAN, _NAN, count)
     if not np.isfinite(estimate) or count < _FEWEST_DAYS:
-        return Interval(estimate)
+        return unknown
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = float(scale.forward(np.asarray(estimate)))
         others = scale.forward(statistic.value(days.others))
     if not (np.isfinite(middle) and np.isfinite(others).all()):
-        return Interval(estimate)
+        return unknown
     between = (count - 1) / count * float(((others - others.mean()) ** 2).sum())
     rows = statistic.influence(days.whole).variance(days.whole) * scale.slope(estimate) ** 2
-    half = _quantile(count - 1, level) * max(between, rows) ** 0.5
-    return Interval(estimate, float(scale.back(middle - half)), float(scale.back(middle + half)))
+    return OnScale(estimate, middle, max(between, rows), count)
 
 
 @lru_cache(maxsize=256)

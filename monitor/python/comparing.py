@@ -182,7 +182,8 @@ class _Reading:
             raise ValueError(f"model: one at a time is compared, got {names}")
         (model,) = monitor.models
         scores = scored.days(model)
-        period = replace(Period.counted(whole, model, *asked), scores=scores)
+        period = Period.counted(whole, model, *asked)
+        period = replace(period, scores=scores, segment_scores=scored.of)
         if not timed:
             period = replace(
                 period, opens=None, closes=None, block_ms=None, by_day=None, labelling_cells=None

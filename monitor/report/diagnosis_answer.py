@@ -17,6 +17,7 @@ from monitor.report.answer_parts import (
     Time,
     VersionBeginning,
 )
+from monitor.report.curve_change_answer import CurveChange
 from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.metric_words import MetricValues
 from monitor.report.moved_precision import PrecisionAnswer
@@ -224,6 +225,7 @@ class SegmentEffect(Struct, frozen=True, kw_only=True):
         p_values: of the change of its own rates, corrected for looking at all values.
         carries: causes in which its own rate certainly changed; none in a small sample.
         small_sample: too few outcomes of a class for more than a hint.
+        curve: change of its ROC curve; left out where no scores are stored by segment value.
     """
 
     segment: str
@@ -237,6 +239,7 @@ class SegmentEffect(Struct, frozen=True, kw_only=True):
     p_values: CauseNumbers
     carries: tuple[Cause, ...]
     small_sample: bool
+    curve: CurveChange | UnsetType = UNSET
 
 
 class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
@@ -279,6 +282,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         advice: what to do next.
         scores: metrics of the scores of both periods, over the whole days (UTC) inside each;
             left out where there are none.
+        curves_moved: a sentence for each segment value whose ROC curve certainly moved, those that
+            fell first; left out where there is none.
         change_began: when recall or the false positive rate changed; left out where they
             did not certainly change.
         new_version: the version that this change began with, else the one that began last
@@ -324,6 +329,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     advice: tuple[str, ...]
     scores: ComparedScoreMetrics | UnsetType = UNSET
+    curves_moved: tuple[str, ...] | UnsetType = UNSET
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
     worse_version: str | UnsetType = UNSET

@@ -23,6 +23,8 @@ from monitor.report.answer_parts import (
     time_text,
     version_beginnings,
 )
+from monitor.report.curve_change_answer import curve_change
+from monitor.report.curve_change_text import curve_sentences
 from monitor.report.diagnosis_answer import (
     BlockCounts,
     Cause,
@@ -95,6 +97,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         notes=diagnosis.notes,
         advice=advice(diagnosis),
         scores=compared_scores(diagnosis.scores),
+        curves_moved=curve_sentences(diagnosis.segments) or UNSET,
         change_began=change_beginning(news.began) or UNSET,
         new_version=version_news(news.new_version) or UNSET,
         worse_version=UNSET if news.worse is None else news.worse.versions[1].name,
@@ -190,6 +193,7 @@ def _segment(part: SegmentPart) -> SegmentEffect:
         p_values=_numbers(part.p_values),
         carries=tuple(map(Cause, part.carries)),
         small_sample=part.small_sample,
+        curve=curve_change(part.curve),
     )
 
 

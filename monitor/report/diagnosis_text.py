@@ -14,6 +14,7 @@ from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice
 from monitor.report.answer_parts import version_beginnings
+from monitor.report.curve_change_text import curve_change_lines
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.missing_class import missing_class
@@ -49,6 +50,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         score_lines(diagnosis.scores, by_labels=diagnosis.judgement.labels_may_explain),
         correction_lines(diagnosis.scores),
         _segments(diagnosis),
+        curve_change_lines(diagnosis.segments),
         _bullets("What is not known, and why", diagnosis.notes),
         _bullets("What to do next", advice(diagnosis)),
     )

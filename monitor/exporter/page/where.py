@@ -6,13 +6,23 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import htpy as h
+from msgspec import UNSET, UnsetType
 
 from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.page.drawing import n
-from monitor.exporter.page.formats import coded, count, points, ratio, signed
+from monitor.exporter.page.formats import (
+    UNDEFINED,
+    coded,
+    count,
+    minus,
+    points,
+    ratio,
+    signed,
+)
 from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.segments_now import segments_now
 from monitor.report.answer_parts import OutcomeSums
+from monitor.report.curve_change_answer import CurveChange
 from monitor.report.diagnosis_answer import DiagnosisAnswer, SegmentEffect
 from monitor.report.segment_names import segment_name
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CauseWords
@@ -22,6 +32,7 @@ _EXPLAINED = (
     "effect of the value's own rates. Mix: the effect of the value's becoming more or less "
     "frequent. The values of each key add up to the whole change."
 )
+_CURVE = "ROC area"
 _RATES = ("Prevalence", "Recall", "FPR")
 ROWS = 25
 """Segments on a page."""
@@ -55,8 +66,9 @@ def where_section(
         now: the segment values without a comparison; None in a report.
     """
     segments = () if diagnosis is None else diagnosis.segments
+    moved = UNSET if diagnosis is None else diagnosis.curves_moved
     table = None if now is None else segments_now(now)
-    compared = _body(segments, view) if segments else None
+    compared = _body(segments, view, moved or ()) if segments else None
     if not segments and (table is None or diagnosis is not None):
         compared = _none(() if diagnosis is None else diagnosis.notes)
     return h.section("#where", aria_labelledby="where-title")[
@@ -64,7 +76,9 @@ def where_section(
     ]
 
 
-def _body(segments: Sequence[SegmentEffect], view: SegmentView) -> h.Node:
+def _body(
+    segments: Sequence[SegmentEffect], view: SegmentView, curves_moved: Sequence[str]
+) -> h.Node:
     certain = sum(bool(part.carries) for part in segments)
     matching = view.matching.casefold()
     found = [part for part in _ranked(segments) if matching in _name(part).casefold()]
@@ -74,6 +88,7 @@ def _body(segments: Sequence[SegmentEffect], view: SegmentView) -> h.Node:
             f"{certain} of {count(len(segments))} segment values certainly changed",
             _EXPLAINED,
         ],
+        h.ul[(h.li[minus(sentence)] for sentence in curves_moved)] if curves_moved else None,
         _filter(view, len(segments)) if view.links is not None else None,
         h.div(".scroll", tabindex="0", role="region", aria_label="Segments")[_table(shown)],
         _pages(view, len(found)),
@@ -101,6 +116,7 @@ def _name(part: SegmentEffect) -> str:
 
 
 def _table(shown: Sequence[SegmentEffect]) -> h.Element:
+    curves = any(part.curve for part in shown)
     widest = max((abs(part.points or 0.0) for part in shown), default=0.0) or 1.0
     return h.table(".segments.stacked")[
         h.caption(".unseen")["Segments by what they contributed to the change of precision."],
@@ -112,14 +128,15 @@ def _table(shown: Sequence[SegmentEffect]) -> h.Element:
                 h.th(".number", scope="col")["Within", h.small["log-odds"]],
                 h.th(".number", scope="col")["Mix", h.small["log-odds"]],
                 (h.th(".number", scope="col")[title] for title in _RATES),
+                h.th(".number", scope="col")[_CURVE] if curves else None,
                 h.th(".number", scope="col")["Outcomes"],
             ]
         ],
-        h.tbody[(_row(part, widest) for part in shown)],
+        h.tbody[(_row(part, widest, curves=curves) for part in shown)],
     ]
 
 
-def _row(part: SegmentEffect, widest: float) -> h.Element:
+def _row(part: SegmentEffect, widest: float, *, curves: bool) -> h.Element:
     small = part.small_sample
     return h.tr({"class": "small" if small else None})[
         h.th(scope="row")[_name(part), h.small["small sample"] if small else None],
@@ -128,6 +145,7 @@ def _row(part: SegmentEffect, widest: float) -> h.Element:
         _cell("Within", signed(part.within.total)),
         _cell("Mix", signed(part.mix.total)),
         (_cell(title, rates) for title, rates in zip(_RATES, _rates(part), strict=True)),
+        _cell(_CURVE, _areas(part.curve)) if curves else None,
         _cell("Outcomes", f"{_total(part.before)} → {_total(part.after)}"),
     ]
 
@@ -145,6 +163,17 @@ def _rates(part: SegmentEffect) -> Iterator[str]:
         old, new = (_rate(outcomes, cause) for outcomes in (part.before, part.after))
         star = " ★" if cause.name in part.carries else ""
         yield f"{ratio(old, 2)} → {ratio(new, 2)}{star}"
+
+
+def _areas(curve: CurveChange | UnsetType) -> h.Node:
+    if not curve:
+        return UNDEFINED
+    star = " ★" if curve.moved else ""
+    areas = f"{ratio(curve.before.estimate, 2)} → {ratio(curve.after.estimate, 2)}{star}"
+    change = curve.change
+    if change.lower is None or change.upper is None:
+        return areas
+    return [areas, h.small[f"{signed(change.lower)} to {signed(change.upper)}"]]
 
 
 def _rate(outcomes: OutcomeSums, cause: CauseWords) -> float | None:
