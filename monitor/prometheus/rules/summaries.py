@@ -85,17 +85,20 @@ def point_moved(window: str) -> str:
 def untrusted(window: str) -> str:
     """Return the summary of labels that cannot be trusted: the share of cases that have one.
 
+    A model of many classes has no flagged cases: it is the share of all of them.
+
     Args:
         window: template that sets `$window`.
     """
     series = "classifier_label_coverage_ratio"
     flagged, others = (
-        _if_known(f'100 * {series}{NOW} and {series}{{predicted="{name}"}}')
+        f'100 * {series}{NOW} and {series}{{predicted="{name}"}}'
         for name in ("positive", "negative")
     )
+    both = f"{{{{ with {of_window(others)} | query }}}} of flagged, {_NUMBER} % of other cases"
     return (
-        f"{window}{MODEL}: labels cannot be trusted; labelled are {flagged} of flagged, {others} "
-        "of other cases"
+        f"{window}{MODEL}: labels cannot be trusted; labelled are {_if_known(flagged)}{both}"
+        "{{ else }} of its cases{{ end }}"
     )
 
 

@@ -319,9 +319,12 @@ def degenerate() -> str:
 
 
 def coverage() -> str:
-    """Return the labelled share of the window's predictions."""
+    """Return the labelled share of the window's predictions; of all, of many classes."""
     series = "classifier_label_coverage_ratio"
+    query = f'{series}{{model=%q,window=%q,segment="",class="",predicted="negative"}}'
+    others = "{{ . | first | value | printf `%.3f` }} of the others"
     return (
-        f"labelled {at_window(series, predicted='positive')} of the predicted positives and "
-        f"{at_window(series, predicted='negative')} of the others"
+        f"labelled {at_window(series, predicted='positive')}"
+        f"{{{{ with printf `{query}` $labels.model .Labels.window | query }}}} of the predicted "
+        f"positives and {others}{{{{ else }}}} of its cases{{{{ end }}}}"
     )
