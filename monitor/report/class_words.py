@@ -28,6 +28,21 @@ class AllClassesWords(NamedTuple):
     metric: Literal["accuracy", "cohen_kappa", "precision", "recall", "f1"]
     average: Literal["macro"] | None = None
 
+    def expression(self, of: str) -> str:
+        """Return the expression of its estimate for Prometheus.
+
+        Args:
+            of: labels of the model and the window.
+
+        >>> WHOLE_WORDS[1].expression('model="mail",window="7d"')
+        'classifier_class_average_ratio{model="mail",window="7d",average="macro",metric="precision"}'
+        """
+        if self.average is not None:
+            more = f'{of},average="{self.average}",metric="{self.metric}"'
+            return f"classifier_class_average_ratio{{{more}}}"
+        unit = "_ratio" if self.metric == "accuracy" else ""
+        return f"classifier_{self.metric}{unit}{{{of}}}"
+
     def of(self, classes: ClassReport) -> Limits:
         """Return the metric of a window.
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import htpy as h
 
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.exporter.page.class_rows import has_many_classes
+from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.printable import one_line
 from monitor.report.vocabulary import PAGE_METRICS
 
@@ -15,29 +19,14 @@ def expressions(model: ModelStatus) -> h.Element:
     Args:
         model: the model.
     """
-    name = _quoted(model.name)
-    rows = [
-        (row.title, window, f'{row.series()}{{model="{name}",window="{window}",segment=""}}')
-        for row in PAGE_METRICS
-        for window in model.windows
-    ]
-    rows += [
-        (
-            "Outcomes",
-            window,
-            f'sum(classifier_window_outcomes{{model="{name}",window="{window}",segment=""}})',
-        )
-        for window in model.windows
-    ]
-    rows += [
-        (
-            "Verdict",
-            window,
-            f'classifier_verdict{{model="{name}",window="{window}"}} == 1',
-        )
-        for window in model.windows
-    ]
-    rows.append(("Evidence", "", f'classifier_detector_evidence_ratio{{model="{name}"}}'))
+    rows = [*_metrics(model)]
+    for title, expression in (
+        ("Outcomes", "sum(classifier_window_outcomes{%s})"),
+        ("Verdict", "classifier_verdict{%s} == 1"),
+    ):
+        rows += [(title, window, expression % of) for window, of in _selectors(model).items()]
+    evidence = f'classifier_detector_evidence_ratio{{model="{_quoted(model.name)}"}}'
+    rows.append(("Evidence", "", evidence))
     return h.details(id="expressions")[
         h.summary["The same numbers in Prometheus"],
         h.div(".scroll", tabindex="0", role="region", aria_label="Expressions")[
@@ -53,7 +42,7 @@ def expressions(model: ModelStatus) -> h.Element:
                 h.tbody[
                     (
                         h.tr[
-                            h.th(scope="row")[title],
+                            h.th(scope="row")[one_line(title)],
                             h.td[window],
                             h.td[h.code(".copied")[one_line(text)]],
                         ]
@@ -63,6 +52,35 @@ def expressions(model: ModelStatus) -> h.Element:
             ]
         ],
     ]
+
+
+def _metrics(model: ModelStatus) -> Iterator[tuple[str, str, str]]:
+    """Yield title, window and expression of each metric; of many classes, of one of them, too."""
+    selectors = _selectors(model)
+    if not has_many_classes([*model.windows.values()]):
+        for row in PAGE_METRICS:
+            yield from (
+                (row.title, name, f"{row.series()}{{{of}}}") for name, of in selectors.items()
+            )
+        return
+    for words in WHOLE_WORDS:
+        for window in selectors:
+            of = f'model="{_quoted(model.name)}",window="{window}"'
+            yield words.title, window, words.expression(of)
+    (first, *_), *_ = (one.classes.names for one in model.windows.values() if one.classes)
+    for row in PAGE_METRICS:
+        for window in selectors:
+            of = f'model="{_quoted(model.name)}",window="{window}",class="{_quoted(first)}"'
+            yield f"{row.title} of {first}", window, f"{row.series()}{{{of}}}"
+
+
+def _selectors(model: ModelStatus) -> dict[str, str]:
+    """Return the labels of the whole model, by window."""
+    whole = ',class=""' if has_many_classes([*model.windows.values()]) else ""
+    return {
+        window: f'model="{_quoted(model.name)}",window="{window}",segment=""{whole}'
+        for window in model.windows
+    }
 
 
 def _quoted(name: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
 import numpy as np
 import pytest
 from class_streams import DAY, ClassStream
+from prometheus_client import CollectorRegistry
+from prometheus_client.parser import text_string_to_metric_families
 from sklearn.metrics import (
     accuracy_score,
     cohen_kappa_score,
@@ -24,10 +27,12 @@ from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.chart_legend import legend
 from monitor.exporter.page.class_section import class_section
+from monitor.exporter.page.expressions import expressions
 from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.when import when_section
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.prometheus.exposition import Exposition
 
 STREAM = ClassStream(days=20)
 
@@ -133,3 +138,49 @@ def test_the_headline_is_not_steady_above_a_row_that_moved() -> None:
     assert moved == ["class-1"]
     assert model.verdict_because is Because.MOVED
     assert model.worse.text == "Not shown: 1 of 4 classes moved (class-1)"
+
+
+def evaluated(expression: str, text: str) -> list[float]:
+    """Values of an expression of the page: a selector, its sum, or those of it that are 1."""
+    name, labels = re.search(r"(\w+)\{(.*)\}", expression).groups()
+    asked = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels))
+    found = [
+        sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name
+        and all(sample.labels.get(label, "") == value for label, value in asked.items())
+    ]
+    if expression.startswith("sum("):
+        return [sum(found)]
+    return [value for value in found if value == 1] if expression.endswith("== 1") else found
+
+
+def test_each_number_has_an_expression_that_gives_it_alone() -> None:
+    monitor = STREAM.applied()
+    snapshot = monitor.snapshot()
+    (model,) = status_answer(snapshot, limit=1).models
+    exposition = Exposition(lambda: snapshot, CollectorRegistry()).render().decode()
+    listed = re.findall(
+        r'<th scope="row">(.*?)</th><td>(.*?)</td><td><code class="copied">(.*?)</code>',
+        str(expressions(model)),
+    )
+    found = {
+        (html.unescape(title), window): evaluated(html.unescape(text), exposition)
+        for title, window, text in listed
+    }
+    assert len(found) == len(listed)
+    first = model.windows["7d"].classes.names[0]
+    for name, window in model.windows.items():
+        classes = window.classes
+        whole = {
+            "Accuracy": classes.accuracy,
+            "Macro recall": classes.averages.macro.recall,
+            "Cohen's kappa": classes.cohen_kappa,
+            f"Recall of {first}": classes.by_class[first].metrics.recall,
+        }
+        for title, metric in whole.items():
+            assert found[title, name] == [pytest.approx(metric.estimate)]
+        assert found["Outcomes", name] == [window.outcomes.total]
+        assert len(found["Verdict", name]) == 1
+    assert all(len(values) == 1 for (title, _), values in found.items() if title != "Evidence")
