@@ -8,6 +8,7 @@ import htpy as h
 import numpy as np
 from msgspec import UNSET
 
+from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.exporter.api.status_answer import ModelStatus
@@ -17,6 +18,7 @@ from monitor.exporter.page.heat_map import HeatMap, heat_map
 from monitor.metrics.ratio import ratio as quotient
 from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
 from monitor.report.printable import one_line
+from monitor.report.verdict_words import VERDICTS
 
 _METRICS = ("precision", "recall", "f1")
 _TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -161,9 +163,15 @@ def _verdict(classes: ClassesAnswer, name: str) -> h.Node:
     change, words = classes.by_class[name].change, classes.words_of(name)
     if change is UNSET or words is None:
         return None
-    tone = "bad" if change.paging else words.tone
+    if not change.paging:
+        return h.td(".verdict-cell")[sign(words), " ", words.title]
+    pages = VERDICTS[Verdict.MODEL_DEGRADED]
+    is_worse = change.verdict in DEGRADED
     return h.td(".verdict-cell")[
-        sign(words, tone), " ", words.title, h.small["pages"] if change.paging else None
+        sign(words if is_worse else pages, "bad"),
+        " ",
+        words.title if is_worse else "Not certainly recovered",
+        h.small["pages"],
     ]
 
 

@@ -9,6 +9,8 @@ import re
 import numpy as np
 import pytest
 from class_streams import DAY, ClassStream
+from exporter.page.pages import plain
+from msgspec import structs
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 from sklearn.metrics import (
@@ -184,3 +186,21 @@ def test_each_number_has_an_expression_that_gives_it_alone() -> None:
         assert found["Outcomes", name] == [window.outcomes.total]
         assert len(found["Verdict", name]) == 1
     assert all(len(values) == 1 for (title, _), values in found.items() if title != "Evidence")
+
+
+def test_a_class_that_pages_is_not_called_steady() -> None:
+    monitor = ClassStream(days=36, a_day=300).applied()
+    (model,) = status_answer(monitor.snapshot(), limit=1).models
+    window = model.windows[model.verdict_window]
+    first = window.classes.names[0]
+    one = window.classes.by_class[first]
+    for verdict, because, shown in (
+        ("model_degraded", None, "Model degraded pages"),
+        ("insufficient_evidence", Because.STEADY, "Not certainly recovered pages"),
+    ):
+        change = structs.replace(one.change, paging=True, verdict=verdict, verdict_because=because)
+        by_class = window.classes.by_class | {first: structs.replace(one, change=change)}
+        classes = structs.replace(window.classes, by_class=by_class)
+        windows = model.windows | {model.verdict_window: structs.replace(window, classes=classes)}
+        section = plain(str(class_section(structs.replace(model, windows=windows))))
+        assert f" {first} {shown} " in section
