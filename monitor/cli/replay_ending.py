@@ -95,7 +95,15 @@ def _read(snapshot: Snapshot) -> str:
     rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
     unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
-    return f"{count_of(snapshot.records, 'event')} read, {unused}."
+    text = f"{count_of(snapshot.records, 'event')} read, {unused}."
+    if not (misnamed := snapshot.labels.misnamed):
+        return text
+    labels = (
+        "label names a class that its model does"
+        if misnamed == 1
+        else "labels name classes that their models do"
+    )
+    return f"{text} {misnamed:,} {labels} not have, and did not count."
 
 
 def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from monitor.config.quantities import count_of
 from monitor.feeds.mapping.written import Notation
 from monitor.snapshot import Snapshot
+
+_NAMED = 10
 
 
 def without_outcomes(snapshot: Snapshot, notation: Notation) -> str:
@@ -32,9 +36,33 @@ def without_outcomes(snapshot: Snapshot, notation: Notation) -> str:
     if "label" not in came:
         return (
             "no label came; give the labels, too, in the same file or in another, such as "
-            '{"id": "ID OF A PREDICTION", "ts": TIME, "label": 1}, or name the column that holds '
-            f"the outcome: {notation.columns({'label': 'COLUMN'})}"
+            f'{{"id": "ID OF A PREDICTION", "ts": TIME, "label": {_example(snapshot)}}}, or name '
+            f"the column that holds the outcome: {notation.columns({'label': 'COLUMN'})}"
         )
     if came == {"label"}:
         return "labels came without predictions; give these, too, in the same file or in another"
+    return _no_use_of_labels(snapshot)
+
+
+def _no_use_of_labels(snapshot: Snapshot) -> str:
+    if snapshot.labels.misnamed:
+        return f"no label that could be used came; {_classes(snapshot)}"
     return "no label has the id of a prediction; check the ids"
+
+
+def _example(snapshot: Snapshot) -> str:
+    """Return a label as JSON: of the first model of many classes, the first of them; else 1."""
+    named = [model.classes["all"].names for model in snapshot.models if model.classes]
+    return json.dumps(named[0][0]) if named and len(named) == len(snapshot.models) else "1"
+
+
+def _classes(snapshot: Snapshot) -> str:
+    """Return which labels models of many classes take."""
+    texts = []
+    for model in snapshot.models:
+        if model.classes:
+            names = model.classes["all"].names
+            more = f" or {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            one_of = ", ".join(map(repr, names[:_NAMED]))
+            texts.append(f"those of {model.name!r} must be one of {one_of}{more}, or null")
+    return "; ".join(texts)

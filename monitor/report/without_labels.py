@@ -277,12 +277,14 @@ def _lost(labels: LabelTotals) -> str | None:
             (labels.held, "wait for a prediction with their id"),
             (labels.orphaned, "never found one"),
             (labels.late, "came after `label_timeout`"),
+            (labels.misnamed, "name a class that their model does not have"),
         )
         if number
     ]
     if not parts:
         return None
-    return f"Of the labels of all models, {', '.join(parts)}: compare their ids and times."
+    compared = "ids, times and classes" if labels.misnamed else "ids and times"
+    return f"Of the labels of all models, {', '.join(parts)}: compare their {compared}."
 
 
 def _share(part: float, whole: float) -> float | None:

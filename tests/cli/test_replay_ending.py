@@ -133,6 +133,30 @@ def test_labels_of_other_ids_are_named(last_lines):
     assert last_lines(events)[1] == "no label has the id of a prediction; check the ids."
 
 
+def test_labels_with_a_class_that_the_model_does_not_have_are_counted_and_named(
+    last_lines, tmp_path
+):
+    config = tmp_path / "classes.yaml"
+    config.write_text("models:\n  m: {classes: [a, b, c]}\n")
+    events = [{"id": "x", "ts": 1, "prediction": "a"}, {"id": "y", "ts": 2, "prediction": "a"}]
+    said, following = last_lines(events, "-c", str(config))
+    assert '"label": "a"}, or name the column' in following
+    one = [*events, {"id": "x", "ts": 3, "label": 1}]
+    said, following = last_lines(one, "-c", str(config))
+    assert said.startswith(
+        "3 events read, 0 rejected. 1 label names a class that its model does not"
+    )
+    two = [*one, {"id": "y", "ts": 4, "label": True}]
+    said, following = last_lines(two, "-c", str(config))
+    assert said.startswith(
+        "4 events read, 0 rejected. 2 labels name classes that their models do not have, and did "
+        "not count. Judged: m: nothing yet"
+    )
+    assert following == (
+        "no label that could be used came; those of 'm' must be one of 'a', 'b', 'c', or null."
+    )
+
+
 def test_few_days_lead_to_more_of_them_or_to_two_ranges(last_lines):
     said, following = last_lines([outcome(60 * n) for n in range(50)])
     assert "Judged: default: nothing yet (the reference is not complete yet" in said
