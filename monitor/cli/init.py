@@ -21,6 +21,7 @@ from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
 from monitor.config.quantities import count_of
 from monitor.config.yaml_text import flow, scalar
+from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
 from monitor.feeds.files import FirstRows
@@ -236,14 +237,19 @@ def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool)
     if model.unlabelled:
         yield f"    # {model.unlabelled}"
     yield f"    label_timeout: {model.timeout} # {_timeout_from(model)}"
-    first, fits = model.reference.first, _fits(model.reference)
+    first, fits = model.reference.first, _fits(model.reference, many=bool(model.classes))
     yield f"    reference: {{first: {first}}} # what windows are compared with; {fits}"
 
 
-def _fits(reference: ProposedReference) -> str:
+def _fits(reference: ProposedReference, *, many: bool) -> str:
     """Return what a reference suffices for, and when it is complete if it is not yet."""
     found = "long enough for detectors"
-    if not reference.suffices:
+    if many:
+        found = (
+            f"a class that is to be watched by the hour needs {FEWEST_POSITIVES:,} cases and "
+            f"{FEWEST_FALSE_POSITIVES} false positives in it; others are watched by the day"
+        )
+    elif not reference.suffices:
         longer = f", {reference.detectable} would have enough" if reference.detectable else ""
         found = f"too few labels for detectors{longer}"
     if reference.extended:

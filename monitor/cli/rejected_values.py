@@ -46,6 +46,8 @@ def class_hint(field: str, values: Values, allowed: str, notation: Notation) -> 
     >>> from monitor.feeds.mapping.written import OptionNotation
     >>> class_hint("label", ["NA"], "0, 1, true, false or null", OptionNotation())
     "'NA' seems to stand for no class: --missing label=NA"
+    >>> class_hint("label", ["a "], "'a', 'b', 'c' or null", OptionNotation())
+    "write a class without the spaces around it, got 'a '"
     """
     if not allowed:
         return "for several labels a case, configure a model for each label, and write one class"
@@ -61,11 +63,7 @@ def class_hint(field: str, values: Values, allowed: str, notation: Notation) -> 
     if look_like_scores(classes):
         return _column_of_classes(field, notation)
     if are_named_classes(allowed):
-        more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
-        return (
-            f"write one of the configured classes, {allowed}; or {more}name another column: "
-            f"{notation.columns({field: _COLUMN})}"
-        )
+        return _configured_class(field, values, classes, allowed, notation)
     asked, lists = "say which values are of the positive class", {"positive": [_VALUE]}
     if len(classes) != _TWO:
         asked, lists = f"{asked}, which of the negative", {**lists, "negative": [_VALUE]}
@@ -75,6 +73,24 @@ def class_hint(field: str, values: Values, allowed: str, notation: Notation) -> 
     if len(classes) > _TWO or number_further_classes(classes):
         asked = f"{MANY_CLASSES}; for one of two, {asked}"
     return f"{asked}; records have {_listed(classes)}" if classes else asked
+
+
+def _configured_class(
+    field: str, values: Values, classes: Sequence[str], allowed: str, notation: Notation
+) -> str:
+    """Return what to write where a value is none of the configured classes."""
+    if padded := [value for value in values if _is_padded(value, allowed)]:
+        return f"write a class without the spaces around it, got {_listed(padded)}"
+    more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
+    return (
+        f"write one of the configured classes, {allowed}; or {more}name another column: "
+        f"{notation.columns({field: _COLUMN})}"
+    )
+
+
+def _is_padded(value: object, allowed: str) -> bool:
+    """Return whether a value is one of the classes but for spaces around it."""
+    return isinstance(value, str) and value != value.strip() and repr(value.strip()) in allowed
 
 
 def _column_of_classes(field: str, notation: Notation) -> str:

@@ -69,6 +69,9 @@ def test_a_class_is_learned_however_late_it_comes_first(
     path.write_text(path.read_text() + json.dumps(last) + "\n")
     assert ran(capsys, "init", path, "-o", output).code == 0
     assert load_config(output).models["mail"].classes == ("a", "b", "c", "rare")
+    text = output.read_text()
+    assert "long enough for detectors" not in text
+    assert "a class that is to be watched by the hour needs 1,000 cases and 500 false " in text
 
 
 def edited(path: Path, **names: dict[object, object]) -> Path:

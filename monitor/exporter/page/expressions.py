@@ -25,8 +25,8 @@ def expressions(model: ModelStatus) -> h.Element:
         ("Verdict", "classifier_verdict{%s} == 1"),
     ):
         rows += [(title, window, expression % of) for window, of in _selectors(model).items()]
-    evidence = f'classifier_detector_evidence_ratio{{model="{_quoted(model.name)}"}}'
-    rows.append(("Evidence", "", evidence))
+    of_model = f'model="{_quoted(model.name)}"{_whole(model)}'
+    rows.append(("Evidence", "", f"classifier_detector_evidence_ratio{{{of_model}}}"))
     return h.details(id="expressions")[
         h.summary["The same numbers in Prometheus"],
         h.div(".scroll", tabindex="0", role="region", aria_label="Expressions")[
@@ -76,11 +76,15 @@ def _metrics(model: ModelStatus) -> Iterator[tuple[str, str, str]]:
 
 def _selectors(model: ModelStatus) -> dict[str, str]:
     """Return the labels of the whole model, by window."""
-    whole = ',class=""' if has_many_classes([*model.windows.values()]) else ""
+    name, whole = _quoted(model.name), _whole(model)
     return {
-        window: f'model="{_quoted(model.name)}",window="{window}",segment=""{whole}'
-        for window in model.windows
+        window: f'model="{name}",window="{window}",segment=""{whole}' for window in model.windows
     }
+
+
+def _whole(model: ModelStatus) -> str:
+    """Return the matcher that leaves out the classes of a model of many."""
+    return ',class=""' if has_many_classes([*model.windows.values()]) else ""
 
 
 def _quoted(name: str) -> str:
