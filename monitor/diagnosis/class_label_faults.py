@@ -25,9 +25,8 @@ def class_label_faults(
     Returns:
         The fault of each class whose own labels are at fault; see `classes_at_fault`.
     """
-    strictness = OF_A_WINDOW.among(len(names))
     found = [
-        label_fault(_against_others(before, number), _against_others(after, number), strictness)
+        label_fault(_against_others(before, number), _against_others(after, number), OF_A_WINDOW)
         for number in range(len(names))
     ]
     at_fault = classes_at_fault([fault or "" for fault in found])

@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from monitor.counts import Outcome
 from monitor.drift.component_changes import jackknife_variance
@@ -45,18 +44,6 @@ class Strictness(NamedTuple):
     shift: float
     coverage: float
     z: float
-
-    def among(self, alike: int) -> Strictness:
-        """Return the thresholds for each of several classes, all of which are tested.
-
-        Args:
-            alike: how many, at least 1.
-
-        >>> OF_A_WINDOW.among(1) == OF_A_WINDOW, round(OF_A_WINDOW.among(20).z, 2)
-        (True, 4.06)
-        """
-        tail = float(ndtr(-self.z)) / alike
-        return self if alike == 1 else self._replace(z=float(-ndtri(tail)))
 
 
 OF_A_WINDOW = Strictness(shift=0.1, coverage=0.8, z=3.3)

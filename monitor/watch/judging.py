@@ -95,7 +95,7 @@ class Judge:
         self._judged_windows: dict[str, _Judged] = {}
         longer = windows.longer if uses_longer(reference.outcomes) else ()
         self.names = (*windows.names, *longer)
-        self._labels = LabelChecks(model, reference, windows, regime.labelling, alike)
+        self._labels = LabelChecks(model, reference, windows, regime.labelling)
         self._judge = CountsJudge(reference, regime, self.learned, self._labels, alike)
 
     def all(

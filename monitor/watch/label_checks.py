@@ -36,22 +36,15 @@ class LabelChecks:
         reference: with the usual coverage by labels.
         windows: counts.
         labelling: the labelling regime.
-        alike: number of classes of the model that are checked so.
     """
 
     def __init__(
-        self,
-        model: int,
-        reference: MatureReference,
-        windows: OutcomeReader,
-        labelling: Labelling,
-        alike: int = 1,
+        self, model: int, reference: MatureReference, windows: OutcomeReader, labelling: Labelling
     ) -> None:
         self._model = model
         self._reference = reference
         self._windows = windows
         self._labelling = labelling
-        self._of_a_window, self._of_late = OF_A_WINDOW.among(alike), OF_LATE.among(alike)
         self._latest: tuple[Int64Array, LabelFault | None] | None = None
         self._latest_edition: Hashable = None
 
@@ -89,7 +82,7 @@ class LabelChecks:
         self._latest_edition = edition
         cells = self._latest_cells(now, age, totals)
         if self._latest is None or not np.array_equal(self._latest[0], cells):
-            self._latest = (cells, self._fault(cells, self._of_late))
+            self._latest = (cells, self._fault(cells, OF_LATE))
         return self._latest[1]
 
     def fault_behind(self, cells: Int64Array, shift: float) -> LabelFault | None:
@@ -102,7 +95,7 @@ class LabelChecks:
         if self._labelling is not Labelling.COMPLETE:
             return None
         least = min(OF_A_WINDOW.shift, max(abs(shift) / 2, _NO_SHIFT))
-        return self._fault(cells, self._of_a_window._replace(shift=least))
+        return self._fault(cells, OF_A_WINDOW._replace(shift=least))
 
     def _latest_cells(self, now: int, age: int, totals: int) -> Int64Array:
         start, end = self._latest_panes(now, age)
