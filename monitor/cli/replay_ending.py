@@ -96,14 +96,9 @@ def _read(snapshot: Snapshot) -> str:
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
     unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
     text = f"{count_of(snapshot.records, 'event')} read, {unused}."
-    if not (misnamed := snapshot.labels.misnamed):
-        return text
-    labels = (
-        "label names a class that its model does"
-        if misnamed == 1
-        else "labels name classes that their models do"
-    )
-    return f"{text} {misnamed:,} {labels} not have, and did not count."
+    if misnamed := snapshot.labels.misnamed:
+        text += f" Labels of a class that their model does not have, without effect: {misnamed:,}."
+    return text
 
 
 def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[str]:
