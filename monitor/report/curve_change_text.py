@@ -10,10 +10,10 @@ from monitor.config.quantities import count_of
 from monitor.diagnosis import SegmentPart
 from monitor.diagnosis.segment_curves import SegmentCurve
 from monitor.metrics.score_intervals import Interval
+from monitor.report.score_text import UNDEFINED, number, signed
 from monitor.report.segment_names import segment_name
 from monitor.report.terminal_columns import cut, padded
 
-UNDEFINED = "—"
 COLUMNS = 100
 MOST = 8
 """Values in the table, and in sentences, at most."""
@@ -81,8 +81,8 @@ def _sentence(part: SegmentPart, curve: SegmentCurve) -> str:
     change = curve.change
     return (
         f"{_name(part)}: the curve {curve.moved}: area under the ROC curve "
-        f"{_number(curve.before.estimate)} → {_number(curve.after.estimate)} "
-        f"({_signed(change.lower)} to {_signed(change.upper)})"
+        f"{number(curve.before.estimate)} → {number(curve.after.estimate)} "
+        f"({signed(change.lower)} to {signed(change.upper)})"
     )
 
 
@@ -91,8 +91,8 @@ def _row(part: SegmentPart, curve: SegmentCurve) -> str:
     cases = " → ".join(f"{cases:,}" for cases in curve.cases)
     star = "*" if curve.moved else " "
     return (
-        f"{name}{cases:>18}{_number(curve.before.estimate):>13}"
-        f"{_number(curve.after.estimate):>9}{_signed(curve.change.estimate):>9}{star}"
+        f"{name}{cases:>18}{number(curve.before.estimate):>13}"
+        f"{number(curve.after.estimate):>9}{signed(curve.change.estimate):>9}{star}"
         f"{_limits(curve.change):>20}"
     )
 
@@ -104,12 +104,4 @@ def _name(part: SegmentPart) -> str:
 def _limits(change: Interval) -> str:
     if not math.isfinite(change.lower):
         return UNDEFINED
-    return f"{_signed(change.lower)} to {_signed(change.upper)}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else UNDEFINED
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}" if math.isfinite(value) else UNDEFINED
+    return f"{signed(change.lower)} to {signed(change.upper)}"

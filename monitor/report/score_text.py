@@ -33,7 +33,7 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
     yield _row("labelled scores", *(UNDEFINED if s is None else _cases(s) for s in sides))
     for words in MAIN_SCORE_WORDS.values():
         old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
-        change = _signed(new.estimate - old.estimate)
+        change = signed(new.estimate - old.estimate)
         yield _row(words.words, _interval(old), _interval(new), change)
     for name, side in zip(("before", "after"), sides, strict=True):
         yield from _ties(name, side)
@@ -112,7 +112,7 @@ def _cases(found: ScoreSkill) -> str:
 
 def _interval(found: Interval) -> str:
     if not math.isfinite(found.lower):
-        return _number(found.estimate)
+        return number(found.estimate)
     return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
 
 
@@ -123,9 +123,11 @@ def _effect(part: CurvePart) -> str:
     return f"{text} ({in_points(part.lower_points):+.1f} to {in_points(part.upper_points):+.1f})"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Return a metric of scores with three digits; a dash where undefined."""
     return f"{value:.3f}" if math.isfinite(value) else UNDEFINED
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """Return a change of a metric of scores with its sign; a dash where undefined."""
     return f"{value:+.3f}" if math.isfinite(value) else UNDEFINED
