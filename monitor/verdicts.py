@@ -264,14 +264,22 @@ class ClassesWatched:
             name; the causes of its windows are in `causes`.
         reference: int64 (classes, classes), the matrix of the reference.
         causes: what moved the precision of each class, by window.
-        confusions: those that certainly changed, of classes whose rates did, by window; the
-            largest change first.
+        changes: confusions, and recalls of classes, that certainly changed, by window; the largest
+            change first.
     """
 
     by_class: Mapping[str, Watched]
     reference: Int64Array
     causes: Mapping[str, ClassAttribution]
-    confusions: Mapping[str, tuple[Confusion, ...]]
+    changes: Mapping[str, tuple[Confusion, ...]]
+
+    def confusions(self, window: str) -> list[Confusion]:
+        """Return the confusions that certainly changed, the largest change first.
+
+        Args:
+            window: its name.
+        """
+        return [one for one in self.changes.get(window, ()) if not one.is_recall]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

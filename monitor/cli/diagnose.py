@@ -100,7 +100,7 @@ def _ask(args: Namespace) -> str:
     remote = remote_of(args)
     query = {"model": args.model, "before": args.before, "after": args.after}
     found = remote.json("diagnosis", query)
-    if "verdict" not in found:
+    if "confusions" in found:
         return show_remote_classes(args, found, lambda: remote.text("diagnosis", query))
     if args.html is not None:
         from monitor.cli.report_data import remote_report  # noqa: PLC0415  # only a report needs it

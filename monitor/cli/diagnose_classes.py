@@ -18,7 +18,7 @@ from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
-from monitor.report.class_comparison_json import class_comparison_json, class_diagnosis
+from monitor.report.class_comparison_json import class_comparison_json
 from monitor.report.class_comparison_text import class_comparison_text
 
 _FINE, _FINDING = 0, 1
@@ -47,8 +47,7 @@ def run_classes(
         args: as parsed.
         monitor: to apply the events to.
         feed: what to read.
-        failing: verdicts of `--fail-on`; a model that is worse, and in nothing better, is
-            `model_degraded`.
+        failing: verdicts of `--fail-on`.
 
     Returns:
         The exit code.
@@ -69,7 +68,7 @@ def run_classes(
     show(class_comparison_json(found) if args.json else class_comparison_text(found))
     if feed.torn is not None:
         raise feed.torn
-    return _FINDING if _verdict(class_diagnosis(found).model_worse) in failing else _FINE
+    return _FINDING if found.verdict.verdict in failing else _FINE
 
 
 def show_remote_classes(args: Namespace, found: Mapping[str, Any], text: Callable[[], str]) -> str:
@@ -81,18 +80,14 @@ def show_remote_classes(args: Namespace, found: Mapping[str, Any], text: Callabl
         text: returns the same in words.
 
     Returns:
-        `model_degraded` where the model is worse, and in nothing better; else "".
+        The verdict on all classes together.
 
     Raises:
         UsageError: an option does not go with many classes.
     """
     _check_options(args)
     show(json.dumps(found, indent=2) if args.json else text().rstrip())
-    return _verdict(found["model_worse"])
-
-
-def _verdict(worse: str) -> str:
-    return Verdict.MODEL_DEGRADED if worse == "yes" else ""
+    return str(found["verdict"])
 
 
 def _check_options(args: Namespace) -> None:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
-from monitor.diagnosis.class_label_faults import class_label_faults
 from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.diagnosis.judged_classes import judge_class
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
-from monitor.drift.class_confusions import ConfusionChanges, confusion_changes
+from monitor.drift.class_confusions import ConfusionChanges
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
 from monitor.metrics.class_report import ClassReport, class_report
 from monitor.snapshot import ModelState
+from monitor.verdicts import WindowVerdict
+from monitor.watch.class_verdicts import (
+    judged_together,
+    occupied,
+    own_label_faults,
+    verdict_on_whole,
+)
 from monitor.windows.class_counts import ClassTable
 
 
@@ -32,9 +37,10 @@ class ClassComparison:
         sides: the classes before and after.
         attribution: of the change of each class's precision.
         changes: of the rates at which each class is predicted as each.
+        verdicts: on each class against all others, by its name, as those on a live window.
+        verdict: on all of them together.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None if unknown.
-        label_faults: of the classes whose own labels are missing, by their names; empty where
-            labels of `after` still come, and under a labelling other than `complete`.
+            Where labels of `after` still come, missing labels are no fault of theirs.
     """
 
     model: str
@@ -42,13 +48,19 @@ class ClassComparison:
     sides: tuple[ClassReport, ClassReport]
     attribution: ClassAttribution
     changes: ConfusionChanges
+    verdicts: Mapping[str, WindowVerdict]
+    verdict: WindowVerdict
     mature_until: int | None
-    label_faults: Mapping[str, LabelFault]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the classes, in the order of all arrays."""
         return self.sides[0].names
+
+    @property
+    def label_faults(self) -> dict[str, LabelFault]:
+        """Of the classes whose own labels are at fault, by their names."""
+        return own_label_faults(self.verdicts)
 
 
 def counted_days(monitor: Monitor, model: str, asked: ClassRanges) -> tuple[ClassTable, ClassTable]:
@@ -85,8 +97,17 @@ def compare_classes(
         if not table.matrix.any():
             raise UsageError(f"{option}: no outcome of {model.name!r} lies in {stretch}")
     is_mature = model.mature_until is not None and asked.after.closes <= model.mature_until
-    checked = is_mature and model.labelling == Labelling.COMPLETE
-    days = [table.matrix[table.matrix.any(axis=(1, 2))] for table in counted]
+    checks_labels = is_mature and model.labelling == Labelling.COMPLETE
+    watched = model.watched.classes
+    scatters = {} if watched is None else {n: w.day_scatter for n, w in watched.by_class.items()}
+    against_rest = [
+        judge_class(
+            number, ranges, counted, scatter=scatters.get(name), checks_labels=checks_labels
+        )
+        for number, name in enumerate(names)
+    ]
+    days = [occupied(table.matrix) for table in counted]
+    judged = judged_together(against_rest, *days)
     before, after = (
         class_report(names, table.matrix.sum(axis=0), table.predictions.sum(axis=0))
         for table in counted
@@ -96,23 +117,13 @@ def compare_classes(
         ranges=ranges,
         sides=(before, after),
         attribution=attribute_classes(*days),
-        changes=confusion_changes(*days),
+        changes=judged.changes,
+        verdicts=dict(zip(names, judged.verdicts, strict=True)),
+        verdict=verdict_on_whole(
+            judged.verdicts,
+            int(after.matrix.sum()),
+            held=judged.held,
+            moved=bool(judged.changes.cells),
+        ),
         mature_until=model.mature_until,
-        label_faults=class_label_faults(names, *counted) if checked else {},
     )
-
-
-def moved_confusions(found: ClassComparison) -> list[tuple[int, int]]:
-    """Return the cells whose rate certainly changed, the largest change first.
-
-    Args:
-        found: the comparison.
-
-    Returns:
-        Pairs of a predicted and an actual class, by number; a class itself is its recall.
-    """
-    moved = found.changes.rose | found.changes.fell
-    size = np.where(moved, np.abs(found.changes.after - found.changes.before), -1.0)
-    order = np.argsort(-size, axis=None, kind="stable")[: int(moved.sum())]
-    predicted, actual = np.unravel_index(order, moved.shape)
-    return list(zip(predicted.tolist(), actual.tolist(), strict=True))

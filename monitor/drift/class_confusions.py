@@ -1,25 +1,27 @@
 """Which class is predicted as which one more often, or less often, than before.
 
 The rates are of the cases of an actual class, so that they do not change where classes become
-more or less frequent. A confusion that never occurred before has a count of 0 there: the tests
-are exact where counts are small, and never take the logarithm of a count.
+more or less frequent. A change is certain where it is beyond what independent cases explain, and,
+of counts by day, beyond what days scatter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc, ndtr, ndtri, stdtr
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.drift.class_attribution import blocks_of, rates_of
-from monitor.drift.segment_attribution import holm
+from monitor.drift.components import Component
+from monitor.drift.share_tests import by_days, share_tests, taken_for
 from monitor.events.columns import BoolArray, Int64Array
 from monitor.metrics.ratio import FloatArray
 
-_SIGNIFICANCE = 0.01
+SIGNIFICANCE = 0.01
+"""P-value below which a change is certain, of all rates together."""
 
 
 class ConfusionChanges(NamedTuple):
@@ -43,23 +45,63 @@ class ConfusionChanges(NamedTuple):
     fell: BoolArray
 
     @property
-    def is_worse(self) -> bool:
-        """Whether a class is certainly recognised less often, or mistaken for one more often.
+    def cells(self) -> list[tuple[int, int]]:
+        """The rates that certainly changed, by predicted and actual class; the largest first."""
+        changed = self.rose | self.fell
+        size = np.where(changed, np.abs(self.after - self.before), -1.0)
+        order = np.argsort(-size, axis=None, kind="stable")[: int(changed.sum())]
+        predicted, actual = np.unravel_index(order, changed.shape)
+        return list(zip(predicted.tolist(), actual.tolist(), strict=True))
 
-        It can be better too, as where a threshold moves.
+    def named(self, names: Sequence[str]) -> tuple[Confusion, ...]:
+        """Return the rates that certainly changed, the largest change first.
+
+        Args:
+            names: of the classes.
         """
-        return bool(self.worse.any())
+        return tuple(
+            Confusion(
+                names[actual],
+                names[predicted],
+                float(self.before[predicted, actual]),
+                float(self.after[predicted, actual]),
+            )
+            for predicted, actual in self.cells
+        )
 
     @property
-    def is_better(self) -> bool:
-        """Whether a class is certainly recognised more often, or mistaken for one less often."""
-        return bool(((self.rose | self.fell) & ~self.worse).any())
+    def worse_classes(self) -> BoolArray:
+        """Which classes are certainly predicted worse, and in nothing better, (classes,)."""
+        return predicted_worse(self.rose, self.fell, self._had_cases)
 
     @property
-    def worse(self) -> BoolArray:
-        """Which changes are for the worse: recall that fell, confusions that rose."""
-        own = np.eye(len(self.rose), dtype=np.bool_)
-        return np.where(own, self.fell, self.rose)
+    def better_classes(self) -> BoolArray:
+        """Which classes are certainly predicted better, and in nothing worse, (classes,)."""
+        return predicted_worse(self.fell, self.rose, self._had_cases)
+
+    @property
+    def _had_cases(self) -> BoolArray:
+        return np.asarray(~np.isnan(self.before).any(axis=0))
+
+
+def predicted_worse(rose: BoolArray, fell: BoolArray, had_cases: BoolArray) -> BoolArray:
+    """Return which classes are predicted worse, and in nothing better, (classes,).
+
+    Cases of another class are mistaken for it more often, or its own are recognised less
+    often. Where the threshold of a class slides, the one becomes better as the other becomes
+    worse. A class without a case before is predicted neither worse nor better than before: if
+    it takes cases of another class, that one is recognised less often.
+
+    Args:
+        rose: shares of the cases of an actual class that rose, (classes, classes), by predicted
+            and actual class.
+        fell: those that fell.
+        had_cases: classes of which there was a case before, (classes,).
+    """
+    own = np.eye(len(rose), dtype=np.bool_)
+    worse = np.where(own, fell, rose).any(axis=1)
+    better = np.where(own, rose, fell).any(axis=1)
+    return np.asarray(worse & ~better & had_cases)
 
 
 class ConfusionBegan(NamedTuple):
@@ -79,11 +121,12 @@ class ConfusionBegan(NamedTuple):
 
 
 class Confusion(NamedTuple):
-    """A share of the cases of a class that are predicted as another one, which changed.
+    """A share of the cases of a class that are predicted as another one, or as it, which changed.
 
     Attributes:
         actual: name of the class that they are of.
-        predicted: name of the one they are predicted as.
+        predicted: name of the one they are predicted as; the share is its recall where it is the
+            same.
         before: share in the reference, in [0, 1].
         after: share in the window.
         began: when it changed, to the day (UTC); None where no days are stored.
@@ -94,6 +137,11 @@ class Confusion(NamedTuple):
     before: float
     after: float
     began: ConfusionBegan | None = None
+
+    @property
+    def is_recall(self) -> bool:
+        """Whether it is the recall of a class, and no confusion."""
+        return self.actual == self.predicted
 
     @property
     def text(self) -> str:
@@ -108,7 +156,9 @@ class Confusion(NamedTuple):
         """
         way = "rose" if self.after > self.before else "fell"
         shares = f"{100 * self.before:.1f} to {100 * self.after:.1f} %"
-        text = f"{self.actual} → {self.predicted} confusions {way} from {shares}"
+        pair = f"{self.actual} → {self.predicted} confusions"
+        rate = f"recall of {self.actual}" if self.is_recall else pair
+        text = f"{rate} {way} from {shares}"
         if self.began is None:
             return text
         at, earliest, latest = self.began
@@ -124,13 +174,10 @@ def _day(moment: int) -> str:
 def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges:
     """Compare the rates at which cases of each class are predicted as each class.
 
-    Each rate of before is tested against that of after by the conditional test of two counts,
-    whose variance is the hypergeometric one. Where the blocks of time scatter more than
-    independent cases do, the deviate shrinks accordingly and is one of Student's t.
-
     Args:
         before: labelled predictions by predicted and actual class, (classes, classes), or by
-            blocks of time before these, (blocks, classes, classes).
+            days before these, (days, classes, classes). The scatter of days enters where both
+            sides are by days.
         after: the same classes in the same order.
 
     Returns:
@@ -138,88 +185,27 @@ def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges
         in a hundred has a rate that moved by chance.
 
     Source:
-        Przyborowski and Wilenski 1940 (conditional test of two counts); McCullagh and Nelder
-        1989, eq. 4.23 (dispersion by Pearson's statistic); Holm 1979.
+        See `share_tests`; of days, `day_scatter`.
 
     >>> before = np.array([[98, 2], [2, 98]]) * 10
     >>> found = confusion_changes(before, np.array([[910, 2], [90, 98]]))
-    >>> found.rose.tolist(), found.fell.tolist(), found.is_worse
-    ([[False, False], [True, False]], [[True, False], [False, False]], True)
+    >>> [one.text for one in found.named(["card", "loan"])][0]
+    'recall of card fell from 98.0 to 91.0 %'
+    >>> found.worse_classes.tolist()
+    [True, True]
     """
     blocks = blocks_of(before), blocks_of(after)
-    corrected, deviate = share_tests(*blocks)
-    certain = corrected < _SIGNIFICANCE
+    p_values, deviate = share_tests(*blocks)
+    if before.ndim == after.ndim == blocks[0].ndim:
+        for predicted, actual in zip(*np.nonzero(p_values < SIGNIFICANCE), strict=True):
+            sides = (taken_for(side, predicted, actual) for side in blocks)
+            p_value = by_days(*sides, component=Component.RECALL) * p_values.size
+            p_values[predicted, actual] = min(max(p_values[predicted, actual], p_value), 1.0)
+    certain = p_values < SIGNIFICANCE
     return ConfusionChanges(
         before=rates_of(blocks[0].sum(axis=0)),
         after=rates_of(blocks[1].sum(axis=0)),
-        p_values=corrected,
+        p_values=p_values,
         rose=certain & (deviate > 0),
         fell=certain & (deviate < 0),
     )
-
-
-def share_tests(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray]:
-    """Test the share that each row has of its column, see `confusion_changes`.
-
-    Args:
-        before: cases by blocks of time, (blocks, rows, columns).
-        after: the same rows and columns.
-
-    Returns:
-        P-values, two-sided and corrected for all shares (Holm), and normal deviates, above 0
-        where the share rose; both (rows, columns).
-    """
-    old, new = before.sum(axis=0), after.sum(axis=0)
-    deviate = _deviate(old, new)
-    scatter, freedom = _scatter(before, after)
-    p_values = np.where(
-        scatter > 1,
-        2 * stdtr(freedom, -np.abs(deviate) / np.sqrt(np.maximum(scatter, 1))),
-        2 * ndtr(-np.abs(deviate)),
-    )
-    seen = (old.sum(axis=0) > 0) & (new.sum(axis=0) > 0)
-    p_values = np.where(seen, p_values, 1.0)
-    return holm(p_values.ravel()).reshape(p_values.shape), deviate
-
-
-def _deviate(old: Int64Array, new: Int64Array) -> FloatArray:
-    """Return the normal deviate of each rate's change; 0 where a side has no case.
-
-    Given the cells of both sides together, those of one are about binomial where they are few
-    beside the cases of the class. Where they are not, the cells that were predicted otherwise
-    are counted, and the variance of sampling without replacement makes up for the rest.
-    """
-    cases = old.sum(axis=0), new.sum(axis=0)
-    total = np.maximum(cases[0] + cases[1], 1)
-    together = old + new
-    mostly = 2 * together > total
-    first, second = (np.where(mostly, n - m, m) for n, m in zip(cases, (old, new), strict=True))
-    share = cases[1] / total
-    more = _tail(second, first, share)
-    fewer = _tail(first, second, 1 - share)
-    tail = ndtri(np.minimum(np.minimum(more, fewer), 0.5))
-    deviate = np.where((more < fewer) != mostly, -tail, tail)
-    return np.asarray(deviate / np.sqrt(1 - np.where(mostly, total - together, together) / total))
-
-
-def _tail(hits: Int64Array, others: Int64Array, share: FloatArray) -> FloatArray:
-    """Return the chance of at least so many hits of all, each with a probability, (classes,)."""
-    return np.where(hits > 0, betainc(np.maximum(hits, 1), others + 1.0, share), 1.0)
-
-
-def _scatter(*sides: Int64Array) -> tuple[FloatArray, Int64Array]:
-    """Return the variance between blocks beside that of independent cases, and its freedom.
-
-    It is 1 where no side has two blocks with cases of the class.
-    """
-    squares, freedom = np.zeros(sides[0].shape[1:]), np.zeros(sides[0].shape[1:], dtype=np.int64)
-    for side in sides:
-        cases = side.sum(axis=1, keepdims=True)
-        rate = np.nan_to_num(rates_of(side.sum(axis=0)))
-        variance = cases * rate * (1 - rate)
-        square = (side - cases * rate) ** 2
-        squares += np.divide(square, variance, out=np.zeros_like(variance), where=variance > 0).sum(
-            axis=0
-        )
-        freedom += np.maximum((cases > 0).sum(axis=0) - 1, 0)
-    return np.where(freedom > 0, squares / np.maximum(freedom, 1), 1.0), np.maximum(freedom, 1)

@@ -73,7 +73,12 @@ DOUBTFUL_PACE = PaceStrictness(z=2.5, odds=1.25)
 
 
 def label_fault(
-    before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool = False
+    before: Int64Array,
+    after: Int64Array,
+    strictness: Strictness,
+    *,
+    given: bool = False,
+    by_days: bool = False,
 ) -> LabelFault | None:
     """Return the label fault of a window under labelling `complete`.
 
@@ -82,6 +87,8 @@ def label_fault(
         after: the same of the window to judge, all of it mature.
         strictness: thresholds.
         given: True where the reference is given as counts, so that its coverage is not known.
+        by_days: True where the blocks are days. Fewer than five of these do not show how labels
+            scatter: rows are taken as independent, and one side must lack by four errors.
 
     Returns:
         The fault; None without one, or with too few blocks or labels to tell.
@@ -93,7 +100,8 @@ def label_fault(
     """
     held = after[:, PREDICTED_POSITIVE:].any(axis=1)
     after = after[held]
-    if len(after) < _FEWEST_BLOCKS or not before[:, : len(Outcome)].any():
+    fewest = 1 if by_days else _FEWEST_BLOCKS
+    if len(after) < fewest or not before[:, : len(Outcome)].any():
         return None
     return (
         _fault_of_sides(before)
@@ -124,11 +132,12 @@ def _fault_since(
     at_once = not given and lacks_one_side(before, after, z=_Z_AT_ONCE)
     # Where a class has hardly a case, the log is far from normal; the difference is not.
     gaps = zip((shift, difference), errors, strict=True)
-    certain = all(abs(gap) > strictness.z * error for gap, error in gaps)
+    scatter_is_known = len(after) >= _FEWEST_BLOCKS
+    certain = scatter_is_known and all(abs(gap) > strictness.z * error for gap, error in gaps)
     if abs(shift) > strictness.shift and (certain or at_once):
         one = LabelFault.POSITIVES_MISSING if shift > 0 else LabelFault.NEGATIVES_MISSING
         return LabelFault.LABELS_MISSING if lack > 1 - 1 / np.e and not given else one
-    if not given and lack > max(least_lack, strictness.z * lack_error):
+    if scatter_is_known and not given and lack > max(least_lack, strictness.z * lack_error):
         return LabelFault.LABELS_MISSING
     return None
 

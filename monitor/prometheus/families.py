@@ -5,6 +5,7 @@ The collector, the text writer and the table for people read this one list.
 
 from monitor.prometheus.change_families import change_families
 from monitor.prometheus.class_families import class_families
+from monitor.prometheus.confusion_families import confusion_families
 from monitor.prometheus.family import Family
 from monitor.prometheus.feed_series import FEED_SERIES
 from monitor.prometheus.forward_series import FORWARD_SERIES
@@ -22,6 +23,7 @@ FAMILIES: tuple[Family, ...] = (
     *class_families(),
     *score_families(),
     *verdict_families(),
+    *confusion_families(),
     *change_families(),
     *model_families(),
     *version_families(),

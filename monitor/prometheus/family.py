@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from prometheus_client.utils import floatToGoString
 
+from monitor.drift.class_confusions import Confusion
 from monitor.events.columns import FloatArray, Series
 from monitor.prometheus.process_series import SeriesDescription
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -24,6 +25,8 @@ _KIND_SUFFIX = {"counter": "_total", "info": "_info"}
 
 MOST_LABEL_SOURCES = 8
 """Sources of labels of a model that have series."""
+MOST_CONFUSIONS = 5
+"""Confusions of a model and window that have series."""
 
 
 class Bound(NamedTuple):
@@ -66,6 +69,7 @@ class ModelShape(NamedTuple):
         has_shadows: True where it has shadow versions configured.
         classes: its classes; none for a model of two.
         label_sources: sources of its labels, the first `MOST_LABEL_SOURCES`.
+        confusions: that certainly changed: window, actual and predicted class.
     """
 
     name: str
@@ -76,6 +80,7 @@ class ModelShape(NamedTuple):
     has_shadows: bool = False
     classes: tuple[str, ...] = ()
     label_sources: tuple[str, ...] = ()
+    confusions: tuple[tuple[str, str, str], ...] = ()
 
 
 class Shape(NamedTuple):
@@ -177,7 +182,29 @@ def _model_shape(model: ModelState) -> ModelShape:
         has_shadows=now.shadows is not None,
         classes=next((report.names for report in model.classes.values()), ()),
         label_sources=() if sources is None else sources.names[:MOST_LABEL_SOURCES],
+        confusions=tuple(
+            (window, one.actual, one.predicted) for window, one in changed_confusions(model)
+        ),
     )
+
+
+def changed_confusions(model: ModelState) -> list[tuple[str, Confusion]]:
+    """Return the confusions that certainly changed most, `MOST_CONFUSIONS` of each window.
+
+    Args:
+        model: of any number of classes; one of two has none.
+
+    Returns:
+        The name of the window, and the confusion; the largest change of a window first.
+    """
+    classes = model.watched.classes
+    if classes is None:
+        return []
+    return [
+        (window, one)
+        for window in classes.changes
+        for one in classes.confusions(window)[:MOST_CONFUSIONS]
+    ]
 
 
 def line(suffix: str = "", /, **labels: str) -> Line:

@@ -49,7 +49,8 @@ class ClassChange(Struct, frozen=True, kw_only=True):
     Attributes:
         verdict: within the actual classes: the shares of the classes alone make no class worse.
         verdict_because: why it is `insufficient_evidence`; null for any other.
-        label_fault: what is wrong with its labels; null where nothing is.
+        label_fault: what is wrong with its labels; null where nothing is. `negatives_missing` are
+            labels of other classes.
         paging: the class pages.
         evidence: of its detectors over their threshold; null without any.
         precision: what moved its precision.
@@ -221,7 +222,7 @@ def compared_classes(model: ModelState, window: str) -> ClassesAnswer | UnsetTyp
                 change_began=_beginning(one.began),
                 text=one.text,
             )
-            for one in classes.confusions[window]
+            for one in classes.confusions(window)
         ),
     )
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Self
 
 from msgspec import Struct, UnsetType, field
 
-from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
+from monitor.diagnosis.class_comparison import ClassComparison
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import Share, Time, json_text, time_text
 from monitor.report.class_answer import ClassesAnswer, classes_of
-from monitor.report.class_comparison_text import class_headline, pairs_of, recalls_of
+from monitor.report.class_comparison_text import comparison_findings
+from monitor.report.class_findings import Worse
 from monitor.report.class_parts import ClassParts, class_parts
+from monitor.verdicts import WindowVerdict
 
 
 class ChangedRecall(Struct, frozen=True, kw_only=True):
@@ -48,6 +52,27 @@ class ChangedConfusion(Struct, frozen=True, kw_only=True):
     p_value: Share
 
 
+class ClassVerdict(Struct, frozen=True, kw_only=True):
+    """The verdict on one class.
+
+    Attributes:
+        verdict: within the actual classes: the shares of the classes alone make no class worse.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
+    """
+
+    verdict: Verdict
+    verdict_because: Because | None
+
+    @classmethod
+    def of(cls, found: WindowVerdict) -> Self:
+        """Return a verdict as an object.
+
+        Args:
+            found: the verdict.
+        """
+        return cls(verdict=found.verdict, verdict_because=found.because)
+
+
 class ClassSide(Struct, frozen=True, kw_only=True):
     """One of the two stretches of time.
 
@@ -68,9 +93,10 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
     Attributes:
         model: its name.
         headline: the answer in one sentence.
-        model_worse: `yes` where confusions certainly rose or recall fell; `both_ways` where
-            others certainly changed for the better; `unknown` where nothing certainly changed,
-            and labels of a class are missing.
+        verdict: on all classes together, by the rule of live windows.
+        verdict_because: why it is `insufficient_evidence`; null for any other.
+        model_worse: whether the model is worse.
+        verdicts: on each class against all others, within the actual classes, by its name.
         before: the stretch compared with.
         after: the stretch judged.
         attribution: the change of each class's precision, by its name.
@@ -82,7 +108,10 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
 
     model: str
     headline: str
-    model_worse: Literal["yes", "both_ways", "not_shown", "unknown"]
+    verdict: Verdict
+    verdict_because: Because | None
+    model_worse: Worse
+    verdicts: dict[str, ClassVerdict]
     before: ClassSide
     after: ClassSide
     attribution: dict[str, ClassParts]
@@ -103,28 +132,25 @@ def class_diagnosis(found: ClassComparison) -> ClassDiagnosis:
         ClassSide(open=time_text(asked.opens), close=time_text(asked.closes), classes=classes_of(s))
         for asked, s in zip(found.ranges, found.sides, strict=True)
     )
-    cells = moved_confusions(found)
+    answer, cells = comparison_findings(found), found.changes.cells
     return ClassDiagnosis(
         model=found.model,
-        headline=class_headline(found),
-        model_worse=_worse(found),
+        headline=answer.headline,
+        verdict=found.verdict.verdict,
+        verdict_because=found.verdict.because,
+        model_worse=answer.worse,
+        verdicts={name: ClassVerdict.of(one) for name, one in found.verdicts.items()},
         before=before,
         after=after,
         attribution={
             name: class_parts(found.attribution, found.names, number)
             for number, name in enumerate(found.names)
         },
-        confusions=tuple(_confusion(found, *pair) for pair in pairs_of(cells)),
-        recalls=tuple(_recall(found, number) for number, _ in recalls_of(cells)),
+        confusions=tuple(_confusion(found, *pair) for pair in cells if pair[0] != pair[1]),
+        recalls=tuple(_recall(found, one) for one, actual in cells if one == actual),
         mature_until=time_text(found.mature_until),
         label_faults=dict(found.label_faults),
     )
-
-
-def _worse(found: ClassComparison) -> Literal["yes", "both_ways", "not_shown", "unknown"]:
-    if not found.changes.is_worse:
-        return "unknown" if found.label_faults and not found.changes.is_better else "not_shown"
-    return "both_ways" if found.changes.is_better else "yes"
 
 
 def _confusion(found: ClassComparison, predicted: int, actual: int) -> ChangedConfusion:

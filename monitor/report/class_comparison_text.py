@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 import numpy as np
 
 from monitor.config.quantities import format_time
-from monitor.diagnosis.class_comparison import ClassComparison, moved_confusions
+from monitor.diagnosis.class_comparison import ClassComparison
 from monitor.drift.class_attribution import Contributions
+from monitor.drift.class_confusions import Confusion
+from monitor.report.class_findings import ClassFindings, found_on
 from monitor.report.diagnosis_text import COLUMNS
 from monitor.report.label_words import distrusted_text
 from monitor.report.points import in_points
@@ -26,72 +28,30 @@ def class_comparison_text(found: ClassComparison) -> str:
     return "\n".join(_lines(found))
 
 
-def class_headline(found: ClassComparison) -> str:
-    """Return whether the model is worse, in one sentence: by a pair, else by a class's recall.
+def comparison_findings(found: ClassComparison) -> ClassFindings:
+    """Return what was found, in the words of a live window.
 
     Args:
         found: the comparison.
     """
-    changes, told = found.changes, {True: "", False: ""}
-    cells = moved_confusions(found)
-    for predicted, actual in (*reversed(recalls_of(cells)), *reversed(pairs_of(cells))):
-        worse = bool(changes.worse[predicted, actual])
-        told[worse] = confusion_sentence(found, predicted, actual)
-    if changes.is_worse and changes.is_better:
-        return f"Confusions moved both ways: {told[True]}, and {told[False]}."
-    if changes.is_worse:
-        return f"The model is worse: {told[True]}."
-    if changes.is_better:
-        return f"The model is better: {told[False]}."
-    if found.label_faults:
-        return f"Is the model worse? Cannot be known: {distrusted_text(found.label_faults)}."
-    return "Is the model worse? Not shown: no class is certainly recognised less often."
-
-
-def pairs_of(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the cells of two different classes."""
-    return [(predicted, actual) for predicted, actual in cells if predicted != actual]
-
-
-def recalls_of(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the cells of a class predicted as itself, each its recall."""
-    return [(predicted, actual) for predicted, actual in cells if predicted == actual]
-
-
-def confusion_sentence(found: ClassComparison, predicted: int, actual: int) -> str:
-    """Return how often cases of a class are predicted as a class, before and after.
-
-    Args:
-        found: the comparison.
-        predicted: number of the predicted class.
-        actual: number of the actual class.
-    """
-    names = [one_line(name) for name in found.names]
-    before, after = (
-        f"{100 * float(rates[predicted, actual]):.1f} %"
-        for rates in (found.changes.before, found.changes.after)
-    )
-    verb = (
-        "rose"
-        if found.changes.after[predicted, actual] > found.changes.before[predicted, actual]
-        else "fell"
-    )
-    if predicted == actual:
-        return f"recall of {names[actual]} {verb} from {before} to {after}"
-    return f"{names[actual]} taken for {names[predicted]} {verb} from {before} to {after}"
+    before, after = (side.matrix for side in found.sides)
+    changes = found.changes.named(found.names)
+    return found_on(found.verdict, found.verdicts, changes, (before, after))
 
 
 def _lines(found: ClassComparison) -> Iterator[str]:
     before, after = found.ranges
-    yield from wrap(class_headline(found), COLUMNS)
+    answer = comparison_findings(found)
+    most = "" if found.verdict.label_fault else _most_moved(found)
+    yield from wrap(f"What moved precision? {answer.moved}.{most}", COLUMNS)
+    yield from wrap(f"Is the model worse? {answer.why}.", COLUMNS)
     if found.label_faults:
         yield from wrap(
-            f"CAUTION: {distrusted_text(found.label_faults)}. Missing labels of a class look like "
-            "rarer cases of it, and move the precision of the others.",
+            f"CAUTION: {distrusted_text(found.label_faults)}. Labelled are "
+            f"{'; '.join(_labelled(found, name) for name in found.label_faults)}. Missing labels "
+            "of a class look like rarer cases of it, and move the precision of the others.",
             COLUMNS,
         )
-    if moved := _most_moved(found):
-        yield from wrap(f"What moved precision? {moved}.", COLUMNS)
     yield ""
     yield f"{one_line(found.model)}: {before} and {after} (UTC, days)"
     if found.mature_until is not None and found.mature_until < after.closes:
@@ -113,9 +73,20 @@ def _lines(found: ClassComparison) -> Iterator[str]:
         "points of precision, and their 95 % intervals; prevalence of all classes, recall of the "
         "class, leaks of the others"
     )
-    cells = moved_confusions(found)
-    yield from _moved("Confusions that certainly changed", found, pairs_of(cells))
-    yield from _moved("Recall that certainly changed", found, recalls_of(cells))
+    changes = found.changes.named(found.names)
+    pairs = [one for one in changes if not one.is_recall]
+    yield from _moved("Confusions that certainly changed", pairs)
+    yield from _moved("Recall that certainly changed", [one for one in changes if one.is_recall])
+
+
+def _labelled(found: ClassComparison, name: str) -> str:
+    """Return the share of the predictions of a class that have a label, before and after."""
+    number = found.names.index(name)
+    before, after = (
+        f"{100 * int(side.matrix[number].sum()) / max(int(side.predictions[number]), 1):.1f} %"
+        for side in found.sides
+    )
+    return f"{after} of the predictions of {one_line(name)}, {before} before"
 
 
 def _most_moved(found: ClassComparison) -> str:
@@ -131,21 +102,21 @@ def _most_moved(found: ClassComparison) -> str:
     from_one = f", of {one_line(found.names[most])} most ({_point(leaks[most])})"
     verb = "rose" if points[number] > 0 else "fell"
     return (
-        f"That of {one_line(found.names[number])} {verb} most, by {_point(points[number])[1:]} "
+        f" That of {one_line(found.names[number])} {verb} most, by {_point(points[number])[1:]} "
         f"points: prevalence of all classes {_point(of.prevalence.points[number])}, its recall "
         f"{_point(of.recall.points[number])}, leaks of the others "
-        f"{_point(of.leaked.points[number])}{from_one if is_certain else ''}"
+        f"{_point(of.leaked.points[number])}{from_one if is_certain else ''}."
     )
 
 
-def _moved(title: str, found: ClassComparison, cells: list[tuple[int, int]]) -> Iterator[str]:
-    if not cells:
+def _moved(title: str, changes: Sequence[Confusion]) -> Iterator[str]:
+    if not changes:
         return
     yield ""
     yield f"{title}, by actual class (99 %, all pairs together)"
-    yield from (f"- {confusion_sentence(found, *cell)}" for cell in cells[:_SHOWN])
-    if len(cells) > _SHOWN:
-        yield f"- and {len(cells) - _SHOWN} more (--json has all)"
+    yield from (f"- {one_line(one.text)}" for one in changes[:_SHOWN])
+    if len(changes) > _SHOWN:
+        yield f"- and {len(changes) - _SHOWN} more (--json has all)"
 
 
 def _limits(part: Contributions, number: int) -> str:

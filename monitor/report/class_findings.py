@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from monitor.drift import Status, Verdict
+from monitor.drift.class_confusions import Confusion
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.columns import Int64Array
-from monitor.labels.faults import LabelFault, classes_at_fault
 from monitor.metrics.class_matrix import class_accuracy
 from monitor.report.label_words import distrusted_text
 from monitor.report.points import points_text
 from monitor.report.printable import first_names, one_line
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
-from monitor.verdicts import ClassesWatched, WindowVerdict
-from monitor.watch.class_verdicts import moved_classes
+from monitor.verdicts import WindowVerdict
+from monitor.watch.class_verdicts import moved_classes, own_label_faults
 
 _NAMED = 3
 Worse = Literal["yes", "no", "not_shown", "unknown"]
@@ -64,19 +64,39 @@ def class_findings(model: ModelState, window: str) -> ClassFindings | None:
         return None
     if found.because is Because.NO_REFERENCE:
         return None
+    return found_on(
+        found,
+        {name: one.verdicts[window] for name, one in classes.by_class.items()},
+        classes.changes.get(window, ()),
+        (classes.reference, report.matrix),
+        paging={name for name, one in classes.by_class.items() if one.degradation_detected},
+    )
+
+
+def found_on(
+    found: WindowVerdict,
+    own: Mapping[str, WindowVerdict],
+    changes: Sequence[Confusion],
+    matrices: tuple[Int64Array, Int64Array],
+    *,
+    paging: Collection[str] = (),
+) -> ClassFindings:
+    """Return what was found on all classes together.
+
+    Args:
+        found: verdict on them.
+        own: verdict on each class, by its name.
+        changes: confusions, and recalls of classes, that certainly changed.
+        matrices: labelled predictions of both sides, (classes, classes) each, by predicted and
+            actual class.
+        paging: names of the classes that page.
+    """
+    faults = own_label_faults(own)
     if found.label_fault:
-        distrusted = _distrusted(classes, window)
-        return ClassFindings("Not known", "unknown", "Cannot be known: ", distrusted)
-    moved = _accuracy(classes.reference, report.matrix)
-    return ClassFindings(moved, *_worse(classes, window, found))
-
-
-def _distrusted(classes: ClassesWatched, window: str) -> str:
-    """Return whose labels are at fault, and in what way."""
-    own = {name: one.verdicts[window] for name, one in classes.by_class.items()}
-    faults = {name: LabelFault(one.label_fault) for name, one in own.items() if one.label_fault}
-    at_fault = classes_at_fault([*faults.values()])
-    return distrusted_text(dict([*faults.items()][number] for number in at_fault))
+        return ClassFindings("Not known", "unknown", "Cannot be known: ", distrusted_text(faults))
+    worse, answer, happened = _worse(found, own, changes, paging)
+    beside = f"; {distrusted_text(faults)}" if faults else ""
+    return ClassFindings(_accuracy(*matrices), worse, answer, f"{happened}{beside}")
 
 
 def _accuracy(before: Int64Array, after: Int64Array) -> str:
@@ -95,16 +115,20 @@ def _accuracy(before: Int64Array, after: Int64Array) -> str:
     )
 
 
-def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[Worse, str, str]:
+def _worse(
+    found: WindowVerdict,
+    own: Mapping[str, WindowVerdict],
+    changes: Sequence[Confusion],
+    paging: Collection[str],
+) -> tuple[Worse, str, str]:
     """Return whether the model is worse, that in words, and what happened."""
-    own = {name: one.verdicts[window] for name, one in classes.by_class.items()}
-    pages = [name for name, one in classes.by_class.items() if one.degradation_detected]
-    worse = [name for name, one in own.items() if one.verdict in DEGRADED or name in pages]
+    pairs = _pairs(changes)
+    worse = [name for name, one in own.items() if one.verdict in DEGRADED or name in paging]
     if worse:
-        return "yes", "Yes, ", _counted(worse, len(own), "degraded") + _pairs(classes, window)
+        return "yes", "Yes, ", _counted(worse, len(own), "degraded", pairs)
     better = [name for name, one in own.items() if one.verdict in IMPROVED]
     if better:
-        return "no", "No, ", _counted(better, len(own), "improved") + _pairs(classes, window)
+        return "no", "No, ", _counted(better, len(own), "improved", pairs)
     open_classes = moved_classes([*own.values()])
     moved = [
         name
@@ -112,8 +136,9 @@ def _worse(classes: ClassesWatched, window: str, found: WindowVerdict) -> tuple[
         if number in open_classes or _has_slid(one)
     ]
     if moved:
-        happened = _counted(moved, len(own), "moved") + _pairs(classes, window)
-        return "not_shown", "Not shown: ", happened
+        return "not_shown", "Not shown: ", _counted(moved, len(own), "moved", pairs)
+    if pairs:
+        return "not_shown", "Not shown: ", pairs
     shifted = [name for name, one in own.items() if _is_shifted(one)]
     shares = f"; shares changed of {first_names(shifted, _NAMED)}" if shifted else ""
     if found.verdict not in NOT_OF_THE_MODEL:
@@ -138,11 +163,12 @@ def _is_shifted(found: WindowVerdict) -> bool:
     return judgement is not None and judgement.status["class_ratio"] is Status.CHANGED
 
 
-def _counted(names: Sequence[str], size: int, verb: str) -> str:
-    return f"{len(names)} of {size} classes {verb} ({first_names(names, _NAMED)})"
+def _counted(names: Sequence[str], size: int, verb: str, pairs: str) -> str:
+    text = f"{len(names)} of {size} classes {verb} ({first_names(names, _NAMED)})"
+    return f"{text}: {pairs}" if pairs else text
 
 
-def _pairs(classes: ClassesWatched, window: str) -> str:
-    found = classes.confusions.get(window, ())
-    texts = [one_line(one.text) for one in found[:_NAMED]]
-    return f": {'; '.join(texts)}" if texts else ""
+def _pairs(changes: Sequence[Confusion]) -> str:
+    """Return the largest confusions that changed; recalls where no confusion did; "" without."""
+    pairs = [one for one in changes if not one.is_recall] or changes
+    return "; ".join(one_line(one.text) for one in pairs[:_NAMED])

@@ -1,16 +1,19 @@
-"""What the verdicts on the classes of a model say of the whole, and which confusions changed."""
+"""Judges the classes of a model together: which are confused, and what that says of the whole."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from monitor.counts import ConfusionCounts
 from monitor.drift import Status, Verdict
-from monitor.drift.class_confusions import Confusion, confusion_changes
+from monitor.drift.class_confusions import ConfusionChanges, confusion_changes
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.drift.within_segments import accuracy_held
 from monitor.events.columns import Int64Array
 from monitor.labels.faults import LabelFault, classes_at_fault
 from monitor.verdicts import WindowVerdict
@@ -18,6 +21,10 @@ from monitor.verdicts import WindowVerdict
 _OF_ONE_SIDE = (LabelFault.POSITIVES_MISSING, LabelFault.NEGATIVES_MISSING)
 """Faults that name the class by the sides of a binary model."""
 _MOVED = (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
+_WITH_SHIFT = {
+    Verdict.MODEL_DEGRADED: Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
+    Verdict.MODEL_IMPROVED: Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED,
+}
 
 
 def verdict_on_whole(
@@ -55,12 +62,12 @@ def verdict_on_whole(
             missing = LabelFault.LABELS_MISSING if fault in _OF_ONE_SIDE else fault
             return replace(faulty[0], label_fault=str(missing), judgement=None)
     shifted, open_classes = has_shifted(found), moved_classes(found)
-    for of_model, alone, both in (
-        (DEGRADED, Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
-        (IMPROVED, Verdict.MODEL_IMPROVED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED),
+    for of_model, alone in (
+        (DEGRADED, Verdict.MODEL_DEGRADED),
+        (IMPROVED, Verdict.MODEL_IMPROVED),
     ):
         if of_model.intersection(verdicts):
-            return WindowVerdict(verdict=both if shifted else alone, rests_on=cases)
+            return WindowVerdict(verdict=_WITH_SHIFT[alone] if shifted else alone, rests_on=cases)
     if rates := [verdict for verdict in _MOVED if verdict in verdicts]:
         return WindowVerdict(verdict=rates[0], rests_on=cases)
     if held and not moved and not open_classes and any(one.judgement is not None for one in found):
@@ -74,6 +81,16 @@ def verdict_on_whole(
     ):
         because = Because.MOVED
     return WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=because, rests_on=cases)
+
+
+def own_label_faults(found: Mapping[str, WindowVerdict]) -> dict[str, LabelFault]:
+    """Return the faults of the classes whose own labels are at fault, by their names.
+
+    Args:
+        found: verdicts of the classes on a window.
+    """
+    names, faults = [*found], [one.label_fault for one in found.values()]
+    return {names[number]: LabelFault(faults[number]) for number in classes_at_fault(faults)}
 
 
 def has_shifted(found: Sequence[WindowVerdict]) -> bool:
@@ -111,61 +128,79 @@ def _rates_changed(found: WindowVerdict) -> bool:
     return any(one is Status.CHANGED for name, one in status.items() if name != "class_ratio")
 
 
-def as_confused(found: WindowVerdict) -> WindowVerdict:
-    """Return the verdict on a class that is certainly predicted worse, and in nothing better.
+class JudgedTogether(NamedTuple):
+    """What the matrices of two stretches of days say of the classes together.
+
+    Attributes:
+        verdicts: on each class; those that are certainly predicted worse, or better, are degraded,
+            or improved.
+        changes: of the rates at which each class is predicted as each.
+        held: the accuracy within the actual classes certainly stayed.
+    """
+
+    verdicts: tuple[WindowVerdict, ...]
+    changes: ConfusionChanges
+    held: bool
+
+
+def judged_together(
+    against_rest: Sequence[WindowVerdict], before: Int64Array, after: Int64Array
+) -> JudgedTogether:
+    """Judge the classes of a model together, from how often each is predicted as each.
+
+    Live windows and diagnoses of two ranges are both judged so, which makes them agree.
+
+    Args:
+        against_rest: verdicts on each class against all others together.
+        before: matrices of the reference by day, (days, classes, classes), by predicted and actual
+            class.
+        after: the same of what is judged.
+    """
+    changes = confusion_changes(before, after)
+    ways = np.stack([changes.worse_classes, changes.better_classes], axis=1).tolist()
+    days = [_right_and_wrong(side) for side in (before, after)]
+    return JudgedTogether(
+        verdicts=tuple(
+            _as_confused(one, worse=worse, better=better)
+            for one, (worse, better) in zip(against_rest, ways, strict=True)
+        ),
+        changes=changes,
+        held=accuracy_held(before.sum(axis=0), after.sum(axis=0), (days[0], days[1])),
+    )
+
+
+def _right_and_wrong(days: Int64Array) -> ConfusionCounts:
+    """Return the right (tp) and wrong (fn) predictions of each day."""
+    right = days.trace(axis1=1, axis2=2)
+    return ConfusionCounts(tp=right, fn=days.sum(axis=(1, 2)) - right, fp=0, tn=0)
+
+
+def _as_confused(found: WindowVerdict, *, worse: bool, better: bool) -> WindowVerdict:
+    """Return the verdict on a class that is certainly predicted worse, or better.
 
     Against all others together, one confusion that rose may look like a threshold that slid, or
-    like too little. See `ClassMoves.worse`, by which classes page as well.
+    like too little.
 
     Args:
         found: verdict on the class against the others.
+        worse: see `ConfusionChanges.worse_classes`.
+        better: see `ConfusionChanges.better_classes`.
 
     Returns:
-        A degradation where the verdict is open and the odds ratio fell; the verdict as it is
-        elsewhere, and where wrong labels explain the change as well.
+        A degradation, or an improvement, where the verdict is open and the odds ratio moved the
+        same way; the verdict as it is elsewhere, and where wrong labels explain the change as well.
     """
     judgement = found.judgement
     if judgement is None or found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return found
-    if judgement.labels_may_explain or judgement.change["odds_ratio"] >= 0:
+    moved = judgement.change["odds_ratio"]
+    if judgement.labels_may_explain or not ((worse and moved < 0) or (better and moved > 0)):
         return found
-    verdict = Verdict.MODEL_DEGRADED
+    verdict = Verdict.MODEL_DEGRADED if worse else Verdict.MODEL_IMPROVED
     if judgement.status["class_ratio"] is Status.CHANGED:
-        verdict = Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED
+        verdict = _WITH_SHIFT[verdict]
     judged = replace(judgement, verdict=verdict)
     return replace(found, verdict=verdict, judgement=judged, because=None)
-
-
-def changed_confusions(
-    before: Int64Array, after: Int64Array, moved: Mapping[str, bool]
-) -> tuple[Confusion, ...]:
-    """Return the confusions that certainly changed, of classes whose rates did.
-
-    Args:
-        before: matrices of the reference by blocks of time, (blocks, classes, classes).
-        after: those of a window.
-        moved: whether the rates of a class did, by its name.
-
-    Returns:
-        The largest change first.
-    """
-    names, own = tuple(moved), np.array(list(moved.values()))
-    if not own.any() or not after.any():
-        return ()
-    changes = confusion_changes(before, after)
-    wanted = (changes.rose | changes.fell) & (own[:, None] | own)
-    wanted &= ~np.eye(len(names), dtype=np.bool_)
-    size = np.where(wanted, np.abs(changes.after - changes.before), -1.0)
-    order = np.argsort(-size, axis=None, kind="stable")[: int(wanted.sum())]
-    return tuple(
-        Confusion(
-            names[actual],
-            names[predicted],
-            float(changes.before[predicted, actual]),
-            float(changes.after[predicted, actual]),
-        )
-        for predicted, actual in zip(*np.unravel_index(order, wanted.shape), strict=True)
-    )
 
 
 def occupied(blocks: Int64Array) -> Int64Array:

@@ -128,7 +128,7 @@ class ClassWatch:
             for name in next(iter(by_class.values())).verdicts
         }
         for number, (name, one) in enumerate(by_class.items()):
-            verdicts = {window: seen.verdicts[number] for window, seen in windows.items()}
+            verdicts = {window: seen.judged.verdicts[number] for window, seen in windows.items()}
             by_class[name] = replace(one, verdicts=verdicts)
         of_classes = by_class.values()
         pages = any(one.degradation_detected for one in of_classes)
@@ -137,10 +137,10 @@ class ClassWatch:
             reference=replace(known.whole.outcomes, pooled=True),
             verdicts={
                 name: verdict_on_whole(
-                    seen.verdicts,
+                    seen.judged.verdicts,
                     int(seen.after.sum()),
-                    held=seen.held,
-                    moved=pages or bool(seen.confusions),
+                    held=seen.judged.held,
+                    moved=pages or bool(seen.changes),
                 )
                 for name, seen in windows.items()
             },
@@ -154,7 +154,7 @@ class ClassWatch:
                 by_class=by_class,
                 reference=self._together.reference(model, known).sum(axis=0),
                 causes={name: seen.causes for name, seen in windows.items()},
-                confusions={name: seen.confusions for name, seen in windows.items()},
+                changes={name: seen.changes for name, seen in windows.items()},
             ),
         )
 

@@ -94,10 +94,6 @@ class WatchedModel(NamedTuple):
             if one.watch is not None
         ]
 
-    def matrices(self) -> Int64Array:
-        """Return the matrices of the reference by blocks of time, (blocks, classes, classes)."""
-        return occupied(self._blocks())
-
     def days(self) -> Int64Array:
         """Return the matrices of the reference by days since it opened, (days, ...)."""
         blocks, each = self._blocks(), max(1, DAY_MS // max(self.whole.block_ms, 1))

@@ -5,29 +5,27 @@ Computed again only where the counts, or the verdicts on the classes, changed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.counts import ConfusionCounts
 from monitor.drift.change_point import change_point
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
 from monitor.drift.class_confusions import Confusion, ConfusionBegan
-from monitor.drift.class_moves import class_moves, taken_for
-from monitor.drift.odds_ratio_within import in_days
-from monitor.drift.verdict import MOVED_RATES
-from monitor.drift.within_segments import accuracy_held
+from monitor.drift.share_tests import taken_for
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.class_days import class_days
-from monitor.watch.class_verdicts import as_confused, changed_confusions, occupied
+from monitor.watch.class_verdicts import (
+    JudgedTogether,
+    judged_together,
+    occupied,
+)
 from monitor.watch.class_watch_builder import WatchedModel
 from monitor.watch.judged_counts import block_length
-from monitor.watch.moved_classes import CERTAINLY_WORSE
-from monitor.watch.reference import MatureReference
 from monitor.watch.watched_now import Moment
 from monitor.windows import Windows
 
@@ -36,22 +34,20 @@ class SeenWindow(NamedTuple):
     """What follows from the matrices of the reference and of a window.
 
     Attributes:
-        before: matrices of the reference by blocks of time, (blocks, classes, classes).
-        after: those of the window.
+        before: matrices of the reference by day, (days, classes, classes).
+        after: those of the window by blocks of time.
         against_rest: verdicts on the window, of each class against all others together.
-        verdicts: the same, where the classes that are certainly predicted worse are degraded.
+        judged: the classes together.
         causes: what moved the precision of each class.
-        confusions: those that certainly changed.
-        held: the accuracy within the actual classes certainly stayed.
+        changes: confusions, and recalls of classes, that certainly changed.
     """
 
     before: Int64Array
     after: Int64Array
     against_rest: tuple[WindowVerdict, ...]
-    verdicts: tuple[WindowVerdict, ...]
+    judged: JudgedTogether
     causes: ClassAttribution
-    confusions: tuple[Confusion, ...]
-    held: bool
+    changes: tuple[Confusion, ...]
 
     def holds(
         self, before: Int64Array, after: Int64Array, against_rest: tuple[WindowVerdict, ...]
@@ -84,7 +80,7 @@ class ClassesTogether:
         self._seen: dict[tuple[int, str], SeenWindow] = {}
 
     def reference(self, model: int, known: WatchedModel) -> Int64Array:
-        """Return the matrices of a model's reference by blocks, (blocks, classes, classes).
+        """Return the matrices of a model's reference by day, (days, classes, classes).
 
         Args:
             model: its number.
@@ -92,7 +88,7 @@ class ClassesTogether:
         """
         cached = self._matrices.get(model)
         if cached is None or cached[0] is not known:
-            cached = self._matrices[model] = known, known.matrices()
+            cached = self._matrices[model] = known, known.days()
         return cached[1]
 
     def window(
@@ -113,31 +109,23 @@ class ClassesTogether:
             by_class: what is known of each class.
         """
         own = tuple(watched.verdicts[name] for watched in by_class.values())
-        panes, length = self._windows.pane_range(name, at.now, at.age), self._windows.length(name)
+        panes = self._windows.pane_range(name, at.now, at.age)
         block_ms = block_length(self._windows, name, at.now, at.age)
         each = block_ms // self._windows.width(panes)
         after = self._windows.classes.blocks(model, panes, each)
         before, seen = self.reference(model, known), self._seen.get((model, name))
         if seen is None or not seen.holds(before, after, own):
-            blocks_a_day = max(1, DAY_MS // block_ms)
-            worse = _worse(known, after, blocks_a_day) if length >= DAY_MS else ()
-            verdicts = tuple(
-                as_confused(one) if number in worse else one for number, one in enumerate(own)
-            )
-            moved = {
-                one: watched.degradation_detected or found.verdict in MOVED_RATES
-                for (one, watched), found in zip(by_class.items(), verdicts, strict=True)
-            }
-            changed = changed_confusions(before, occupied(after), moved)
+            days = occupied(_in_days(after, max(1, DAY_MS // block_ms)))
+            judged = judged_together(own, before, days)
             closes = panes.end * self._windows.width(panes)
+            changed = judged.changes.named(tuple(by_class))
             seen = self._seen[model, name] = SeenWindow(
                 before,
                 after,
                 own,
-                verdicts,
-                attribute_classes(before, occupied(after)),
+                judged,
+                attribute_classes(before, days),
                 self._dated(model, known, changed, closes),
-                _accuracy_held(known.whole, before, after, blocks_a_day),
             )
         return seen
 
@@ -171,27 +159,8 @@ class ClassesTogether:
         return tuple(dated)
 
 
-def _worse(known: WatchedModel, after: Int64Array, blocks_a_day: int) -> Container[int]:
-    """Return the classes that are certainly predicted worse, and in nothing better."""
-    missing = -len(after) % blocks_a_day
-    days = np.pad(after, ((missing, 0), (0, 0), (0, 0)))
-    days = days.reshape(-1, blocks_a_day, *after.shape[1:]).sum(axis=1)
-    if not days.any():
-        return ()
-    moves = class_moves(known.days(), occupied(days), certain=CERTAINLY_WORSE)
-    return frozenset(np.flatnonzero(moves.worse).tolist())
-
-
-def _accuracy_held(
-    whole: MatureReference, before: Int64Array, after: Int64Array, blocks_a_day: int
-) -> bool:
-    right = after.trace(axis1=1, axis2=2)
-    pooled = ConfusionCounts(tp=right, fp=0, fn=after.sum(axis=(1, 2)) - right, tn=0)
-    days = _of_reference(whole), in_days(pooled, blocks_a_day)
-    return accuracy_held(before.sum(axis=0), after.sum(axis=0), days)
-
-
-def _of_reference(reference: MatureReference) -> ConfusionCounts:
-    """Return the right (tp) and wrong (fn) predictions of each day of a reference."""
-    days = reference.by_day or reference.blocks
-    return ConfusionCounts(tp=days.tp, fn=days.fp, fp=0, tn=0)
+def _in_days(blocks: Int64Array, blocks_a_day: int) -> Int64Array:
+    """Return matrices by days that end with the last block, (days, classes, classes)."""
+    missing = -len(blocks) % blocks_a_day
+    days = np.pad(blocks, ((missing, 0), (0, 0), (0, 0)))
+    return np.asarray(days.reshape(-1, blocks_a_day, *blocks.shape[1:]).sum(axis=1))

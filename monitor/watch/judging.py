@@ -96,7 +96,7 @@ class Judge:
         longer = windows.longer if uses_longer(reference.outcomes) else ()
         self.names = (*windows.names, *longer)
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
-        self._judge = CountsJudge(reference, regime, self.learned, self._labels, alike)
+        self._judge = CountsJudge(reference, regime, self.learned, self._labels.fault_behind, alike)
 
     def all(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -50,9 +51,10 @@ from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import Counts, Tested
-from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
+
+FaultBehind: TypeAlias = Callable[[Int64Array, float], LabelFault | None]
 
 _CLEARLY = 2.0
 _CHANCE = 0.005
@@ -73,7 +75,8 @@ class CountsJudge:
         reference: what is compared with.
         regime: how labels come, and how often they are wrong.
         learned: how days scatter.
-        labels: tests of the labels.
+        fault_behind: returns the fault of labels, counts by blocks of time, (blocks, 6), that
+            explains half of a shift of the log class ratio, or more; see `LabelChecks`.
         alike: how many judges judge the same model, each a class of it; the errors of each are
             widened so that all together call as few changes by chance as one does alone.
     """
@@ -83,13 +86,13 @@ class CountsJudge:
         reference: MatureReference,
         regime: LabelRegime,
         learned: LearnedScatter,
-        labels: LabelChecks,
+        fault_behind: FaultBehind,
         alike: int = 1,
     ) -> None:
         self._reference = reference
         self._regime = regime
         self._learned = learned
-        self._labels = labels
+        self._fault_behind = fault_behind
         self._alike = alike
         self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
 
@@ -111,7 +114,7 @@ class CountsJudge:
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         after = self.total(counts)
-        return self._labels.fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
+        return self._fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
 
     def may_have_fallen(self, counts: Counts) -> bool:
         """Return whether it is worth judging counts for a fall of the odds ratio, or a dead model.
@@ -182,7 +185,7 @@ class CountsJudge:
             days=days,
             known_dead=known_dead,
         )
-        fault = self._labels.fault_behind(cells[:, 0], judgement.change["class_ratio"])
+        fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
         corners = self._corners(cells[:, 0])
         judgement = certain_at(judgement, corners, between)
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:

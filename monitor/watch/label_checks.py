@@ -94,8 +94,7 @@ class LabelChecks:
         """
         if self._labelling is not Labelling.COMPLETE:
             return None
-        least = min(OF_A_WINDOW.shift, max(abs(shift) / 2, _NO_SHIFT))
-        return self._fault(cells, OF_A_WINDOW._replace(shift=least))
+        return fault_behind(self._reference, cells, shift, by_days=False)
 
     def _latest_cells(self, now: int, age: int, totals: int) -> Int64Array:
         start, end = self._latest_panes(now, age)
@@ -120,5 +119,26 @@ class LabelChecks:
         return None
 
     def _fault(self, cells: Int64Array, strictness: Strictness) -> LabelFault | None:
-        given = self._reference.opens is None
-        return label_fault(self._reference.labelling, cells, strictness, given=given)
+        return _fault_since(self._reference, cells, strictness)
+
+
+def fault_behind(
+    reference: MatureReference, cells: Int64Array, shift: float, *, by_days: bool
+) -> LabelFault | None:
+    """Return the fault of labels that explains half of a shift, or more.
+
+    Args:
+        reference: with the usual coverage by labels, under labelling `complete`.
+        cells: all counts by blocks of time, (blocks, 6), all of them mature.
+        shift: of the log class ratio.
+        by_days: as for `label_fault`.
+    """
+    least = min(OF_A_WINDOW.shift, max(abs(shift) / 2, _NO_SHIFT))
+    return _fault_since(reference, cells, OF_A_WINDOW._replace(shift=least), by_days=by_days)
+
+
+def _fault_since(
+    reference: MatureReference, cells: Int64Array, strictness: Strictness, *, by_days: bool = False
+) -> LabelFault | None:
+    given = reference.opens is None
+    return label_fault(reference.labelling, cells, strictness, given=given, by_days=by_days)

@@ -7,7 +7,8 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift.change_point import change_point
-from monitor.drift.class_moves import ClassMoves, cases_of, class_moves, taken_for
+from monitor.drift.class_moves import ClassMoves, class_moves
+from monitor.drift.share_tests import cases_of, taken_for
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.watch.class_days import class_days
@@ -16,7 +17,7 @@ from monitor.watch.level import WEEK
 from monitor.windows import Windows
 
 _LOOKS_MOVED = 0.01
-CERTAINLY_WORSE = 0.001
+_CERTAINLY_WORSE = 0.001
 """P-value of a confusion that pages: two looks a week page by chance once in ten years."""
 
 
@@ -43,7 +44,7 @@ class MovedClasses:
         _, days = self._days(model, known, first, end)
         if not len(days):
             return []
-        found = class_moves(known.days(), days, certain=CERTAINLY_WORSE)
+        found = class_moves(known.days(), days, certain=_CERTAINLY_WORSE)
         return [int(number) for number in np.flatnonzero(found.worse)]
 
     def earliest(self, model: int, known: WatchedModel, mature: int) -> int | None:

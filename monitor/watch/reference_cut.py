@@ -15,7 +15,7 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.watch.cuts import Cuts
 from monitor.watch.level import Stretch
 from monitor.watch.reference import AsLabelled, MatureReference
-from monitor.windows.outcome_reader import OutcomeReader
+from monitor.windows.outcome_reader import PaneReader
 
 
 class StretchScores(NamedTuple):
@@ -34,7 +34,7 @@ NO_SCORES = StretchScores()
 
 
 def cut_reference(
-    reader: OutcomeReader,
+    reader: PaneReader,
     stretch: Stretch,
     cuts: Cuts,
     regime: LabelRegime,

@@ -9,7 +9,24 @@ from monitor.windows.running import PaneRange
 from monitor.windows.windows import Edition
 
 
-class OutcomeReader(Protocol):
+class PaneReader(Protocol):
+    """Outcomes by series in coarse panes."""
+
+    @property
+    def step_ms(self) -> int:
+        """Width of a coarse pane, milliseconds."""
+        ...
+
+    def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """As `WindowCounts.panes`: the counts of coarse panes, (panes, series, 6)."""
+        ...
+
+    def pane_weights(self, start: int, end: int, rows: Int64Array) -> Int64Array:
+        """As `Windows.pane_weights`: the weights of labels in coarse panes."""
+        ...
+
+
+class OutcomeReader(PaneReader, Protocol):
     """Outcomes of models by series: those of `Windows`, or those of a class against the others.
 
     `Windows` has the arguments and shapes of each method.
@@ -35,11 +52,6 @@ class OutcomeReader(Protocol):
         """Length of the shortest window, milliseconds."""
         ...
 
-    @property
-    def step_ms(self) -> int:
-        """Width of a coarse pane, milliseconds."""
-        ...
-
     def length(self, name: str) -> int:
         """Return the length of a window, milliseconds."""
         ...
@@ -58,14 +70,6 @@ class OutcomeReader(Protocol):
 
     def width(self, panes: PaneRange) -> int:
         """Return the width of these panes, milliseconds."""
-        ...
-
-    def panes(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """As `WindowCounts.panes`: the counts of coarse panes, (panes, series, 6)."""
-        ...
-
-    def pane_weights(self, start: int, end: int, rows: Int64Array) -> Int64Array:
-        """As `Windows.pane_weights`: the weights of labels in coarse panes."""
         ...
 
     def blocks(self, name: str, rows: Int64Array, now: int, age: int, block_ms: int) -> Int64Array:

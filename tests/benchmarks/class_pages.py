@@ -128,7 +128,7 @@ def watch(stream: Stream) -> Seen:
             own = [w.verdicts[name].verdict in DEGRADED for w in watched.classes.by_class.values()]
             looks, worse = looks + len(own), worse + sum(own)
             whole_looks, whole_worse = whole_looks + 1, whole_worse + (found.verdict in DEGRADED)
-            for one in watched.classes.confusions[name]:
+            for one in watched.classes.confusions(name):
                 if one.after > one.before:
                     pair = f"{one.actual} -> {one.predicted}"
                     pairs[pair] = pairs.get(pair, 0) + 1

@@ -231,7 +231,7 @@ def watch(stream: DigitStream) -> Seen:
             own = [one.verdicts[window].verdict for one in watched.classes.by_class.values()]
             looks, worse = looks + len(own), worse + sum(one in DEGRADED for one in own)
             whole_looks, whole_worse = whole_looks + 1, whole_worse + (found.verdict in DEGRADED)
-            changes = watched.classes.confusions[window]
+            changes = watched.classes.confusions(window)
             risen = [(int(c.actual), int(c.predicted)) for c in changes if c.after > c.before]
             named.update(risen)
             first.update(risen[:1])

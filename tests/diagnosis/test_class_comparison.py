@@ -23,10 +23,11 @@ from monitor.diagnosis.class_comparison import (
     counted_days,
 )
 from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.drift import Verdict
 from monitor.drift.class_attribution import attribute_classes
 from monitor.engine import CountingMonitor, Monitor
 from monitor.feeds.decode import Decoder, DecodeSettings
-from monitor.report.class_comparison_text import class_comparison_text, class_headline
+from monitor.report.class_comparison_text import class_comparison_text
 
 DAY = 86_400
 WEEKS = ("usual", "shifted", "confused")
@@ -118,25 +119,25 @@ def test_shifted_class_ratios_alone_are_no_worse_model(
         parts = found.attribution
         assert parts.prevalence.upper_points[digit] < 0
         assert parts.prevalence.points[digit] < 0.6 * parts.change.points[digit]
-    assert not found.changes.is_worse
-    assert class_headline(found).startswith("Is the model worse? Not shown")
+    assert not found.changes.cells
+    assert found.verdict.verdict in (Verdict.PREVALENCE_SHIFT, Verdict.INSUFFICIENT_EVIDENCE)
     said = " ".join(class_comparison_text(found).split())
+    assert "Is the model worse? Nothing points to it: within the actual classes nothing " in said
+    assert "; shares changed of 3, 8. " in said
     most = np.nanargmax(np.abs(parts.change.points))
     verb = "rose" if parts.change.points[most] > 0 else "fell"
     size = f"{100 * abs(parts.change.points[most]):.1f}"
     mix = f"{100 * parts.prevalence.points[most]:+.1f}"
-    answer = (
-        f"What moved precision? That of {most} {verb} most, by {size} points: prevalence of all"
-    )
+    answer = f"That of {most} {verb} most, by {size} points: prevalence of all"
     assert f"{answer} classes {mix}, " in said
 
 
 def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparison]) -> None:
     found = compared("confused")
     assert np.argwhere(found.changes.rose).tolist() == [[9, 4]]
-    assert class_headline(found).startswith("The model is worse: 4 taken for 9 rose from ")
     text = class_comparison_text(found)
-    assert "- 4 taken for 9 rose from " in text
+    assert "Is the model worse? Yes, 2 of 10 classes degraded (4, 9): 4 → 9 confusions " in text
+    assert "- 4 → 9 confusions rose from " in text
     before = found.sides[0].matrix
     after = before.copy()
     after[[4, 9], 4] += [-300, 300]
@@ -166,13 +167,18 @@ def test_diagnose_says_so_in_text_json_and_its_exit_code(
         chosen = [event for event in events if event["id"].partition("-")[0] in weeks]
         recorded.write_text("".join(json.dumps(event) + "\n" for event in chosen))
         given = ["diagnose", str(recorded), "-c", str(config), "--before", "1970-01-01..1970-01-08"]
-        return main([*given, "--after", after, "--fail-on", "model_degraded", *options])
+        failing = ("model_degraded", "prevalence_shift_and_model_degraded")
+        given += [option for verdict in failing for option in ("--fail-on", verdict)]
+        return main([*given, "--after", after, *options])
 
     assert diagnosed("shifted", "1970-01-08..1970-01-15") == 0
     capsys.readouterr()
     assert diagnosed("confused", "1970-01-15..1970-01-22", "--json") == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["model_worse"] == "yes"
+    assert answer["verdict"] == "prevalence_shift_and_model_degraded"
+    degraded = [name for name, one in answer["verdicts"].items() if "degraded" in one["verdict"]]
+    assert degraded == ["4", "9"]
     assert {(one["actual"], one["predicted"]) for one in answer["confusions"]} >= {("4", "9")}
     assert not any(one["actual"] == one["predicted"] for one in answer["confusions"])
     assert [one["class"] for one in answer["recalls"]] == ["4"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,8 +66,34 @@ def test_series_and_json_of_a_class_say_what_the_snapshot_says(snapshot: Snapsho
     assert value_of(found, "classifier_degradation_detected") == 1
     assert replayed["reference_matrix"] == classes.reference.tolist()
     assert [one["text"] for one in replayed["confusions"]] == [
-        one.text for one in classes.confusions["7d"]
+        one.text for one in classes.confusions("7d")
     ]
+
+
+def test_a_confusion_that_changed_has_its_share_now_and_before(snapshot: Snapshot) -> None:
+    found, (model,) = samples(snapshot), snapshot.models
+    assert model.watched.classes is not None
+    for window in ("7d", "28d"):
+        for one in model.watched.classes.confusions(window):
+            labels = {"window": window, "actual": one.actual, "predicted": one.predicted}
+            assert value_of(found, "classifier_confusion_ratio", **labels) == one.after
+            assert value_of(found, "classifier_reference_confusion_ratio", **labels) == one.before
+    named = {
+        dict(labels)["predicted"] for name, labels in found if name == "classifier_confusion_ratio"
+    }
+    assert named == {"class-1"}
+
+
+def test_no_more_than_five_confusions_of_a_window_have_series(snapshot: Snapshot) -> None:
+    (model,) = snapshot.models
+    classes = model.watched.classes
+    assert classes is not None
+    (pair, *_) = classes.confusions("7d")
+    many = [pair._replace(predicted=f"class-{n}", after=0.9 - n / 100) for n in range(2, 9)]
+    watched = replace(model.watched, classes=replace(classes, changes={"7d": tuple(many)}))
+    found = samples(replace(snapshot, models=(replace(model, watched=watched),)))
+    shares = [value for (name, _), value in found.items() if name == "classifier_confusion_ratio"]
+    assert sorted(shares, reverse=True) == [one.after for one in many[:5]]
 
 
 def test_each_window_of_each_class_has_one_verdict_before_its_reference_too() -> None:

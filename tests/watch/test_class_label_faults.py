@@ -21,7 +21,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.labels.faults import LabelFault, classes_at_fault
 from monitor.report.class_comparison_json import class_diagnosis
 from monitor.report.class_comparison_text import class_comparison_text
-from monitor.report.class_findings import class_findings
+from monitor.report.class_findings import class_findings, found_on
 from monitor.verdicts import WindowVerdict
 from monitor.watch.class_verdicts import verdict_on_whole
 
@@ -74,6 +74,14 @@ def test_they_hide_neither_a_worse_class_nor_a_confusion_of_another() -> None:
     assert found.verdict is Verdict.MODEL_DEGRADED
     found = verdict_on_whole([STEADY, OWN, STEADY], 100, held=False, moved=True)
     assert (found.verdict, found.because) == (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED)
+
+
+def test_they_are_named_beside_a_worse_class() -> None:
+    own = {"card": WORSE, "cash": OWN, "loan": STEADY}
+    whole = verdict_on_whole([*own.values()], 100, held=False, moved=False)
+    matrix = np.full((3, 3), 10)
+    found = found_on(whole, own, (), (matrix, matrix))
+    assert found.why == "Yes, 1 of 3 classes degraded (card); labels of cash are missing"
 
 
 def events(stream: ClassStream, missing: float) -> Iterator[dict]:
@@ -132,8 +140,15 @@ def test_a_comparison_of_two_ranges_names_the_class_too() -> None:
     found = compared(watched(1.0))
     assert found.label_faults == {"class-0": LabelFault.POSITIVES_MISSING}
     lines = class_comparison_text(found).splitlines()
-    assert lines[0] == "Is the model worse? Cannot be known: labels of class-0 are missing."
-    assert lines[1].startswith("CAUTION: labels of class-0 are missing. Missing labels of a class ")
+    assert lines[:2] == [
+        "What moved precision? Not known.",
+        "Is the model worse? Cannot be known: labels of class-0 are missing.",
+    ]
+    said = " ".join(lines)
+    assert "CAUTION: labels of class-0 are missing. Labelled are " in said
+    labelled = found.sides[1].matrix[0].sum() / found.sides[1].predictions[0]
+    assert f" {100 * labelled:.1f} % of the predictions of class-0, " in said
     answer = class_diagnosis(found)
     assert (answer.model_worse, answer.label_faults) == ("unknown", found.label_faults)
-    assert answer.headline == lines[0]
+    assert answer.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert answer.headline == "Not known. Labels of class-0 are missing."

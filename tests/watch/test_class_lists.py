@@ -47,9 +47,9 @@ def test_a_class_that_is_added_at_the_end_keeps_the_counts_and_the_reference() -
     assert grown_one.classes["all"].matrix[4].sum() == 40
     same, other = classes_of(grown_one), classes_of(from_the_start)
     assert (same.reference == other.reference).all()
-    assert same.confusions.keys() == other.confusions.keys()
-    for window, pairs in same.confusions.items():
-        assert [pair.text for pair in pairs] == [pair.text for pair in other.confusions[window]]
+    assert same.changes.keys() == other.changes.keys()
+    for window, pairs in same.changes.items():
+        assert [pair.text for pair in pairs] == [pair.text for pair in other.changes[window]]
     for name, one in same.by_class.items():
         verdicts = {window: verdict.verdict for window, verdict in one.verdicts.items()}
         known = {w: verdict.verdict for w, verdict in other.by_class[name].verdicts.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,13 +13,14 @@ from monitor.clock import DAY_MS
 from monitor.config import ReferenceCounts
 from monitor.counts import ConfusionCounts
 from monitor.drift import Status, Verdict, judge, judge_within_segments
+from monitor.drift.class_confusions import confusion_changes
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.drift.within_segments import accuracy_held
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
-from monitor.watch.class_verdicts import as_confused, changed_confusions, verdict_on_whole
+from monitor.watch.class_verdicts import judged_together, verdict_on_whole
 from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import Counts
 from monitor.watch.judging_counts import CountsJudge
@@ -123,25 +123,46 @@ def test_the_whole_is_not_steady_above_a_class_that_moved(
     assert (found.because or found.verdict) is expected
 
 
+CONFUSED = BEFORE + np.array([[-3_000, 0, 0, 0], [3_000, 0, 0, 0], [0] * 4, [0] * 4])
+WORSE, BETTER = (BEFORE, CONFUSED), (CONFUSED, BEFORE)
+
+
 @pytest.mark.parametrize(
-    ("verdict", "odds_ratio", "by_labels", "shifted", "expected"),
+    ("sides", "verdict", "odds_ratio", "by_labels", "shifted", "expected"),
     [
-        (OPEN.verdict, -1.0, False, Status.UNKNOWN, Verdict.MODEL_DEGRADED),
+        (WORSE, OPEN.verdict, -1.0, False, Status.UNKNOWN, Verdict.MODEL_DEGRADED),
+        (BETTER, OPEN.verdict, 1.0, False, Status.UNKNOWN, Verdict.MODEL_IMPROVED),
         (
+            WORSE,
             OPEN.verdict,
             -1.0,
             False,
             Status.CHANGED,
             Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
         ),
-        (OPEN.verdict, 0.1, False, Status.UNKNOWN, OPEN.verdict),
-        (OPEN.verdict, -1.0, True, Status.UNKNOWN, OPEN.verdict),
-        (Verdict.NO_CHANGE, -1.0, False, Status.CLEAN, Verdict.NO_CHANGE),
-        (Verdict.MODEL_IMPROVED, -1.0, False, Status.CLEAN, Verdict.MODEL_IMPROVED),
+        (
+            BETTER,
+            OPEN.verdict,
+            1.0,
+            False,
+            Status.CHANGED,
+            Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED,
+        ),
+        (WORSE, OPEN.verdict, 0.1, False, Status.UNKNOWN, OPEN.verdict),
+        (BETTER, OPEN.verdict, -0.1, False, Status.UNKNOWN, OPEN.verdict),
+        (WORSE, OPEN.verdict, -1.0, True, Status.UNKNOWN, OPEN.verdict),
+        (WORSE, Verdict.NO_CHANGE, -1.0, False, Status.CLEAN, Verdict.NO_CHANGE),
+        (WORSE, Verdict.MODEL_IMPROVED, -1.0, False, Status.CLEAN, Verdict.MODEL_IMPROVED),
+        ((BEFORE, BEFORE), OPEN.verdict, -1.0, False, Status.UNKNOWN, OPEN.verdict),
     ],
 )
-def test_only_an_open_verdict_on_a_class_becomes_a_degradation_by_its_confusions(
-    verdict: Verdict, odds_ratio: float, by_labels: object, shifted: Status, expected: Verdict
+def test_only_an_open_verdict_on_a_class_is_settled_by_its_confusions(  # noqa: PLR0917  # a row of the table each
+    sides: tuple[np.ndarray, np.ndarray],
+    verdict: Verdict,
+    odds_ratio: float,
+    by_labels: object,
+    shifted: Status,
+    expected: Verdict,
 ) -> None:
     found = found_at(verdict, shifted)
     assert found.judgement is not None
@@ -150,11 +171,13 @@ def test_only_an_open_verdict_on_a_class_becomes_a_degradation_by_its_confusions
         change={**found.judgement.change, "odds_ratio": odds_ratio},
         labels_may_explain=bool(by_labels),
     )
-    judged = as_confused(replace(found, judgement=judgement))
-    assert judged.verdict is expected
-    assert judged.judgement is not None
-    assert judged.judgement.verdict is expected
-    assert as_confused(OPEN) is OPEN
+    before, after = (np.stack([side] * 14) for side in sides)
+    classes = [OPEN, replace(found, judgement=judgement), OPEN, OPEN]
+    judged = judged_together(classes, before, after).verdicts
+    assert judged[1].verdict is expected
+    assert judged[1].judgement is not None
+    assert judged[1].judgement.verdict is expected
+    assert judged[0] is OPEN
 
 
 def test_the_share_of_one_class_that_changed_is_a_shift_of_the_whole() -> None:
@@ -209,29 +232,27 @@ def test_beside_a_page_or_a_certain_confusion_nothing_is_steady_or_too_few(
     assert verdict_on_whole(few, 0, held=False, moved=True).because is Because.TOO_FEW
 
 
-def test_confusions_are_named_only_of_classes_whose_rates_moved() -> None:
-    after = BEFORE + np.array([[-3_000, 0, 0, 0], [3_000, 0, 0, 0], [0] * 4, [0] * 4])
-    names = dict.fromkeys("abcd", False)
-    assert not changed_confusions(BEFORE[None], after[None], names)
-    (found,) = changed_confusions(BEFORE[None], after[None], {**names, "b": True})
-    assert (found.actual, found.predicted, found.before) == ("a", "b", 0.05)
-    assert found.text == "a → b confusions rose from 5.0 to 20.0 %"
-    back = changed_confusions(after[None], BEFORE[None], {**names, "a": True})
-    assert [one.text for one in back] == ["a → b confusions fell from 20.0 to 5.0 %"]
-    assert not changed_confusions(BEFORE[None], np.zeros((1, 4, 4), np.int64), {**names, "a": True})
+def test_confusions_and_recalls_are_named_with_their_rates() -> None:
+    changes = confusion_changes(BEFORE, CONFUSED).named("abcd")
+    assert [one.text for one in changes] == [
+        "recall of a fell from 90.0 to 75.0 %",
+        "a → b confusions rose from 5.0 to 20.0 %",
+    ]
+    back = confusion_changes(CONFUSED, BEFORE).named("abcd")
+    assert [one.text for one in back][1] == "a → b confusions fell from 20.0 to 5.0 %"
+    assert not confusion_changes(BEFORE, np.zeros_like(BEFORE)).named("abcd")
 
 
 def test_twenty_judges_of_one_model_call_less_than_one_alone() -> None:
     given = ReferenceCounts(tp=8_000, fp=4_500, fn=2_000, tn=85_500)
     reference = MatureReference.given(given)
-    labels = SimpleNamespace(fault_behind=lambda *_: None)
     regime = LabelRegime()
 
     def verdict(missed: int, alike: int) -> Verdict:
         cells = np.array([[[2_000 - missed, 1_125, 500 + missed, 21_375, 3_125, 21_875]]])
         counts = Counts(np.repeat(cells, 2, axis=1), np.zeros((1, 2, 8), np.int64), DAY_MS)
         learned = LearnedScatter(reference, regime)
-        judge = CountsJudge(reference, regime, learned, labels, alike)  # type: ignore[arg-type]  # stands for checks of labels
+        judge = CountsJudge(reference, regime, learned, lambda *_: None, alike)
         tested = judge.tested(counts, Cuts(0, ()))
         assert tested is not None
         return tested.judgement.verdict

@@ -46,7 +46,7 @@ def test_shares_that_shift_are_never_called_a_worse_model() -> None:
         for window in ("1d", "7d", "28d"):
             assert model.watched.verdicts[window].verdict not in DEGRADED
             assert not any(w.verdicts[window].verdict in DEGRADED for w in found.by_class.values())
-            assert not found.confusions[window]
+            assert not found.changes[window]
         sides = one_against_rest(found.reference), model.classes["7d"].counts
         naive |= {c for c in range(4) if judge(sides[0][c], sides[1][c]).verdict in DEGRADED}
     assert naive, "one against the rest alone would have called a class worse"
@@ -60,7 +60,7 @@ def test_shares_that_shift_are_never_called_a_worse_model() -> None:
 def test_a_confusion_pages_and_is_named(confused: Monitor) -> None:
     model = only_model(confused)
     found = classes_of(model)
-    (pair, *others) = found.confusions["7d"]
+    (pair, *others) = found.confusions("7d")
     assert (pair.actual, pair.predicted) == ("class-0", "class-1")
     assert not others
     share = model.classes["7d"].matrix[1, 0] / model.classes["7d"].matrix[:, 0].sum()
@@ -90,7 +90,7 @@ def test_an_unchanged_model_has_no_page_and_no_confusion() -> None:
     model = only_model(ClassStream(seed=2).applied())
     assert not model.watched.detections
     assert model.watched.verdicts["28d"].verdict in ("no_change", "insufficient_evidence")
-    assert not any(classes_of(model).confusions.values())
+    assert not any(classes_of(model).changes.values())
 
 
 def test_the_parts_of_each_class_add_up_to_the_change_of_its_precision(confused: Monitor) -> None:
@@ -246,7 +246,7 @@ def test_since_when_classes_look_moved_stays_for_the_day_over_a_restart() -> Non
 def test_a_confusion_within_the_first_days_pages_and_is_named() -> None:
     model = first_days("confusion")
     assert model.watched.degradation_detected
-    (pair, *_) = classes_of(model).confusions["7d"]
+    (pair, *_) = classes_of(model).confusions("7d")
     assert (pair.actual, pair.predicted) == ("class-0", "class-1")
 
 
@@ -310,7 +310,7 @@ def test_a_window_beside_a_page_or_a_certain_confusion_has_moved(
         pair = Confusion("class-0", "class-1", 0.02, 0.09)
         window = ClassesTogether.window
         monkeypatch.setattr(
-            ClassesTogether, "window", lambda *args: window(*args)._replace(confusions=(pair,))
+            ClassesTogether, "window", lambda *args: window(*args)._replace(changes=(pair,))
         )
     model.snapshot()
     assert seen
@@ -325,7 +325,7 @@ def test_a_confusion_from_the_first_day_after_the_reference_may_have_begun_befor
             return super().rates(day + CHANGED - 28)
 
     model = only_model(Sooner(change="confusion", days=38).applied())
-    (pair, *_) = classes_of(model).confusions["7d"]
+    (pair, *_) = classes_of(model).confusions("7d")
     assert pair.began is not None
     assert pair.began.earliest is None
     assert pair.text.endswith(", since on or before 1970-01-29")

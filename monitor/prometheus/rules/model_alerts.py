@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
-from monitor.prometheus.rules import links, summaries, templates
+from monitor.prometheus.rules import class_alerts, links, summaries, templates
 from monitor.prometheus.rules.objective_alerts import objective_alerts
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, WHOLE, Scope
@@ -53,11 +53,12 @@ def _model_degraded(scope: Scope) -> Alert:
         keep="30m",
         summary=summaries.worse(window),
         description="A detector found that the model separates the classes worse, and its last "
-        "days are certainly degraded: recall fell or false positives rose, and rarer positives do "
-        "not explain it. The page lasts until the model has certainly recovered. Look for a "
-        "deployment, a changed feature or a new kind of case; break it down by segment.",
+        "days are certainly degraded: recall fell or false positives rose, and another class ratio "
+        "does not explain it. The page lasts until the model has certainly recovered. Look for a "
+        "deployment, a changed feature or a new kind of case; break it down by segment, or by "
+        "class.",
         numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long)
-        + templates.paging_classes()
+        + class_alerts.paging_classes(window)
         + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
         page=links.page_of_comparison(scope, window),

@@ -6,6 +6,7 @@ A summary says what happened, which way, and how much, in per cent of the window
 
 from __future__ import annotations
 
+from monitor.prometheus.rules.class_alerts import confusion, largest_confusions
 from monitor.prometheus.rules.recording import (
     FALSE_POSITIVE,
     PRECISION,
@@ -29,6 +30,8 @@ _SLIGHTLY = 0.01
 def worse(window: str) -> str:
     """Return the summary of a worse model: each rate that moved the wrong way.
 
+    Of more than two classes it is the confusion that changed most.
+
     Args:
         window: template that sets `$window`.
     """
@@ -38,6 +41,8 @@ def worse(window: str) -> str:
         f"{window}{MODEL}: model worse{{{{ $named := false }}}}"
         f"{_change(fell, ', recall fell ', REFERENCE_RECALL)}"
         f"{_change(rose, ', false positives rose ', REFERENCE_FALSE_POSITIVE)}"
+        f"{{{{ range {of_window(largest_confusions(1))} | query }}}}, {confusion()}"
+        "{{ $named = true }}{{ end }}"
         "{{ if not $named }} than its reference{{ end }}"
     )
 

@@ -26,18 +26,25 @@ _MODEL_LETTERS, _INSTANCE_LETTERS, _VERSION_LETTERS = 36, 28, 24
 """Letters of a name that a summary shows at most; a longer name ends in an ellipsis there."""
 
 
-def _short(name: str, most: int) -> str:
+def short(name: str, most: int) -> str:
+    """Return what shortens a name in a Go template; a longer name ends in an ellipsis.
+
+    Args:
+        name: field or label, as the template names it.
+        most: letters that are shown at most.
+    """
     return f'reReplaceAll "^(.{{{most - 1}}}).{{2,}}$" "${{1}}…" {name}'
 
 
-_OF_CLASSES = 'classifier_degradation_detected{model=%[1]q,class!=""}'
-MODEL = f"{{{{ {_short('$labels.model', _MODEL_LETTERS)} }}}}"
+OF_CLASSES = 'classifier_degradation_detected{model=%[1]q,class!=""}'
+"""Selects the series of each class of a model; none of a model of two."""
+MODEL = f"{{{{ {short('$labels.model', _MODEL_LETTERS)} }}}}"
 VERSION, AGAINST = (
-    f"{{{{ {_short(f'$labels.{label}', _VERSION_LETTERS)} }}}}" for label in ("version", "against")
+    f"{{{{ {short(f'$labels.{label}', _VERSION_LETTERS)} }}}}" for label in ("version", "against")
 )
-INSTANCE = f"{{{{ {_short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
+INSTANCE = f"{{{{ {short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
 AT_INSTANCE = (
-    f"{{{{ with $labels.instance }}}} at {{{{ {_short('.', _INSTANCE_LETTERS)} }}}}{{{{ end }}}}"
+    f"{{{{ with $labels.instance }}}} at {{{{ {short('.', _INSTANCE_LETTERS)} }}}}{{{{ end }}}}"
 )
 """Where the alert is about one monitor of several; else nothing."""
 
@@ -47,7 +54,7 @@ def in_windows(
 ) -> str:
     """Return a text that repeats for each window in which one of these verdicts holds.
 
-    Models of more than two classes have none: their rates are by class.
+    Models of more than two classes have none: their rates are by class, see `class_alerts`.
 
     Args:
         verdicts: their names; none for a series without the label `verdict`.
@@ -59,19 +66,10 @@ def in_windows(
     query = f"{_by_window(series, chosen)} == 1"
     if always:
         query += f" or {_by_window(series, f',window={quoted(always)}')}"
-    query = f"({query}) unless on () {_OF_CLASSES}"
+    query = f"({query}) unless on () {OF_CLASSES}"
     return (
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
         f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
-    )
-
-
-def paging_classes() -> str:
-    """Return the classes that page, of a model of more than two; nothing for any other."""
-    paging = f"max by (class) (max_over_time({_OF_CLASSES}[{GAP}])) == 1"
-    return (
-        f"{{{{ range printf `{paging}` $labels.model | query | sortByLabel `class` }}}}"
-        " Class {{ .Labels.class }}.{{ end }}"
     )
 
 
@@ -89,7 +87,7 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
     """
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
     query = f'{series}{{model=%q,window=%q,segment="",class=""{matchers}}}'
-    return _number_or_dash(f"printf `{query}` $labels.model .Labels.window", digits)
+    return number_or_dash(f"printf `{query}` $labels.model .Labels.window", digits)
 
 
 def of_model(series: str, digits: int = 3, **more: str) -> str:
@@ -100,7 +98,7 @@ def of_model(series: str, digits: int = 3, **more: str) -> str:
         digits: behind the point.
         more: further labels to match.
     """
-    return _number_or_dash(_model_query(series, **more), digits)
+    return number_or_dash(_model_query(series, **more), digits)
 
 
 def percent_of_model(series: str, **more: str) -> str:
@@ -236,7 +234,13 @@ def _if_known(query: str, digits: int, before: str, after: str = "") -> str:
     return f"{{{{ with {query} | query }}}}{before}{_number(digits)}{after}{{{{ end }}}}"
 
 
-def _number_or_dash(query: str, digits: int) -> str:
+def number_or_dash(query: str, digits: int) -> str:
+    """Return a number; a dash where it is not known.
+
+    Args:
+        query: Go template that makes PromQL.
+        digits: behind the point.
+    """
     return f"{{{{ with {query} | query }}}}{_number(digits)}{{{{ else }}}}—{{{{ end }}}}"
 
 
@@ -277,7 +281,7 @@ def skill_moved() -> str:
         "; log LR- ",
         f"{_was_ratio(was_negative)} (higher is worse)",
     )
-    skill = f"{_number_or_dash(_window_query(positive), 2)}{_was_ratio(was_positive)}"
+    skill = f"{number_or_dash(_window_query(positive), 2)}{_was_ratio(was_positive)}"
     return (
         f"{point_moved()}; log LR+ {skill}{lower}; "
         f"precision {at_window(PRECISION)}{was_before(REFERENCE_PRECISION)}; "

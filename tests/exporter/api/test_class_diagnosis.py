@@ -95,7 +95,7 @@ def test_the_text_and_the_exit_code_of_diagnose_are_those_of_the_running_monitor
     later = ran(capsys, "diagnose", *recorded, *OPTIONS, *failing)
     assert (live.code, live.out) == (later.code, later.out)
     assert live.code == 1
-    assert "class-0 taken for class-1 rose from" in live.out
+    assert "- class-0 → class-1 confusions rose from" in live.out
     as_json = ran(capsys, "diagnose", "--url", running, *OPTIONS, "--json")
     assert json.loads(as_json.out) == asked(running, **RANGES).json()
     refused = ran(capsys, "diagnose", "--url", running, "--html", "report.html")
