@@ -19,6 +19,7 @@ typedef struct {
     Text *all;
     const i64 *values; /* what a label with a name has for a value */
     size_t count;
+    bool two; /* some model has two classes: 0, 1, false and true may label its cases */
     u32 *places; /* a hash table: number of the name plus 1, 0 for an empty place */
     size_t mask; /* number of places, a power of two, minus 1 */
 } Names;
@@ -74,11 +75,11 @@ static bool read_code(const Names *names, const Value *value, i64 *code)
     switch (value->kind) {
     case ABSENT:
     case NONE: *code = NO_CODE; return true;
-    case TRUE_: *code = CODE_OF_FALSE + 1; return true;
-    case FALSE_: *code = CODE_OF_FALSE; return true;
+    case TRUE_: *code = CODE_OF_FALSE + 1; return names->two;
+    case FALSE_: *code = CODE_OF_FALSE; return names->two;
     case NUMBER:
         if (read_class(value, NO_CODE, code))
-            return true;
+            return names->two || code_of(names, (const u8 *)(*code ? "1" : "0"), 1) != NO_CODE;
         length = write_integer(&value->number, plain);
         *code = length < 0 ? NO_CODE : code_of(names, plain, (size_t)length);
         *code += *code != NO_CODE;

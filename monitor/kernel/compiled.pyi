@@ -17,7 +17,7 @@ def scan(
     starts: NDArray[Any],
     left: NDArray[Any],
     layout: tuple[bytes, int, bytes, bool] | None = None,
-    classes: tuple[tuple[bytes, ...], NDArray[Any]] | None = None,
+    classes: tuple[tuple[bytes, ...], NDArray[Any], bool] | None = None,
     /,
 ) -> tuple[int, int, int, int, int, list[tuple[str | None, ...]]]: ...
 def count_lines(block: bytes, /) -> int: ...

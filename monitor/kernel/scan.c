@@ -191,16 +191,18 @@ static bool read_keys(Scan *scan, PyObject *keys)
 static bool read_names(Buffers *buffers, Names *names, PyObject *given)
 {
     PyObject *texts, *values;
+    int two;
     if (given == Py_None)
         return true;
     if (!PyTuple_Check(given)) {
         PyErr_SetString(PyExc_ValueError, "the classes must be a tuple or None");
         return false;
     }
-    if (!PyArg_ParseTuple(given, "O!O", &PyTuple_Type, &texts, &values) ||
+    if (!PyArg_ParseTuple(given, "O!Op", &PyTuple_Type, &texts, &values, &two) ||
         !(names->all = read_texts(texts, &names->count)) ||
         !(names->values = read_column(buffers, values, 8, names->count)))
         return false;
+    names->two = two;
     if (enter_names(names))
         return true;
     PyErr_NoMemory();
@@ -289,8 +291,8 @@ const char scan_doc[] = PyDoc_STR(
 "    layout: None for NDJSON. For rows of cells: the field of each column, a byte (FIELDS for\n"
 "        none, FIELDS + 1 + i for the segment key i); the separator's byte; the type of a row\n"
 "        that names none; and whether rows have a label.\n"
-"    classes: names in UTF-8 that classes may have, and the values of labels with them; None\n"
-"        where classes are 0 and 1.\n\n"
+"    classes: names in UTF-8 that classes may have, the values of labels with them, and whether\n"
+"        a model has two classes; None where all models have the classes 0 and 1.\n\n"
 "A class is -1 for none, else 0 or 1. With names 2 stands for false, 3 for true, 4 + 2 * i for\n"
 "the name i as a text, 5 + 2 * i for the name i as an integer.\n\n"
 "Returns:\n"

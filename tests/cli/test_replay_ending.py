@@ -138,9 +138,10 @@ def test_labels_with_a_class_that_the_model_does_not_have_are_counted_and_named(
 ):
     config = tmp_path / "classes.yaml"
     config.write_text("models:\n  m: {classes: [a, b, c]}\n")
-    events = [{"id": "x", "ts": 1, "prediction": "a"}, {"id": "y", "ts": 2, "prediction": "a"}]
+    events = [{"id": i, "ts": 1, "model": "m", "prediction": "a"} for i in ("x", "y")]
     said, following = last_lines(events, "-c", str(config))
     assert '"label": "a"}, or name the column' in following
+    config.write_text("models:\n  m: {classes: [a, b, c]}\n  spam: {}\n")
     unused = "0 rejected. Labels of a class that their model does not have, without effect:"
     one = [*events, {"id": "x", "ts": 3, "label": 1}]
     said, following = last_lines(one, "-c", str(config))

@@ -13,6 +13,7 @@ import pytest
 from monitor import Monitor, compare
 from monitor.cli.entry import main
 from monitor.config import Config
+from monitor.feeds.decode import Decoder, DecodeSettings
 
 NAMES = ("card", "loan", "0", "1")
 ROWS = 300
@@ -86,6 +87,40 @@ def test_single_events_have_scores_or_a_name() -> None:
     assert matrix_of(monitor)[:2, :2].tolist() == [[0, 1], [0, 2]]
     with pytest.raises(ValueError, match="prediction: must be 'card', 'loan', '0' or '1'"):
         monitor.predict("d", ts=1, prediction="cash")
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels"),
+    [
+        (["card", "loan", "other"], [0, 1, False, True, np.float64(1)]),
+        (["1", "2", "3"], [0, False, True]),
+        ("learned", [False, True]),
+    ],
+)
+def test_a_label_of_two_classes_is_refused_where_no_model_has_two(
+    classes: Any, labels: list[Any]
+) -> None:
+    mail = {"mail": {"classes": classes}}
+    monitor = Monitor(Config(models=mail))
+    for label in labels:
+        with pytest.raises(ValueError, match="label 'a': label: must be "):
+            monitor.label("a", ts=2, label=label)
+    rows = [{"id": "a", "ts": 2, "label": label} for label in [*labels, *[None] * len(labels)]]
+    assert Monitor(Config(models=mail)).feed(rows).rejected == {"bad_value": len(labels)}
+    beside = Monitor(Config(models={**mail, "spam": {}}))
+    for number, label in enumerate(labels):
+        beside.label(str(number), ts=2, label=label)
+    assert beside.snapshot().labels.held == len(labels)  # of a case of spam, perhaps
+
+
+@pytest.mark.parametrize("kernel", ["c", "python"])
+def test_lines_with_a_label_of_two_classes_are_rejected_alike(kernel: Any) -> None:
+    settings = DecodeSettings.from_config(Config(models={"m": {"classes": ["1", "2", "3"]}}))
+    labels = ["1", "1.0", '"1"', "true", "0", '"0"', "false", "null", '"true"']
+    lines = "".join(f'{{"type":"label","id":"a","ts":2,"label":{one}}}\n' for one in labels)
+    batch = Decoder(settings, kernel=kernel).decode_lines(lines.encode(), source="t")
+    assert [labels[row] for row in batch.labels.row.tolist()] == ["1", "1.0", '"1"', "null"]
+    assert [one.value for one in batch.rejected] == [True, 0, "0", False, "true"]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from monitor.feeds.decode.named_values import (
     number_of_name,
     whole_digits,
 )
+from monitor.feeds.decode.settings import DecodeSettings
 
 _BINARY = (0, 1)
 _SHOWN = 6
@@ -141,32 +142,36 @@ class NamedLabels:
     """The classes of all models, as labels name them.
 
     Args:
-        names: of all models together.
-        learned: some model learns its classes, so that any name may be one.
+        settings: the accepted models and their classes.
 
     Attributes:
-        names: as given.
+        names: of the classes of all models together.
     """
 
-    def __init__(self, names: Sequence[str], *, learned: bool = False) -> None:
-        self.names = tuple(names)
-        self._learned = learned
-        self._value = dict(zip(names, name_numbers(names).tolist(), strict=True))
+    def __init__(self, settings: DecodeSettings) -> None:
+        self.names = settings.class_names
+        self._learned, self._two = settings.learns_classes, settings.has_two_classes
+        self._value = dict(zip(self.names, name_numbers(self.names).tolist(), strict=True))
 
     def value(self, label: Any) -> int | None:
         """Return the value of a label's column; None if no model has such a class.
 
         Args:
-            label: a name, a whole number, a bool, or None for a retraction.
+            label: a name, a whole number, a bool, or None for a retraction. A bool, and a 0 or 1
+                that is no name, is a class only where some model has two.
         """
         if label is None:
             return RETRACTED
         if isinstance(label, int | float) and label in _BINARY:
-            return int(label)
+            return int(label) if self._two or self._is_name(label) else None
         found = _found(self._value, label)
         if found is None and self._learned and (name := name_of(label)) is not None:
             return number_of_name(name)
         return found
+
+    def _is_name(self, label: float) -> bool:
+        """Return whether 0 or 1 is the name of a class, or may be."""
+        return not isinstance(label, bool) and (self._learned or str(int(label)) in self._value)
 
     @property
     def classes(self) -> ClassList:

@@ -81,7 +81,7 @@ class GroupNames:
         self.id_seed, self.id_texts = settings.id_seed, settings.id_texts
         self.labels = None
         if settings.has_class_names:
-            self.labels = NamedLabels(settings.class_names, learned=settings.learns_classes)
+            self.labels = NamedLabels(settings)
         self._segment_keys = settings.segment_keys
         self._segment_values = segment_values
         self._classes = lru_cache(_REMEMBERED)(ClassList)

@@ -42,7 +42,7 @@ class RecordFaults:
         self._only_model, self._keys = settings.only_model, settings.segment_keys
         self._default = ClassList(settings.default.classes)
         self._classes = {name: ClassList(m.classes) for name, m in (settings.models or {}).items()}
-        self._labels = NamedLabels(settings.class_names, learned=settings.learns_classes)
+        self._labels = NamedLabels(settings)
         self._kinds: dict[str, Callable[[Fields, int | None], Fault | None]] = {
             "prediction": self._prediction,
             "label": self._label,

@@ -111,7 +111,9 @@ class Scanner:
 
     def _written(self) -> WrittenClasses | None:
         names = self._class_names
-        return WrittenClasses(names) if len(names) >= _LEAST_NAMES else None
+        if len(names) < _LEAST_NAMES:
+            return None
+        return WrittenClasses(names, two=self._settings.has_two_classes)
 
     def scan(
         self, data: bytes, latest_ms: int | None, layout: RowLayout | None = None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
-from monitor.config.classes import LearnedNames, are_named
+from monitor.config.classes import LearnedNames, are_many, are_named
 from monitor.events.keys import PUBLIC_SEED
 from monitor.feeds.decode.id_texts import IdTexts
 
@@ -130,6 +130,11 @@ class DecodeSettings:
     def has_class_names(self) -> bool:
         """Whether some model's classes have names, listed or learned."""
         return any(are_named(model.classes) for model in self._all)
+
+    @property
+    def has_two_classes(self) -> bool:
+        """Whether some model has two classes, so that 0, 1, false and true may label its cases."""
+        return any(not are_many(model.classes) for model in self._all)
 
     @property
     def class_names(self) -> tuple[str, ...]:

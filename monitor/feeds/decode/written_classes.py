@@ -26,19 +26,21 @@ class WrittenClasses:
 
     Args:
         names: of the classes of all models, each once; at least two.
+        two: some model has two classes, so that 0, 1, false and true may be labels.
 
     Attributes:
         names: as given, and those of the values 0 and 1.
-        given: the names in UTF-8 and the values of labels with them, as the kernel takes them.
+        given: the names in UTF-8, the values of labels with them, and `two`, as the kernel takes
+            them.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], *, two: bool) -> None:
         values: list[Any] = [0, 1, False, True]
         for name in names:
             values += [name, _integer(name)]
         self._values = values
         self.names = tuple(dict.fromkeys([*names, "0", "1"]))
-        self.given = tuple(name.encode() for name in names), name_numbers(names)
+        self.given = tuple(name.encode() for name in names), name_numbers(names), two
 
     def predicted(
         self, code: Int64Array, group: Int64Array, lists: Sequence[ClassList]
