@@ -46,7 +46,7 @@ def _text(value: Any) -> Any:
 
 
 def _fits(name: str) -> str:
-    if len(name.encode()) > MOST_CLASS_BYTES:
+    if len(name.encode(errors="replace")) > MOST_CLASS_BYTES:
         raise q.unfit(f"must be at most {MOST_CLASS_BYTES} bytes of UTF-8", "shorten it")
     return name
 

@@ -149,6 +149,8 @@ class TableReader:
             return self._by_rows()
         try:
             stream = self._stream(arrow)
+        except UnicodeEncodeError:
+            return self._by_rows()  # a lone surrogate: its row is rejected
         except (arrow.ArrowException, TypeError, OverflowError) as error:
             if _offers_arrow(self._table) and not _is_pandas(self._table):
                 raise ValueError(f"table: a column cannot be read: {error}") from error

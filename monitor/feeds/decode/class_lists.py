@@ -121,7 +121,7 @@ class ClassList:
         >>> ClassList(("card", "loan")).line_with(7)
         ''
         """
-        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        if isinstance(value, bool) or not isinstance(value, str | int) or not name_of(value):
             return ""
         names = [*self._number, str(value)]
         numbered = any(name.isdecimal() for name in self._number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -194,13 +194,16 @@ class Decoder:
             latest_ms: as in `decode_lines`.
         """
         latest = self.settings.latest_ms if latest_ms is None else latest_ms
-        return self._batch(
-            self._row_by_row(rows),
-            latest,
-            lambda row: _rejection(
-                self._fields_fault(rows[row], latest), position(row), record(row)
-            ),
-        )
+        decoded = self._row_by_row(rows)
+
+        def reject(row: int) -> Rejection:
+            return _rejection(self._fields_fault(rows[row], latest), position(row), record(row))
+
+        try:
+            return self._batch(decoded, latest, reject)
+        except UnicodeEncodeError:  # a lone surrogate, which text of Python may have
+            unfit = {row for row, fields in enumerate(rows) if self._fault_of(fields, latest)}
+            return self._batch(_without(decoded, unfit), latest, reject)
 
     def _whole(self, lines: Lines) -> _Decoded | None:
         """Decode all lines at once; None if a line has to be decoded on its own."""
@@ -264,7 +267,7 @@ class Decoder:
             try:
                 records.append(self._record(row))
                 positions.append(position)
-            except msgspec.ValidationError:
+            except (msgspec.ValidationError, UnicodeEncodeError):
                 undecodable.append(position)
         return _Decoded(records, positions, undecodable)
 
@@ -323,10 +326,24 @@ class Decoder:
         return Fault(RejectReason.BAD_VALUE, "record: cannot be used")
 
     def _fields_fault(self, row: Fields | Fault, latest_ms: int | None) -> Fault:
+        fault = self._fault_of(row, latest_ms)
+        return fault or Fault(RejectReason.BAD_VALUE, "record: cannot be used")
+
+    def _fault_of(self, row: Fields | Fault, latest_ms: int | None) -> Fault | None:
         if isinstance(row, Fault):
             return row
-        fault = self._faults.first(with_whole_classes(row), latest_ms)
-        return fault or Fault(RejectReason.BAD_VALUE, "record: cannot be used")
+        return self._faults.first(with_whole_classes(row), latest_ms)
+
+
+def _without(decoded: _Decoded, unfit: Collection[int]) -> _Decoded:
+    """Return records without those at some positions, which cannot be decoded either."""
+    pairs = zip(decoded.records, decoded.positions, strict=True)
+    fit = [(record, position) for record, position in pairs if position not in unfit]
+    return _Decoded(
+        [record for record, _ in fit],
+        [position for _, position in fit],
+        sorted({*decoded.undecodable, *unfit}),
+    )
 
 
 def _rejection(fault: Fault, position: str, record: bytes) -> Rejection:

@@ -18,6 +18,7 @@ from monitor.events.columns import (
     Int64Array,
 )
 from monitor.feeds.decode.class_lists import ClassList, NamedLabels
+from monitor.feeds.decode.named_values import size_in_utf8
 from monitor.feeds.decode.records import Grouped
 from monitor.feeds.decode.settings import MAX_NAME_BYTES, DecodeSettings
 
@@ -33,10 +34,11 @@ def name_fits(name: str) -> bool:
 
     Prometheus rejects a scrape with a NUL in it.
 
-    >>> name_fits("fraud"), name_fits("\0"), name_fits("ü" * 129)
-    (True, False, False)
+    >>> name_fits("fraud"), name_fits("\0"), name_fits("ü" * 129), name_fits("\ud800")
+    (True, False, False, False)
     """
-    return len(name.encode()) <= MAX_NAME_BYTES and "\0" not in name
+    size = size_in_utf8(name)
+    return size is not None and size <= MAX_NAME_BYTES and "\0" not in name
 
 
 class Named(NamedTuple):

@@ -33,10 +33,20 @@ def name_of(value: Any) -> str | None:
 
 def _fits(name: str) -> bool:
     """Return whether text is short enough and of characters that a series can have."""
+    size = size_in_utf8(name)
+    return size is not None and size <= MOST_CLASS_BYTES and "\0" not in name
+
+
+def size_in_utf8(text: str) -> int | None:
+    r"""Return the bytes of a text in UTF-8; None where a lone surrogate makes it no such text.
+
+    >>> size_in_utf8("ü"), size_in_utf8("\ud800")
+    (2, None)
+    """
     try:
-        return "\0" not in name and len(name.encode()) <= MOST_CLASS_BYTES
-    except UnicodeEncodeError:  # a lone surrogate
-        return False
+        return len(text.encode())
+    except UnicodeEncodeError:
+        return None
 
 
 def best_name(scores: Any) -> str | None:

@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode.lines import not_utf8
+from monitor.feeds.decode.named_values import size_in_utf8
 
 Fields = Mapping[str, Any]
 """A record by the names of its fields."""
 
+LONE_SURROGATE = "contains a lone surrogate, which is not a valid character"
+"""What is wrong with text that UTF-8 cannot hold."""
 _MAX_SHOWN = 60
 
 
@@ -38,15 +41,14 @@ def parse(record: bytes) -> dict[str, Any]:
         NotARecordError: the bytes are no UTF-8, no JSON, no object, or hold half a
             surrogate pair.
     """
+    value: Any = None
     try:
         value = json.loads(record.decode(), parse_int=_integer)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         raise NotARecordError(not_utf8(error)) from error
     except UnicodeEncodeError as error:
-        raise NotARecordError(
-            "contains a lone surrogate, which is not a valid character"
-        ) from error
+        raise NotARecordError(f"{LONE_SURROGATE}{_with_surrogates(value)}") from error
     except RecursionError as error:
         raise NotARecordError("is nested too deeply") from error
     except ValueError as error:
@@ -56,6 +58,14 @@ def parse(record: bytes) -> dict[str, Any]:
     return value
 
 
+def _with_surrogates(value: Any) -> str:
+    """Return the fields of a record that have lone surrogates, as the end of a sentence."""
+    fields = value if isinstance(value, dict) else {}
+    texts = {n: json.dumps({n: one}, ensure_ascii=False) for n, one in fields.items()}
+    found = [shown(n) for n, text in texts.items() if size_in_utf8(text) is None]
+    return f", in {', '.join(found)}" if found else ""
+
+
 def _integer(digits: str) -> float:
     return int(digits) if len(digits) <= len(str(2**64)) else float(digits)
 
@@ -63,4 +73,5 @@ def _integer(digits: str) -> float:
 def shown(value: object) -> str:
     """Return a value as a message shows it: as JSON, cut after 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
+    text = text.encode(errors="backslashreplace").decode()  # a lone surrogate cannot be printed
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

@@ -18,7 +18,8 @@ from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL, SCORES_WOULD_DO, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import millisecond
 from monitor.feeds.decode.groups import name_fits
-from monitor.feeds.decode.reasons import Fault, Fields, shown
+from monitor.feeds.decode.named_values import is_integer, size_in_utf8
+from monitor.feeds.decode.reasons import LONE_SURROGATE, Fault, Fields, shown
 from monitor.feeds.decode.records import MAX_COUNT
 from monitor.feeds.decode.settings import NAME_LIMIT, DecodeSettings
 from monitor.feeds.decode.time_texts import seconds_of_text
@@ -207,9 +208,10 @@ def _if_given(name: str, fields: Fields, find: Callable[[str, Any], Fault | None
 def _id(value: object) -> Fault | None:
     if value is None:
         return _missing("id")
-    if not isinstance(value, str) or not value:
+    size = size_in_utf8(value) if isinstance(value, str) else None
+    if not size:
         return _name("id", value)
-    if (size := len(value.encode())) <= MAX_ID_BYTES:
+    if size <= MAX_ID_BYTES:
         return None
     detail = f"id: must be at most {MAX_ID_BYTES} bytes of UTF-8, got {size}"
     return Fault(RejectReason.TOO_LARGE, detail)
@@ -244,13 +246,13 @@ def _nameless(fields: Fields) -> Fault | None:
 
 
 def _count(name: str, value: object) -> Fault | None:
-    if _is_integer(value) and abs(value) <= MAX_COUNT:
+    if is_integer(value) and abs(value) <= MAX_COUNT:
         return None
     return _bad(name, f"must be an integer of at most {MAX_COUNT} either way", value)
 
 
 def _late(name: str, value: object) -> Fault | None:
-    if _is_integer(value) and 0 <= value <= MAX_COUNT:
+    if is_integer(value) and 0 <= value <= MAX_COUNT:
         return None
     return _bad(name, f"must be an integer from 0 to {MAX_COUNT}", value)
 
@@ -305,6 +307,9 @@ def _name(name: str, value: object) -> Fault | None:
         return _bad(name, "must be a string that is not empty, or an integer", value, hint)
     if name_fits(value):
         return None
+    if size_in_utf8(value) is None:
+        hint = 'replace it by .encode("utf-8", "replace").decode()'
+        return _bad(name, LONE_SURROGATE, value, hint)
     return _bad(name, f"must be {NAME_LIMIT}", value)
 
 
@@ -315,10 +320,6 @@ def _seconds(value: object) -> float | None:
     if isinstance(value, str):
         return seconds_of_text(value)
     return float(value) if _is_number(value) and isfinite(value) else None
-
-
-def _is_integer(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: object) -> TypeGuard[float]:

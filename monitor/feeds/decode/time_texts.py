@@ -56,7 +56,7 @@ def seconds_of_text(text: str) -> float | None:
     """
     try:
         found: Any = msgspec.convert(text, Time)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):  # also of a lone surrogate
         found = moment_of(text)
     return found.timestamp() if found is not None and found.tzinfo is not None else None
 
