@@ -9,6 +9,7 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.judged_classes import judge_class
+from monitor.diagnosis.lone_days import LoneDay, lone_days
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.class_attribution import ClassAttribution, attribute_classes
 from monitor.drift.class_confusions import ConfusionChanges
@@ -41,6 +42,7 @@ class ClassComparison:
         verdict: on all of them together.
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None if unknown.
             Where labels of `after` still come, missing labels are no fault of theirs.
+        lone_days: why the change of a class has no interval, by its name.
     """
 
     model: str
@@ -51,6 +53,7 @@ class ClassComparison:
     verdicts: Mapping[str, WindowVerdict]
     verdict: WindowVerdict
     mature_until: int | None
+    lone_days: Mapping[str, LoneDay]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,11 +115,12 @@ def compare_classes(
         class_report(names, table.matrix.sum(axis=0), table.predictions.sum(axis=0))
         for table in counted
     )
+    attribution = attribute_classes(*days)
     return ClassComparison(
         model=model.name,
         ranges=ranges,
         sides=(before, after),
-        attribution=attribute_classes(*days),
+        attribution=attribution,
         changes=judged.changes,
         verdicts=dict(zip(names, judged.verdicts, strict=True)),
         verdict=verdict_on_whole(
@@ -126,4 +130,5 @@ def compare_classes(
             moved=bool(judged.changes.cells),
         ),
         mature_until=model.mature_until,
+        lone_days=lone_days(names, attribution, *days),
     )

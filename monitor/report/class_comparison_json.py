@@ -7,6 +7,7 @@ from typing import Self
 from msgspec import Struct, UnsetType, field
 
 from monitor.diagnosis.class_comparison import ClassComparison
+from monitor.diagnosis.lone_days import LoneDay
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
@@ -104,6 +105,7 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
         recalls: those that certainly changed, the largest change first.
         mature_until: moment up to which outcomes are mature; null if unknown.
         label_faults: of the classes whose own labels are missing, by their names.
+        no_interval: why the change of a class has no interval, by its name.
     """
 
     model: str
@@ -119,6 +121,7 @@ class ClassDiagnosis(Struct, frozen=True, kw_only=True):
     recalls: tuple[ChangedRecall, ...]
     mature_until: Time | None
     label_faults: dict[str, LabelFault]
+    no_interval: dict[str, LoneDay]
 
 
 def class_comparison_json(found: ClassComparison) -> str:
@@ -150,6 +153,7 @@ def class_diagnosis(found: ClassComparison) -> ClassDiagnosis:
         recalls=tuple(_recall(found, one) for one, actual in cells if one == actual),
         mature_until=time_text(found.mature_until),
         label_faults=dict(found.label_faults),
+        no_interval=dict(found.lone_days),
     )
 
 

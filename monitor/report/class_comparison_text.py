@@ -73,6 +73,12 @@ def _lines(found: ClassComparison) -> Iterator[str]:
         "points of precision, and their 95 % intervals; prevalence of all classes, recall of the "
         "class, leaks of the others"
     )
+    for name, day in found.lone_days.items():
+        yield from wrap(
+            f"{one_line(name)} has no interval: one day has every {day.predictions} prediction "
+            f"{day.side}, so that no error between days is known; take more days",
+            COLUMNS,
+        )
     changes = found.changes.named(found.names)
     pairs = [one for one in changes if not one.is_recall]
     yield from _moved("Confusions that certainly changed", pairs)
