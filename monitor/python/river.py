@@ -24,14 +24,35 @@ class _OfCounts(metrics.base.BinaryMetric):
     """
 
     def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
-        """Add one case."""
-        if y_true is not None and y_pred is not None:
+        """Add one case.
+
+        Raises:
+            ValueError: a class is a name and `pos_val` is none, or the other way round, so that
+                no case would be positive.
+        """
+        if self._is_whole(y_true, y_pred):
             super().update(y_true, y_pred, w)
 
     def revert(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
-        """Remove one case that was added before."""
-        if y_true is not None and y_pred is not None:
+        """Remove one case that was added before.
+
+        Raises:
+            ValueError: as of `update`.
+        """
+        if self._is_whole(y_true, y_pred):
             super().revert(y_true, y_pred, w)
+
+    def _is_whole(self, y_true: Any, y_pred: Any) -> bool:
+        """Return whether a case has a label and a prediction; both have to be of pos_val's kind."""
+        named = isinstance(self.pos_val, str)
+        for argument, value in (("y_true", y_true), ("y_pred", y_pred)):
+            if value is not None and isinstance(value, str) != named:
+                raise ValueError(
+                    f"{type(self).__name__}: {argument}: must be {self.pos_val!r} or another "
+                    f"{'name' if named else 'number'}, got {value!r}; give the positive class "
+                    f"as labels write it, pos_val={value!r} for one"
+                )
+        return y_true is not None and y_pred is not None
 
     @property
     def counts(self) -> ConfusionCounts:
@@ -51,13 +72,18 @@ class BalancedPrecision(_OfCounts):
 
     Args:
         cm: confusion matrix to share with other metrics of river; its own by default.
-        pos_val: value of the positive class.
+        pos_val: value of the positive class; its name where classes have names.
 
     >>> metric = BalancedPrecision()
     >>> for actual, predicted in [(True, True), (True, False), (False, True), (False, False)]:
     ...     metric.update(actual, predicted)
     >>> metric
     BalancedPrecision: 50.00%
+    >>> named = BalancedPrecision(pos_val="fraud")
+    >>> for actual, predicted in [("fraud", "fraud"), ("fraud", "fine"), ("fine", "fine")]:
+    ...     named.update(actual, predicted)
+    >>> named
+    BalancedPrecision: 100.00%
     """
 
     def get(self) -> float:
@@ -71,7 +97,7 @@ class PrecisionAt(_OfCounts):
     Args:
         class_ratio: actual positives per actual negative, at least 0.
         cm: confusion matrix to share with other metrics of river; its own by default.
-        pos_val: value of the positive class.
+        pos_val: value of the positive class; its name where classes have names.
 
     Raises:
         ValueError: the class ratio is out of range.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from river import checks, compose, datasets, drift, evaluate, linear_model, preprocessing, utils
 from river import metrics as river_metrics
 
+from monitor import ConfusionCounts
 from monitor.python.river import BalancedPrecision, PrecisionAt, SkillDrift
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40)
@@ -173,3 +174,33 @@ def test_classes_of_any_number_type_are_taken():
     for pair in ((True, True), (True, False)):
         twin.update(pair)
     assert detector._cells.tolist() == twin._cells.tolist() == [1, 0, 1, 0]
+
+
+NAMED = [("fraud", "fraud"), ("fraud", "fine"), ("fine", "fraud"), ("fine", "fine"), (None, "fine")]
+
+
+@pytest.mark.parametrize("made", [BalancedPrecision, lambda **k: PrecisionAt(class_ratio=1, **k)])
+def test_classes_with_names_count_by_the_name_of_the_positive_one(made):
+    metric = made(pos_val="fraud")
+    for pair in NAMED * 3:
+        metric.update(*pair)
+    metric.revert("fraud", "fine")
+    assert metric.counts == ConfusionCounts(tp=3, fp=3, fn=2, tn=3)
+    assert metric.get() == pytest.approx((3 / 5) / (3 / 5 + 1 / 2))
+
+
+@pytest.mark.parametrize(
+    ("given", "pair", "message"),
+    [
+        ({}, ("fraud", "fine"), r"y_true: must be True or another number, got 'fraud'; give the"),
+        ({}, (True, "fine"), r"y_pred: .*; give .* as labels write it, pos_val='fine' for one"),
+        ({"pos_val": 1}, ("1", "0"), "y_true: must be 1 or another number, got '1'"),
+        ({"pos_val": "fraud"}, (1, 0), "y_true: must be 'fraud' or another name, got 1"),
+    ],
+)
+def test_classes_that_none_could_be_positive_of_are_refused(given, pair, message):
+    metric = BalancedPrecision(**given)
+    for change in (metric.update, metric.revert):
+        with pytest.raises(ValueError, match=f"^BalancedPrecision: {message}"):
+            change(*pair)
+    assert metric.counts == ConfusionCounts(tp=0, fp=0, fn=0, tn=0)
