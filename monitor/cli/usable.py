@@ -6,14 +6,16 @@ from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejection_hints import hint, stand_for_no_class
-from monitor.config.mapping import NO_FIELD, ClassField
+from monitor.config.mapping import NO_FIELD, ClassField, text_of
 from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.mapping.written import Notation
-from monitor.feeds.odd_values import are_named_classes, are_of_more_classes
+from monitor.feeds.odd_values import are_named_classes, are_of_more_classes, stands_for_no_class
 from monitor.report.repeated_ids import repeats_beside_versions
 from monitor.snapshot import Snapshot
 
+_CLASS = 0.01
+"""Share of the predictions from which on a name is a class; of labels, one that is missed."""
 NO_RECORDS = "no records to read: the input is empty; check the file, or what writes it"
 
 
@@ -33,7 +35,34 @@ def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
     advice = hint(most, faults)
     were = "was" if total == 1 else "were"
     records = count_of(snapshot.records, "record")
-    return f"{total:,} of {records} {were} rejected: {reasons}; {advice}"
+    parts = [reasons, labels_of_no_class(snapshot, faults), advice]
+    return f"{total:,} of {records} {were} rejected: {'; '.join(filter(None, parts))}"
+
+
+def labels_of_no_class(snapshot: Snapshot, faults: RejectedRecords) -> str:
+    """Return which share of the labels names no class of the model, and what that does.
+
+    Args:
+        snapshot: after all records.
+        faults: of the rejected records.
+
+    Returns:
+        "" where classes have no names, where these labels seem to stand for none, and for less
+        than 1 %, from which on a name that is predicted would be a class.
+    """
+    kind = RejectReason.BAD_VALUE, str(ClassField.LABEL)
+    number, allowed = faults.number(*kind), faults.allowed(*kind)
+    texts = map(text_of, faults.values(*kind))
+    if not (number and are_named_classes(allowed)) or all(map(stands_for_no_class, texts)):
+        return ""
+    without_id = int(snapshot.lifetime.counts.total.sum()) - snapshot.labels.applied
+    share = number / (number + snapshot.labels.received + max(without_id, 0))
+    if share < _CLASS:
+        return ""
+    return (
+        f"{count_of(number, 'label')} of no class of the model, {share:.1%} of all, are in no "
+        "figure, so that precision and recall are those of the other cases"
+    ).replace("%", " %")
 
 
 def mostly_rejected(snapshot: Snapshot) -> bool:
@@ -116,5 +145,6 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
         tell(f"error: {rejected_text(snapshot, faults)}")
     elif total:
         warns = bool(unjudged(snapshot, faults)) or without_them or stand_for_no_class(faults)
+        warns |= bool(labels_of_no_class(snapshot, faults))
         tell(f"{'warning: ' if warns else ''}{rejected_text(snapshot, faults)}")
     return UNREADABLE if total == snapshot.records else 0
