@@ -10,11 +10,12 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
+from monitor.events.columns import OTHER_VALUE
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, wrong_labels
 from monitor.metrics.label_errors import too_few_positive
 from monitor.metrics.score_intervals import Interval
-from monitor.report.class_text import classes_text
+from monitor.report.class_text import OTHER_CLASS, classes_text
 from monitor.report.class_words import POOLED_CELLS, WHOLE_WORDS
 from monitor.report.deciding_window import deciding_window, window_opens
 from monitor.report.estimate_words import rests_on
@@ -65,6 +66,8 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         classes = model.classes.get(window.name)
         if classes is not None and classes.predictions.any():
             yield from classes_text(window.name, classes)
+    if any(OTHER_VALUE in found.names for found in model.classes.values()):
+        yield from _told(OTHER_CLASS)
     if unused := unused_windows_text(model.unused_windows):
         yield from _told(unused)
     yield from _found(snapshot, model)

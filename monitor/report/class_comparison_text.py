@@ -12,7 +12,9 @@ from monitor.config.quantities import format_time
 from monitor.diagnosis.class_comparison import ClassComparison
 from monitor.drift.class_attribution import Contributions
 from monitor.drift.class_confusions import Confusion
+from monitor.events.columns import OTHER_VALUE
 from monitor.report.class_findings import ClassFindings, found_on
+from monitor.report.class_text import OTHER_CLASS
 from monitor.report.diagnosis_text import COLUMNS
 from monitor.report.label_words import distrusted_text
 from monitor.report.points import in_points
@@ -73,6 +75,8 @@ def _lines(found: ClassComparison) -> Iterator[str]:
         "points of precision, and their 95 % intervals; prevalence of all classes, recall of the "
         "class, leaks of the others"
     )
+    if OTHER_VALUE in found.names:
+        yield from wrap(OTHER_CLASS, COLUMNS)
     for name, day in found.lone_days.items():
         yield from wrap(
             f"{one_line(name)} has no interval: one day has every {day.predictions} prediction "

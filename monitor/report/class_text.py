@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from monitor.events.columns import OTHER_VALUE
 from monitor.metrics.class_report import ClassReport, Limits
 from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, cut, padded
@@ -15,6 +16,12 @@ _WIDEST = 24
 _CONFUSIONS = 5
 _METRICS = ("precision", "recall", "f1")
 _UNDEFINED = "—"
+OTHER_CLASS = (
+    f"{OTHER_VALUE} has the cases whose class was not learned when their label or prediction came: "
+    "it is no class in the averages; list the classes of the model to count each apart from the "
+    "first record on"
+)
+"""What the class is that holds all names which a model has not learned."""
 
 
 def classes_text(window: str, found: ClassReport) -> Iterator[str]:

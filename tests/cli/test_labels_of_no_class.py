@@ -53,3 +53,20 @@ def test_nothing_is_said_of_rare_ones_and_of_those_that_stand_for_none(
     replayed, label, every, options
 ):
     assert "in no figure" not in replayed(label, every, *options).err
+
+
+@pytest.mark.parametrize("command", ["replay", "diagnose"])
+@pytest.mark.parametrize("late", ["mortgage", "card"])
+def test_the_text_says_what_other_holds_where_it_is_there(late, command, tmp_path, capsys):
+    """A class that its labels name before a prediction does."""
+    rows = []
+    for n in range(600):
+        name = ("card", "loan", "other")[n % 3]
+        case = {"ts": 3600 * n, "prediction": late if n > 300 else name, "label": late}
+        rows.append(case if n % 9 == 0 else {**case, "prediction": name, "label": name})
+    path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config.write_text("models: {m: {classes: learned}}\n")
+    said = " ".join(ran(capsys, command, path, "-c", config).out.split())
+    is_there = "__other__ has the cases whose class was not learned when" in said
+    assert is_there == (late == "mortgage")
