@@ -37,8 +37,15 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
         *("proba", "probability", "y_score", "y_proba", "y_prob", "y_pred_proba", "pred_proba"),
         *("predicted_probability", "prediction_score", "model_score"),
     ),
-    "prediction": ("y_pred", "y_hat", "pred", "predicted", "predicted_class", "predicted_label"),
-    "label": ("y_true", "target", "actual", "ground_truth", "true_label", "actual_label", "truth"),
+    "prediction": (
+        *("y_pred", "y_hat", "pred", "predicted", "predicted_class", "predicted_label"),
+        *("pred_class", "pred_label"),
+    ),
+    "label": (
+        *("y_true", "target", "actual", "ground_truth", "true_label", "actual_label", "truth"),
+        *("true_class", "actual_class", "correct_class", "correct_label", "observed_class"),
+        *("ground_truth_label", "ground_truth_class", "gold_label", "target_class"),
+    ),
     "label_ts": ("label_time", "label_timestamp", "labelled_at", "labeled_at"),
     "model": ("model_name", "model_id"),
     "version": ("model_version",),
