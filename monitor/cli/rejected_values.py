@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from monitor.config.mapping import TimeUnit
+from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
 from monitor.feeds.mapping.written import Notation
@@ -81,6 +82,9 @@ def _configured_class(
     """Return what to write where a value is none of the configured classes."""
     if padded := [value for value in values if _is_padded(value, allowed)]:
         return f"write a class without the spaces around it, got {_listed(padded)}"
+    if allowed.startswith(NAME_ALLOWED):
+        other = notation.columns({field: _COLUMN})
+        return f"write {allowed}, as text or a whole number; or name another column: {other}"
     more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
     return (
         f"write one of the configured classes, {allowed}; or {more}name another column: "

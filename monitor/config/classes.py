@@ -139,10 +139,14 @@ def number_of_classes_fits(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise q.unfit("names a class twice, once as a number", "keep one")
     if len(names) < MANY and _BINARY_NAMES.intersection(names):
-        raise q.unfit(
-            "must not name a class of two 0, 1, true or false",
-            "leave it out: events of a model without classes have 0 or 1, and 1 is positive",
-        )
+        hint = "leave it out: events of a model without classes have 0 or 1, and 1 is positive"
+        if not _BINARY_NAMES.issuperset(names):
+            hint = (
+                f"leave it out, and where {names[0]} and {names[1]} are read, say which is "
+                f"positive: values: {{label: {{positive: [{names[1]}]}}}} of a feed, or --positive "
+                f"label={names[1]}, and the same of prediction"
+            )
+        raise q.unfit("must not name a class of two 0, 1, true or false", hint)
     return names
 
 

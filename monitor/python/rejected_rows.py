@@ -9,6 +9,7 @@ from monitor.config.mapping import ClassField, TimeUnit
 from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL
+from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.record_faults import UNLABELLED
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
 from monitor.feeds.decode.time_units import unit_to_give
@@ -201,7 +202,10 @@ def _class_hint(field: str, values: Values, allowed: str, many: str) -> str:
         seem = f"{field}s between 0 and 1 seem to be scores"
         return f"{seem}: name the column that holds classes, {field}='COLUMN'"
     if are_named_classes(allowed):
-        return f"give one of the configured classes, {allowed}, or add the others to `classes`"
+        one_of, more = "one of the configured classes, ", ", or add the others to `classes`"
+        if allowed.startswith(NAME_ALLOWED):
+            one_of, more = "", ", as text or a whole number"
+        return f"give {one_of}{allowed}{more}"
     positive = f"values={{'{field}': {{'positive': ['VALUE']}}}}"
     asked = f"say which values are of the positive class, {positive}"
     numbered = number_further_classes(values)

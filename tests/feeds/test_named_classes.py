@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,3 +156,68 @@ def test_further_numbers_of_classes_are_no_few_rejected_rows() -> None:
     for count in (Monitor().feed, lambda table: compare(table, table)):
         with pytest.warns(UserWarning, match=r"30 of 90 rows .*, or, of more than two, "):
             count(frame)
+
+
+@pytest.mark.parametrize(
+    ("classes", "value", "way"),
+    [
+        (["true", "false", "maybe"], True, '; write the name of a class as text, "true"'),
+        (["True", "False", "maybe"], False, '; write the name of a class as text, "False"'),
+        ("learned", True, '; write the name of a class as text, "true"'),
+        (["card", "loan", "other"], True, ""),
+    ],
+)
+def test_a_bool_for_a_class_of_its_name_is_refused_with_how_to_write_it(
+    classes: Any, *, value: bool, way: str
+) -> None:
+    for config in (
+        Config(models={"m": {"classes": classes}}),
+        Config(defaults={"classes": classes}),
+    ):
+        for field in ("prediction", "label"):
+            monitor = Monitor(config)
+            take = monitor.predict if field == "prediction" else monitor.label
+            with pytest.raises(ValueError, match=f"{field}: must be ") as refused:
+                take("a", ts=0, **{field: value})
+            assert str(refused.value).endswith(f", got {str(value).lower()}{way}")
+
+
+@pytest.mark.parametrize("written", ["true, false, maybe", "yes, no, maybe", "1, 2, 3", "on, off"])
+def test_words_and_numbers_of_yaml_are_names_without_quotes(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "monitor.yaml"
+    path.write_text(f"models: {{m: {{classes: [{written}]}}}}\n")
+    monitor = Monitor.from_yaml(path)
+    for number, name in enumerate(written.split(", ")):
+        values = [name, int(name), float(name)] if name.isdecimal() else [name]
+        for value in values:
+            monitor.predict(f"{number} {value!r}", ts=0, prediction=value)
+            monitor.label(f"{number} {value!r}", ts=1, label=value)
+    (model,) = monitor.snapshot().models
+    assert model.matched == sum(3 if one.isdecimal() else 1 for one in written.split(", "))
+    assert not monitor.snapshot().labels.misnamed
+
+
+def test_two_classes_of_which_one_is_numbered_1_are_refused_with_how_to_map_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {m: {classes: [1, 2]}}\n")
+    assert main(["check-config", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "values: {label: {positive: [2]}} of a feed, or --positive label=2, and the same" in said
+
+
+def test_rejected_rows_of_learned_classes_are_told_what_names_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    way = r"(give|write) the name of a class, .*, as text or a whole number"
+    rows = [{"id": str(n), "ts": n, "prediction": "card", "label": True} for n in range(9)]
+    with pytest.raises(ValueError, match=way):
+        Monitor(Config(defaults={"classes": "learned"})).feed(rows)
+    path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config.write_text("models: {m: {classes: learned}}\n")
+    assert main(["replay", str(path), "-c", str(config)]) == 3
+    said = capsys.readouterr().err
+    assert re.search(way, said)
+    assert "configured classes" not in said

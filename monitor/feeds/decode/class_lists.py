@@ -114,14 +114,16 @@ class ClassList:
 
         Returns:
             "" for a model whose classes are 0 and 1, and for what is no name, such as a number
-            where no class has one.
+            where no class has one. Of a bool, how to write it where a class may have its name.
 
         >>> ClassList(("card", "loan")).line_with("7")
         'if it is a class, configure classes: [card, loan, "7"]'
         >>> ClassList(("card", "loan")).line_with(7)
         ''
         """
-        if isinstance(value, bool) or not isinstance(value, str | int) or not name_of(value):
+        if isinstance(value, bool):
+            return self._as_text(value)
+        if not isinstance(value, str | int) or not name_of(value):
             return ""
         names = [*self._number, str(value)]
         numbered = any(name.isdecimal() for name in self._number)
@@ -130,6 +132,12 @@ class ClassList:
         if len(names) > _SHOWN:
             return f"if it is a class, add {scalar(names[-1])} to the model's classes"
         return f"if it is a class, configure classes: {flow(names)}"
+
+    def _as_text(self, value: bool) -> str:  # noqa: FBT001  # a value of any type
+        """Return how to write a bool that stands for a class of its name."""
+        word = str(value).lower()
+        named = [word] if self.is_learned else [n for n in self._number if n.lower() == word]
+        return f'write the name of a class as text, "{named[0]}"' if self.is_many and named else ""
 
 
 ONE_LABEL = "is a list; for several labels a case, configure a model for each label"

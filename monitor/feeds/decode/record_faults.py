@@ -188,7 +188,7 @@ class RecordFaults:
             return None
         classes = self._labels.classes
         hint = _NO_LABEL if is_nothing(label) else ""
-        if not hint and len(self._settings.models or ()) == 1:
+        if not hint and (isinstance(label, bool) or len(self._settings.models or ()) == 1):
             hint = classes.line_with(label)
         return _bad("label", _one_of(label, classes.allowed("null")), label, hint)
 
