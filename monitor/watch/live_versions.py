@@ -50,7 +50,10 @@ NOT_KEPT = (
     "with --feed FILE"
 )
 """Why nothing is compared where the version is no segment."""
-OF_MANY_CLASSES = "versions are compared of models of two classes only"
+OF_MANY_CLASSES = (
+    "versions are compared of models of two classes only; diagnose --before A..B --after C..D "
+    "compares the classes of others between two periods, as those of two versions"
+)
 """Why nothing is compared where a model has more."""
 _NAMED = 3
 _OPTION = "versions"

@@ -6,6 +6,8 @@ import pytest
 from cli.commands import ran
 from watch.versioned import BEGAN, config_of, fed, stream
 
+from monitor import Monitor
+from monitor.config import Config
 from monitor.exporter.app import create_app
 from monitor.web.server import BackgroundServer
 
@@ -99,3 +101,18 @@ def test_a_version_that_has_not_predicted_yet_is_not_shown_and_named(capsys, wor
     assert done.out.startswith(
         "Nothing is compared: version '77' has no prediction yet; did you mean"
     )
+
+
+@pytest.mark.parametrize("options", [[], ["--versions", "1,2"]])
+def test_a_model_of_many_classes_is_refused_with_what_compares_its_classes(capsys, options):
+    monitor = Monitor(Config(models={"m": {"classes": ["card", "loan", "other"]}}))
+    names = ["card", "loan", "other"] * 4
+    rows = [{"ts": 3_600 * n, "prediction": name, "label": name} for n, name in enumerate(names)]
+    monitor.feed([{**row, "version": str(1 + n // 6)} for n, row in enumerate(rows)])
+    state = monitor.snapshot()
+    app = create_app(lambda: state, ready=lambda: True, read_engine=lambda read: read(monitor))
+    with BackgroundServer(app) as server:
+        done = ran(capsys, "compare", "--url", server.url, *options)
+    said = " ".join((done.out + done.err).split())
+    assert "versions are compared of models of two classes only; diagnose --before A..B" in said
+    assert done.code == (2 if options else 0)
