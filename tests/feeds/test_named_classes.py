@@ -15,6 +15,7 @@ import pytest
 from monitor import Monitor, compare
 from monitor.cli.entry import main
 from monitor.config import Config
+from monitor.feeds.csv_file import read_csv
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 NAMES = ("card", "loan", "0", "1")
@@ -221,3 +222,18 @@ def test_rejected_rows_of_learned_classes_are_told_what_names_one(
     said = capsys.readouterr().err
     assert re.search(way, said)
     assert "configured classes" not in said
+
+
+@pytest.mark.parametrize("kernel", ["c", "python"])
+def test_a_table_of_text_teaches_a_class_that_comes_many_rows_after_its_header(kernel: Any) -> None:
+    config = Config(models={"m": {"classes": "learned"}})
+    rows = [(NAMES[n % 2] if n < ROWS // 2 else "late", NAMES[n % 2]) for n in range(ROWS)]
+    text = "ts,prediction,label\n" + "".join(f"{n},{p},{a}\n" for n, (p, a) in enumerate(rows))
+    monitor = Monitor(config)
+    decoder = Decoder(DecodeSettings.from_config(config), kernel=kernel)
+    for batch in read_csv([text.encode()], "t", decoder, 500):
+        monitor.apply(batch)
+    found = monitor.snapshot().models[0].classes["all"]
+    assert found.names == ("card", "loan", "late")
+    quarter = ROWS // 4
+    assert found.matrix.tolist() == [[quarter, 0, 0], [0, quarter, 0], [quarter, quarter, 0]]
