@@ -58,6 +58,10 @@ def in_days(blocks: ConfusionCounts, blocks_a_day: int) -> ConfusionCounts:
     >>> in_days(ConfusionCounts(tp=[1, 2, 3, 4, 5], fp=0, fn=0, tn=0), 2).tp.tolist()
     [1, 5, 9]
     """
-    cells = np.pad(blocks.cells, ((-blocks.shape[-1] % blocks_a_day, 0), (0, 0)))
+    if blocks_a_day == 1:
+        return blocks
+    cells, missing = blocks.cells, -blocks.shape[-1] % blocks_a_day
+    if missing:
+        cells = np.concatenate([np.zeros((missing, cells.shape[-1]), dtype=cells.dtype), cells])
     days = cells.reshape(-1, blocks_a_day, cells.shape[-1]).sum(axis=1)
     return ConfusionCounts.from_cells(days)

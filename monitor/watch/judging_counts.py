@@ -94,6 +94,9 @@ class CountsJudge:
         self._learned = learned
         self._fault_behind = fault_behind
         self._alike = alike
+        self._by_day = reference.blocks if (days := reference.by_day) is None else days
+        self._days_behind = reference.days_behind
+        self._sampling = reference.sampling(regime)
         self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
 
     def total(self, counts: Counts) -> ConfusionCounts:
@@ -245,9 +248,7 @@ class CountsJudge:
 
     def _by_days(self, after: ConfusionCounts, block_ms: int) -> ComparedOutcomes:
         """Return the reference by days, or as it was given, and blocks of time by days."""
-        before = self._reference.by_day
-        before = self._reference.blocks if before is None else before
-        return ComparedOutcomes(before, in_days(after, max(1, DAY_MS // block_ms)))
+        return ComparedOutcomes(self._by_day, in_days(after, max(1, DAY_MS // block_ms)))
 
     def _in_order(self, cells: Int64Array, judgement: Judgement) -> bool:
         if self._regime.labelling is Labelling.COMPLETE:
@@ -266,13 +267,13 @@ class CountsJudge:
 
     def _dispersion(self, sampling: Dispersion | None) -> Dispersion:
         """Return the variance of rows over that of independent ones, of window or reference."""
-        found = self._reference.sampling(self._regime).larger(sampling)
+        found = self._sampling.larger(sampling)
         return found if self._widening == 1 else found.times(self._widening)
 
     def _between(self, after_days: float) -> BetweenDays:
         """Return what the scatter of days adds to the errors of a change."""
         wider = self._widening
-        found = self._learned.scatter.between(self._reference.days_behind, after_days)
+        found = self._learned.scatter.between(self._days_behind, after_days)
         return found._replace(before=found.before * wider, after=found.after * wider)
 
     def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:

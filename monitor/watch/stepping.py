@@ -278,8 +278,9 @@ class Stepper:
         if watch.by_day is None:
             return
         days = self._last_days(model, watch, cuts, end, max(DEAD_DAYS))
-        for length in DEAD_DAYS:
-            last = days.between(end - length, end)
+        stretches = (days.between(end - length, end) for length in DEAD_DAYS)
+        # Soon after the reference closes, several of them are the same days.
+        for last in {len(one.numbers): one for one in stretches}.values():
             found = watch.level.of_days(last, cuts, only_dead=True)
             if found is not None and found.dead and not found.labels_may_explain:
                 if not watch.page.active:
