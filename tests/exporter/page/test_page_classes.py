@@ -16,7 +16,8 @@ pytestmark = pytest.mark.system
 @pytest.fixture(scope="module")
 def thirty():
     """Thirty classes, compared with a reference."""
-    with served(ClassStream(classes=30, a_day=90, days=32).applied()) as url:
+    stream = ClassStream(classes=30, a_day=400, days=9)
+    with served(stream.applied(reference={"first": "7d"})) as url:
         yield url
 
 
