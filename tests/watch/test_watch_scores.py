@@ -9,7 +9,7 @@ from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 
 DAY = 86_400_000
-DAYS, CHANGE = 28, 17
+DAYS, CHANGE = 22, 12
 GAP, CUT = 2.2, 1.7
 PER_DAY = 6_000
 
@@ -22,7 +22,7 @@ def scored(rng, gap, cut, size, shift=0.0):
 
 
 def fed(after, *, with_scores=True, hard=(0.0, 0.0), segments=(), seed=0):
-    """A monitor that has taken four weeks of scored outcomes, another model from day 17 on.
+    """A monitor that has taken three weeks of scored outcomes, another model from day 12 on.
 
     `hard` are the shares of a segment whose classes lie closer together.
     """
@@ -31,7 +31,7 @@ def fed(after, *, with_scores=True, hard=(0.0, 0.0), segments=(), seed=0):
             "label_timeout": "2d",
             "maturity": "0s",
             "segments": segments,
-            "reference": {"first": "14d"},
+            "reference": {"first": "10d"},
         },
         windows=["7d"],
     )
