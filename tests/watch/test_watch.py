@@ -9,14 +9,23 @@ from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 
-DAYS = 52
-CHANGE = 24 * 40
+DAYS, CHANGE = 24, 24 * 14
+"""Length of a stream, and the hour of its change, where a week is reference enough."""
+LONG, LATER = 44, 24 * 36
+"""As above, where only a month shows that nothing else changed."""
+WEEK, MONTH = {"first": "7d"}, {"first": "28d"}
 
 
 def fed(cells_by_group, segments=(), *, monitor=None, done=0, **settings):
     """A monitor that has taken hours of counts, a group each; all but the first `done` hours."""
     config = Config(
-        defaults={"label_timeout": "2d", "maturity": "0s", "segments": segments, **settings},
+        defaults={
+            "label_timeout": "2d",
+            "maturity": "0s",
+            "segments": segments,
+            "reference": WEEK,
+            **settings,
+        },
         windows=["1d", "7d"],
     )
     monitor = monitor or Monitor(config)
@@ -35,9 +44,8 @@ def watched(monitor):
     return monitor.snapshot().models[0].watched
 
 
-def changed(**after):
-    before = rates(CHANGE)
-    return np.concatenate([before, rates(24 * DAYS - CHANGE, **after)])
+def changed(at=CHANGE, days=DAYS, **after):
+    return np.concatenate([rates(at), rates(24 * days - at, **after)])
 
 
 @pytest.mark.parametrize(
@@ -56,41 +64,42 @@ def changed(**after):
     ],
 )
 def test_each_kind_of_change_gets_its_verdict_and_its_detection(after, verdict, kinds):
-    found = watched(fed({(): stream(2000, changed(**after))}))
+    cells = stream(2000, changed(LATER, LONG, **after))
+    found = watched(fed({(): cells}, reference=MONTH))
     assert found.verdicts["7d"].verdict == verdict
     assert {detected.kind for detected in found.detections} == kinds
     assert found.degradation_detected == ("model_degraded" in kinds)
-    assert all(CHANGE * HOUR < d.at < (CHANGE + 48) * HOUR for d in found.detections)
+    assert all(LATER * HOUR < d.at < (LATER + 48) * HOUR for d in found.detections)
 
 
 def test_a_daily_rhythm_of_prevalence_pages_nobody():
-    hours = np.arange(24 * DAYS)
+    hours = np.arange(24 * 52)
     breathing = rates(len(hours))
     breathing[:, 0] = 0.1 * (1 + 0.5 * np.sin(2 * np.pi * hours / 24))
-    found = watched(fed({(): stream(2000, breathing)}))
+    found = watched(fed({(): stream(2000, breathing)}, reference=MONTH))
     assert found.detections == ()
     assert found.verdicts["7d"].verdict == Verdict.NO_CHANGE
 
 
 def test_a_change_of_mix_alone_does_not_page():
-    easy, hard = rates(24 * DAYS, recall=0.9), rates(24 * DAYS, recall=0.5)
-    share = np.where(np.arange(24 * DAYS) < CHANGE, 0.3, 0.7)
+    easy, hard = rates(24 * LONG, recall=0.9), rates(24 * LONG, recall=0.5)
+    share = np.where(np.arange(24 * LONG) < LATER, 0.3, 0.7)
     cells = {
         ("easy",): stream((2000 * (1 - share)).astype(int), easy, 1),
         ("hard",): stream((2000 * share).astype(int), hard, 2),
     }
-    within = watched(fed(cells, segments=["kind"]))
+    within = watched(fed(cells, segments=["kind"], reference=MONTH))
     assert "model_degraded" not in {d.kind for d in within.detections}
     assert within.verdicts["7d"].verdict == Verdict.NO_CHANGE
-    whole = watched(fed({(): sum(cells.values())}))
+    whole = watched(fed({(): sum(cells.values())}, reference=MONTH))
     assert "model_degraded" in {d.kind for d in whole.detections}
     assert whole.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
 
 
 def test_a_fall_inside_the_segments_is_laid_to_the_model():
-    fallen = changed(recall=0.6)
+    fallen = changed(LATER, LONG, recall=0.6)
     cells = {("a",): stream(1000, fallen, 1), ("b",): stream(1000, fallen, 2)}
-    found = watched(fed(cells, segments=["kind"]))
+    found = watched(fed(cells, segments=["kind"], reference=MONTH))
     assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
     assert "model_degraded" in {d.kind for d in found.detections}
 
@@ -105,16 +114,17 @@ def test_segments_that_come_up_later_are_followed():
 
 @pytest.mark.slow
 def test_the_reference_is_extended_while_it_has_too_few_outcomes():
-    week = {"first": "7d"}
-    few = watched(fed({(): stream(60, rates(24 * DAYS))}, reference=week))
-    many = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference=week))
+    few = watched(fed({(): stream(60, rates(24 * DAYS))}))
+    many = watched(fed({(): stream(2000, rates(24 * DAYS))}))
     assert many.reference.closes - many.reference.opens == 7 * DAY
     assert few.reference.closes - few.reference.opens > 7 * DAY
     assert few.reference.counts.actual_positive >= 1000
 
 
 def test_a_week_stands_in_until_four_weeks_and_a_window_are_known():
-    short, long = (watched(fed({(): stream(2000, rates(24 * n))})) for n in (34, 36))
+    short, long = (
+        watched(fed({(): stream(2000, rates(24 * n))}, reference=MONTH)) for n in (34, 36)
+    )
     assert (short.reference.closes, short.reference.version) == (7 * DAY, 1)
     assert (long.reference.closes, long.reference.version) == (28 * DAY, 2)
 
@@ -122,21 +132,22 @@ def test_a_week_stands_in_until_four_weeks_and_a_window_are_known():
 @pytest.mark.slow
 def test_a_model_that_moved_in_its_third_week_is_not_taken_for_normal():
     cells = np.concatenate([rates(24 * 15), rates(24 * 37, recall=0.4)])
-    found = watched(fed({(): stream(2000, cells)}))
+    found = watched(fed({(): stream(2000, cells)}, reference=MONTH))
     assert found.reference.closes == 7 * DAY
     assert found.degradation_detected
     assert [15 < d.at / DAY < 20 for d in found.detections if d.kind == "model_degraded"] == [True]
 
 
 def test_a_small_model_is_watched_by_days_while_detectors_by_pane_warm_up():
-    found = watched(fed({(): stream(10, changed(recall=0.2))}, reference={"first": "7d"}))
+    fallen = np.concatenate([rates(24 * 40), rates(24 * 12, recall=0.2)])
+    found = watched(fed({(): stream(10, fallen)}))
     assert found.warming_up
     assert [d.kind for d in found.detections] == ["model_degraded"]
-    assert found.detections[0].at < (CHANGE + 24 * 8) * HOUR
+    assert found.detections[0].at < 48 * DAY
 
 
 def test_one_lasting_degradation_is_one_page_that_ends_once_the_model_is_back():
-    fallen = np.concatenate([changed(recall=0.6), rates(24 * 40, recall=0.6)])
+    fallen = np.concatenate([changed(recall=0.6), rates(24 * 32, recall=0.6)])
     cells = stream(2000, np.concatenate([fallen, rates(24 * 10)]))
     monitor = fed({(): cells[: len(fallen)]})
     lasting = watched(monitor)
@@ -164,7 +175,7 @@ def test_a_given_reference_needs_no_days_of_its_own():
 
 def test_a_dated_reference_is_that_stretch_of_time():
     reference = {"window": {"length": "3d", "end": "1970-01-06T00:00:00Z"}}
-    found = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference=reference))
+    found = watched(fed({(): stream(2000, rates(24 * 8))}, reference=reference))
     assert (found.reference.opens, found.reference.closes) == (2 * DAY, 5 * DAY)
 
 
@@ -173,7 +184,7 @@ def test_a_reference_keeps_its_version_while_it_stands():
 
 
 def test_a_trailing_reference_moves_on():
-    found = watched(fed({(): stream(2000, rates(24 * DAYS))}, reference={"trailing": "7d"}))
+    found = watched(fed({(): stream(2000, rates(24 * 30))}, reference={"trailing": "7d"}))
     assert found.reference.closes > 20 * DAY
     assert found.reference.closes - found.reference.opens == 7 * DAY
     assert found.reference.version == 1 + (found.reference.closes - 7 * DAY) // (7 * DAY)
@@ -226,8 +237,8 @@ def test_an_empty_stretch_lets_old_outcomes_count_less():
 
 
 def test_the_live_class_ratio_depends_neither_on_order_nor_on_batches():
-    hours = np.arange(24 * 20)
-    cells = stream(200, np.concatenate([rates(24 * 12), rates(24 * 8, prevalence=0.2)]))
+    hours = np.arange(24 * 15)
+    cells = stream(200, np.concatenate([rates(24 * 9), rates(24 * 6, prevalence=0.2)]))
     found = []
     for order, size in ((hours, len(hours)), (hours, 5), (hours.reshape(-1, 8).T.ravel(), 7)):
         monitor = Monitor(
@@ -334,4 +345,4 @@ def test_a_better_level_of_less_than_four_weeks_renews_nothing():
     brief = np.concatenate(
         [rates(24 * 40, recall=0.6), rates(24 * 25, recall=0.8), rates(24 * 60, recall=0.6)]
     )
-    assert not watched(fed({(): stream(2000, brief)})).detections
+    assert not watched(fed({(): stream(2000, brief)}, reference=MONTH)).detections
