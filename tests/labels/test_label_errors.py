@@ -66,8 +66,8 @@ def fed(made, rates=RATES):
 
 @cache
 def fed_for_weeks():
-    """A monitor of forty days at one prevalence; tests read it alone."""
-    return fed(batches(40, 20_000, 1, steady(0.02)))
+    """A monitor of thirty days at one prevalence; tests read it alone."""
+    return fed(batches(30, 20_000, 1, steady(0.02)))
 
 
 def steady(prevalence):
@@ -84,7 +84,7 @@ def covers(estimate, truth):
 
 def test_windows_are_corrected_and_counts_stay_as_labelled():
     window = fed_for_weeks().snapshot().windows[2]
-    raw = fed(batches(40, 20_000, 1, steady(0.02)), ErrorRates()).snapshot().windows[2]
+    raw = fed(batches(30, 20_000, 1, steady(0.02)), ErrorRates()).snapshot().windows[2]
     assert covers(window.metrics["recall"], RECALL)
     assert covers(window.metrics["false_positive_rate"], FPR)
     assert covers(window.metrics["prevalence"], 0.02)
@@ -94,7 +94,7 @@ def test_windows_are_corrected_and_counts_stay_as_labelled():
 
 
 def test_the_interval_is_wider_than_that_of_right_labels():
-    right = fed(batches(40, 20_000, 1, steady(0.02), rates=ErrorRates()), ErrorRates())
+    right = fed(batches(30, 20_000, 1, steady(0.02), rates=ErrorRates()), ErrorRates())
     monitors = (fed_for_weeks(), right)
     found, true = (one.snapshot().windows[2].metrics["recall"] for one in monitors)
     assert found.upper - found.lower > 1.5 * (true.upper - true.lower)
@@ -191,12 +191,12 @@ def test_series_and_windows_agree():
 
 
 def test_a_monitor_restored_judges_as_one_that_ran_on_and_other_rates_start_anew():
-    made = list(batches(66, 5_000, 4, halved))
-    whole, part = fed(made), fed(made[:50])
+    made = list(batches(48, 5_000, 4, halved))
+    whole, part = fed(made), fed(made[:38])
     again, other = (monitor_of(r, part.state()) for r in (RATES, ErrorRates(0.02, 0.05)))
     assert again.snapshot().models[0].watched.reference is not None
     assert other.snapshot().models[0].watched.reference is None
-    for batch in made[50:]:
+    for batch in made[38:]:
         again.apply(batch)
     verdicts, kept = (m.snapshot().models[0].watched.verdicts for m in (whole, again))
     assert {n: v.verdict for n, v in verdicts.items()} == {n: v.verdict for n, v in kept.items()}
@@ -304,7 +304,7 @@ def test_a_worse_model_is_found_within_ranges():
 
 def test_ranges_and_clipped_cells_are_in_the_api_and_on_the_page():
     """Labels are right, so that configured errors would take more than all missed positives."""
-    made = list(batches(40, 5_000, 6, steady(0.02), rates=ErrorRates()))
+    made = list(batches(30, 5_000, 6, steady(0.02), rates=ErrorRates()))
     status = status_answer(fed(made, AROUND).snapshot(), limit=1)
     model = status.models[0]
     assert model.label_errors == {"false_positive": 0.01, "false_negative": 0.05}
@@ -317,7 +317,7 @@ def test_ranges_and_clipped_cells_are_in_the_api_and_on_the_page():
     page = str(now_section(status, model, None, None))
     assert "Last 28d: predicted negatives have fewer positive labels than wrong ones" in page
     assert "0.8 to 1.2 % of actual negatives" in page
-    other = status_answer(fed(batches(40, 5_000, 6, steady(0.02))).snapshot(), limit=1).models[0]
+    other = status_answer(fed(batches(30, 5_000, 6, steady(0.02))).snapshot(), limit=1).models[0]
     assert other.windows["28d"].too_few_positive_labels == ()
     assert other.label_error_ranges == {}
 
