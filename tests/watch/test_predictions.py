@@ -126,9 +126,8 @@ def test_nothing_fires_on_a_stopped_feed_or_a_quiet_one():
 def test_it_lasts_as_long_as_the_fault_and_ends_when_predictions_are_certainly_back(kind):
     found = usual(monitor(), KNOWN)
     alarm_delay(found, lambda size, _: FAULTS[kind](size), a_day=2_400)
-    for quarter in range(4 * (KNOWN + 2), 4 * (KNOWN + 40)):
-        opens = quarter * DAY // 4
-        found.apply(batch(opens, opens + DAY // 4, FAULTS[kind](600)))
+    for day in range(KNOWN + 2, KNOWN + 40):
+        found.apply(batch(day * DAY, (day + 1) * DAY, FAULTS[kind](2_400)))
         assert predictions(found).kind is kind
     back = KNOWN + 40
     found.apply(batch(back * DAY, back * DAY + HOUR // 2, FAULTS[kind](50)))
@@ -227,6 +226,8 @@ def test_a_restart_at_any_time_changes_nothing(kind):
         interrupted.apply(part)
         if quarter % 5 == 0 or dead:
             interrupted = Monitor(interrupted.config, through_disk(interrupted.state()))
+        elif quarter < 4 * KNOWN:
+            continue
         both = (without_memory(one.snapshot()) for one in (whole, interrupted))
         assert list(differences(*both)) == []
     assert list(differences(whole.state(), interrupted.state())) == []
@@ -238,7 +239,7 @@ def test_batches_of_any_size_find_the_same():
     small, large = monitor(), monitor()
     for part in [*parts, dead]:
         large.apply(part)
-        for rows in np.array_split(np.arange(part.records), 12):
+        for rows in np.array_split(np.arange(part.records), 5):
             small.apply(taken(part, rows))
     assert predictions(small) == predictions(large)
     assert predictions(small).kind is Degeneracy.ALWAYS_NEGATIVE
