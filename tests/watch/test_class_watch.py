@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -205,6 +206,7 @@ class EarlierStream(ClassStream):
         return super().shares(day + CHANGED - 21, rng)
 
 
+@cache
 def first_days(change: Change) -> ModelState:
     stream = EarlierStream(change=change, a_day=700, days=38, seed=3)
     return only_model(stream.applied(label_timeout="1d"))
