@@ -4,8 +4,9 @@ from functools import cache
 
 import pytest
 from msgspec import UNSET
+from watch import versioned
 from watch.shadowed import shadow_config, shadowed
-from watch.versioned import BEGAN, DAY, batches, config_of, fed, model_of, stream
+from watch.versioned import BEGAN, DAY, batches, config_of, model_of, stream
 
 from monitor.cli.top import table
 from monitor.drift.change_news import ChangeBegan
@@ -28,6 +29,11 @@ GIVEN = "counts: {tp: 27000, fp: 7000, fn: 3000, tn: 63000}"
 """Outcomes of version 6, of whom nobody knows how they scatter by day."""
 STEP = 10 * 60_000
 OLD, NEW = "6 (began 1970-01-01 00:00)", "7 (began 1970-01-04 05:00)"
+
+
+def fed(events, config):
+    """A monitor that has taken these events in some batches a day."""
+    return versioned.fed(events, config, size=2_000)
 
 
 def config(reference):
