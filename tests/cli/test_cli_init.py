@@ -120,7 +120,7 @@ def test_windows_are_those_that_the_volume_carries(written, initialized):
     ],
 )
 def test_how_labels_seem_to_come_is_proposed(written, initialized, label, labelling):
-    path = written(claims(days=20, label=label))
+    path = written(claims(days=20, a_day=200, label=label))
     config, _, _ = initialized(path, *OPTIONS, "--negative", "label=ok")
     assert config.models["default"].labelling == labelling
 
@@ -164,7 +164,7 @@ def test_labels_that_end_before_the_predictions_are_said(written, initialized, r
 
 
 def test_a_reference_is_not_longer_than_the_labels_reach(written, initialized):
-    rows = ended(claims(days=60, a_day=150), until=22, timed=False)
+    rows = ended(claims(days=60, a_day=120), until=22, timed=False)
     config, _, output = initialized(written(rows), *OPTIONS)
     assert config.models["default"].reference.first == parse_duration("14d")  # 7d would grow to 28d
     assert "too few labels for detectors" in output.read_text()
@@ -216,7 +216,7 @@ def test_replay_uses_the_reference_and_the_windows_that_init_wrote(
 
 
 def test_labels_as_late_as_usual_are_not_said_to_end(written, initialized):
-    _, told, output = initialized(written(ended(claims(), until=40)), *OPTIONS)
+    _, told, output = initialized(written(ended(claims(a_day=150), until=40)), *OPTIONS)
     assert "warning" not in told
     assert "hardly any" not in output.read_text()
 
