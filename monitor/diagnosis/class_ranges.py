@@ -80,7 +80,7 @@ def _whole_days(option: str, text: str) -> TimeRange:
 
 def _latest(model: ModelState, length: int, option: str) -> TimeRange:
     if model.mature_until is None:
-        raise UsageError(f"{option}: cannot be left out, no label came yet; write A..B")
+        raise UsageError(f"{option}: cannot be left out, no outcome is mature yet; write A..B")
     closes = model.mature_until // DAY_MS * DAY_MS
     return TimeRange(closes - -(-length // DAY_MS) * DAY_MS, closes)
 

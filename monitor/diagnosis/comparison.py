@@ -140,6 +140,11 @@ def compared_live(
         earlier, source = _hours_around(reference), reference.source
     later = apart_from(earlier, later) if after is None else later
     if earlier is not None:
+        if after is None and later.opens < earlier.closes:
+            raise UsageError(
+                "after: cannot be left out yet, less than a day of mature outcomes follows the "
+                f"reference, {earlier}; write A..B"
+            )
         check_apart(earlier, later, prefix="")
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
 
@@ -235,7 +240,7 @@ def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) 
 def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> TimeRange:
     until = model.mature_until
     if until is None:
-        raise UsageError("after: cannot be left out, no label came yet; write A..B")
+        raise UsageError("after: cannot be left out, no outcome is mature yet; write A..B")
     used = snapshot.windows_of(model)
     names = [one.name for one in used] if window is None else [window]
     return latest_hours(until, max(map(parse_duration, names)))

@@ -130,6 +130,8 @@ class Diagnosis:
         unlabelled_end: the stretch at the end of the predictions that has no labels, where the
             period to judge reaches into it.
         predictions: what predictions alone show now, where the latest mature data are judged.
+        pages: the model pages now, where data are judged that end within a day of the latest
+            mature ones.
     """
 
     model: str
@@ -159,6 +161,7 @@ class Diagnosis:
     news: ChangeNews = NO_NEWS
     unlabelled_end: UnlabelledEnd | None = None
     predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
+    pages: bool = False
 
     @property
     def lacks_labels(self) -> bool:

@@ -49,8 +49,8 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     therefore named. Days of the week do not differ in them, and no verdict rests on a window
     alone that the longer ones do not confirm.
 
-    A label fault that lasts takes precedence, whichever window shows it. A longer window
-    that still holds a past fault is passed over once a shorter one is certain that labels
+    A label fault that lasts takes precedence, whichever window of a day or more shows it. A longer
+    window that still holds a past fault is passed over once a shorter one is certain that labels
     come as in the reference. Label errors that changed, as scores show, are the result of a
     comparison, and decide as other changes do.
 
@@ -62,7 +62,7 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     by_length = sorted(used, key=parse_duration)
     for name in by_length:
         found = verdict_on(model, name)
-        if _is_blind(found):
+        if _is_blind(found) and _is_long(name, by_length):
             return name
         if found.labels_in_order:
             break

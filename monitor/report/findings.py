@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 
 from monitor.config import Labelling
-from monitor.config.quantities import parse_duration
+from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
-from monitor.drift import Attribution
+from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import (
     FEWEST_OUTCOMES,
@@ -52,6 +52,8 @@ from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
 
+_FEWEST = 10
+"""Positives, and flagged cases, below which no cause is named unless a rate certainly changed."""
 _NAN = float("nan")
 _UNKNOWN = Points(_NAN, _NAN, _NAN)
 
@@ -76,6 +78,8 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         false_positive_rate_above=diagnosis.false_positive_rate_above,
         recall_visible=diagnosis.visible_recall,
         flags=_flags(diagnosis.after.counts),
+        few=_few(diagnosis.after.counts, diagnosis.judgement),
+        pages=diagnosis.pages,
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_since(diagnosis.predictions),
@@ -127,6 +131,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         false_positive_rate_above=_false_positive_rate_above(model),
         recall_visible=found.visible_recall,
         flags=_flags(window.counts[model.row]),
+        few=_few(window.counts[model.row], found.judgement),
         pages=model.watched.degradation_detected,
         stretch=stretch,
         obstacle=_obstacle(model, window, found),
@@ -287,3 +292,17 @@ def _flags(counts: ConfusionCounts) -> str:
     if not counts.predicted_positive:
         return FLAGS_NOTHING
     return "" if counts.predicted_negative else FLAGS_EVERYTHING
+
+
+def _few(counts: ConfusionCounts, judgement: Judgement | None) -> str:
+    """Return which outcomes are too few to say what moved, a phrase; "" where they are not.
+
+    A few cases of one hour may all be missed by chance, and errors of so few are no errors. What
+    certainly changed did, however few there are.
+    """
+    if judgement is None or Status.CHANGED in judgement.status.values():
+        return ""
+    positives, flagged = int(counts.actual_positive), int(counts.predicted_positive)
+    if not 0 < min(positives, flagged) < _FEWEST:
+        return ""
+    return f"{count_of(positives, 'positive')} and {count_of(flagged, 'flagged case')} are too few"

@@ -9,6 +9,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED
 from monitor.report.label_quality_words import changed_labels, open_by_labels
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
@@ -26,6 +27,8 @@ _SMALL = 0.1
 
 _RATES = ("recall", "false_positive_rate")
 _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
+PAGES = "the model got worse, and has not certainly recovered."
+"""Why a model pages whose latest data alone are not degraded."""
 
 
 def headline(diagnosis: Diagnosis) -> str:
@@ -38,13 +41,16 @@ def headline(diagnosis: Diagnosis) -> str:
         diagnosis.judged_within,
         because=diagnosis.because,
     )
+    labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
+    if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
+        why = PAGES
     ends = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = certainly_moved(*ends, because=diagnosis.because)
     happened = with_version(
         f"{moved(*sides, certain=certain)}: {why}",
         diagnosis.news.new_version,
         diagnosis.after.opens,
-        moved=rates_changed(diagnosis.verdict, diagnosis.judgement),
+        moved=diagnosis.pages or rates_changed(diagnosis.verdict, diagnosis.judgement),
     )
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"

@@ -15,7 +15,7 @@ from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import verdict_on, window_opens
 from monitor.report.findings import model_because
-from monitor.report.headline import certainly_moved, died, moved, reason
+from monitor.report.headline import PAGES, certainly_moved, died, moved, reason
 from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
@@ -24,8 +24,6 @@ from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
-
-_PAGES = "the model got worse, and has not certainly recovered."
 
 
 def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
@@ -83,7 +81,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     change = moved(then, now, certain=certain)
     labels_changed = found.judgement.label_errors_changed
     if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
-        return f"{change}: {_PAGES}"
+        return f"{change}: {PAGES}"
     rates = {
         name: (math.nan if reference is None else float(rate(reference.counts)), estimate)
         for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))

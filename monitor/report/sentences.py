@@ -137,9 +137,10 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"There are certainly {way} positives."
         return
     share = part / whole
-    much = "about all of it" if _NEARLY_ALL <= share <= 2 - _NEARLY_ALL else "its own part in it"
+    all_of_it = _NEARLY_ALL <= share <= 2 - _NEARLY_ALL
+    much = ", which is about all of it:" if all_of_it else "; their part is"
     yield (
-        f"There are certainly {way} positives, which is {much}: {points_text(part)} of the "
+        f"There are certainly {way} positives{much} {points_text(part)} of the "
         f"{points_text(whole)} points of precision."
     )
 

@@ -69,6 +69,7 @@ class Compared(NamedTuple):
             somebody looks; NaN where nothing is excluded.
         recall_visible: see `WorseAnswer`.
         flags: `nothing any more` or `everything`, where that is so; "" otherwise.
+        few: which outcomes are too few to say what moved, a phrase; "" where they are not.
         pages: the model pages.
         stretch: what `recall` is about, such as "over the last 7d"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
@@ -93,6 +94,7 @@ class Compared(NamedTuple):
     false_positive_rate_above: float
     recall_visible: float
     flags: str = ""
+    few: str = ""
     pages: bool = False
     stretch: str = ""
     mix_of: str = ""
@@ -112,7 +114,7 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     """
     if found.classes is not None:
         return PrecisionAnswer(cause=None, certain=False, text=found.classes.moved)
-    if obstacle := found.obstacle or found.reaches_back or _undefined(found):
+    if obstacle := found.obstacle or found.reaches_back or _undefined(found) or found.few:
         return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {obstacle}")
     return moved_precision(found.change, found.parts)
 
@@ -242,6 +244,8 @@ def _is_likely_better(found: Compared) -> bool:
 
 def _likely_rates(found: Compared) -> list[str]:
     known = {cause: name for cause, name in _RATE_OF.items() if cause in found.parts}
+    if found.few:
+        return []
     return [name for cause, name in known.items() if found.parts[cause].certain]
 
 
@@ -319,10 +323,16 @@ def _between(recall: RecallEvidence) -> str:
     return f"between {short(recall.lower, 2)} and {short(recall.upper, 2)}"
 
 
+_LEAST_EXCLUDED = 0.005
+"""A recall that is excluded below this reads as .00, which is nothing."""
+
+
 def _excluded(found: Compared) -> str:
     if not math.isfinite(found.recall.excluded):
         return "there are no positives to tell by"
     stretch = f" {found.stretch}" if found.stretch else ""
+    if found.recall.excluded < _LEAST_EXCLUDED:
+        return f"the outcomes{stretch} exclude no fall of recall"
     little = "" if _excludes_much(found) else "only "
     what = "a recall" if found.recall.excluded > found.rates["recall"][0] else "a fall of recall"
     return f"{little}{what} below {short(found.recall.excluded, 2)}{stretch} is excluded"

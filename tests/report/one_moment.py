@@ -49,6 +49,13 @@ def one_bad_day():
     return counted([USUAL] * 21 + [(18, 50, 32, 400)])
 
 
+def pages_after_the_fault():
+    """A page that lasts: the last week holds too few outcomes to tell."""
+    return counted(
+        [USUAL] * 28 + [(20, 40, 30, 410)] * 14 + [(0, 0, 0, 12)] * 4 + [(2, 1, 1, 12)] * 4
+    )
+
+
 def an_hour_alone_compared():
     """A week that reaches back into the reference of the first seven days."""
     return counted([USUAL] * 9, windows=("1h", "7d"))
@@ -98,6 +105,7 @@ def events(days, *, labelled, dies=math.inf, hours=1):
 MOMENTS = {
     **{name: partial(shown, cells) for name, cells in THEN.items()},
     "one bad day": one_bad_day,
+    "pages after the fault": pages_after_the_fault,
     "an hour alone compared": an_hour_alone_compared,
     "reference incomplete": reference_incomplete,
     "first hours": first_hours,

@@ -10,7 +10,7 @@ from report.one_moment import MOMENTS, THEN, at
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.diagnosis.comparison import compared_live
-from monitor.diagnosis.wrong_predictions import with_predictions
+from monitor.diagnosis.present_state import with_present_state
 from monitor.drift.verdict import DEGRADED
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
@@ -26,7 +26,7 @@ def compared_now(monitor):
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
     asked = compared_live(snapshot, model, None, None)
-    return with_predictions(compared(model, asked, recall(monitor, asked, LabelRegime())), model)
+    return with_present_state(compared(model, asked, recall(monitor, asked, LabelRegime())), model)
 
 
 def unwrapped(text):
@@ -69,7 +69,7 @@ def test_everything_that_shows_a_model_gives_the_same_answers(moment):
         assert died.removeprefix("The model ").rstrip(". ") in page
 
 
-@pytest.mark.parametrize("moment", [*THEN, "died before its labels"])
+@pytest.mark.parametrize("moment", [*THEN, "died before its labels", "pages after the fault"])
 def test_diagnose_answers_as_the_window_that_it_compares(moment):
     monitor = at(moment)
     (status,) = status_answer(monitor.snapshot(), limit=1).models

@@ -49,12 +49,20 @@ def window_with(verdict, fault=""):
 def test_a_fault_of_the_present_speaks_whatever_a_longer_window_says():
     fault = window_with(ASTRAY, "positives_missing")
     for other in (Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT, Verdict.MODEL_DEGRADED):
-        assert deciding_window(model_with(w1h=fault, w7d=window_with(other)), ["7d", "1h"]) == "1h"
+        assert deciding_window(model_with(w1d=fault, w7d=window_with(other)), ["7d", "1d"]) == "1d"
     few = window_with(Verdict.INSUFFICIENT_EVIDENCE)
     assert deciding_window(model_with(w1h=few, w7d=fault), ["1h", "7d"]) == "7d"
     shift = window_with(Verdict.PREVALENCE_SHIFT)
     assert deciding_window(model_with(w1h=shift, w7d=fault), ["1h", "7d"]) == "7d"
     assert deciding_window(model_with(), ["1h", "7d"]) == "7d"
+
+
+def test_a_label_fault_of_an_hour_does_not_speak_for_the_model():
+    """Labels had stopped, and `diagnose` compared an hour without any: too few outcomes to tell."""
+    fault, steady = window_with(ASTRAY, "labels_missing"), window_with(Verdict.NO_CHANGE)
+    assert deciding_window(model_with(w1h=fault, w1d=fault, w7d=steady), NAMES[:3]) == "1d"
+    assert deciding_window(model_with(w1h=fault, w1d=steady, w7d=steady), NAMES[:3]) == "7d"
+    assert deciding_window(model_with(w1h=fault), ["1h"]) == "1h"
 
 
 def test_no_window_under_a_day_and_none_of_few_outcomes_decides():

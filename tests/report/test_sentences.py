@@ -128,7 +128,7 @@ def test_fewer_positives_are_named_where_skill_is_open():
     assert str(diagnosis.verdict) == "insufficient_evidence"
     text = diagnosis_text(diagnosis)
     assert "certainly fewer positives. Whether skill changed is open." in text.splitlines()[0]
-    assert explanation(diagnosis)[0].startswith("There are certainly fewer positives, which is ")
+    assert explanation(diagnosis)[0].startswith("There are certainly fewer positives; ")
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,15 @@ def test_a_change_that_cannot_be_divided_is_a_change():
         "Precision moved by -64.0 points (-67.4 to -60.6); its causes cannot be divided"
     )
     assert worse.text == "Cannot be known: there are no positives"
+
+
+def test_a_few_cases_name_no_cause():
+    """Of an hour with one flagged case, recall was said to have moved precision, for certain."""
+    moved, worse = answers(BEFORE, (0, 1, 2, 29))
+    assert (moved.cause, moved.certain) == (None, False)
+    assert moved.text == "Not known: 2 positives and 1 flagged case are too few"
+    assert worse.text == "Nothing points to it: the outcomes exclude no fall of recall"
+    more, _ = answers(BEFORE, (8, 5, 2, 85))
+    assert not more.text.startswith("Not known")
+    few_and_certain, _ = answers(BEFORE, (4, 60, 2, 100_000))
+    assert few_and_certain.cause == "prevalence"

@@ -12,7 +12,7 @@ from monitor.diagnosis.class_comparison import ClassComparison, compare_classes,
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.comparison import compared_live
 from monitor.diagnosis.ending_unlabelled import may_end_unlabelled, with_unlabelled_end
-from monitor.diagnosis.wrong_predictions import with_predictions
+from monitor.diagnosis.present_state import with_present_state
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.compare import digest, given_reference, is_mature, recall
@@ -249,7 +249,7 @@ class Queries:
                 found = self._from_engine(partial(with_news, found, now=model.now_ms))
             if may_end_unlabelled(found):
                 found = self._from_engine(partial(with_unlabelled_end, found, model=model))
-            found = with_predictions(found, model)
+            found = with_present_state(found, model)
             if found is explained.diagnosis:
                 return explained
             return explained._replace(diagnosis=found, answer=diagnosis_answer(found))

@@ -1,0 +1,36 @@
+"""What a model shows now, which the labels of a range show only later, or no longer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from monitor.clock import DAY_MS
+from monitor.diagnosis.result import Diagnosis
+from monitor.drift.recall_evidence import Because
+from monitor.snapshot import ModelState
+
+_LATEST = "mature"
+"""Source of a period to judge that nobody named: the latest data with labels."""
+
+
+def with_present_state(found: Diagnosis, model: ModelState) -> Diagnosis:
+    """Return a diagnosis of the latest data that says what is known of the model now.
+
+    A model that died since the last mature label is not steady. One that pages has not certainly
+    recovered, whatever the latest data show alone.
+
+    Args:
+        found: the diagnosis.
+        model: whose it is, now.
+    """
+    closes, mature = found.after.closes, model.mature_until
+    is_recent = closes is not None and mature is not None and closes > mature - DAY_MS
+    if found.after.source != _LATEST and not is_recent:
+        return found
+    if model.watched.degradation_detected:
+        found = replace(found, pages=True)
+    predictions = model.watched.predictions
+    if predictions.kind is None or found.after.source != _LATEST:
+        return found
+    because = Because.TOO_FEW if found.because is Because.STEADY else found.because
+    return replace(found, predictions=predictions, because=because)
