@@ -77,7 +77,7 @@ def _play(args: Namespace, listen: Address) -> None:
         found = of_diagnosis(demo.compared())
         show(f"\n{story(months, what_moved_precision(found).text, is_model_worse(found).text)}")
         if url is not None:
-            show(f"\nThe page of these months: {url}/?{_COMPARED}")
+            show(f"\nThe page of these months: {url}/?{_COMPARED}#why")
         if url is not None and sys.stdout.isatty():
             _serve_on(demo)
 

@@ -245,7 +245,7 @@ def _by_predictions(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if (wrong := degenerate_text(model.watched.predictions)) is not None:
         yield f"The model {wrong}."
     elif model.watched.predictions.known:
-        yield "The rate of flagged cases and the scores are within the model's usual range."
+        yield "The predictions are within the model's usual range."
     yield from _estimates(model)
 
 

@@ -79,6 +79,8 @@ def states(api):
 def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     sent = {
         "worse": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
+        "moved": ["ModelDegraded", "OperatingPointMoved"],
+        "slid": ["OperatingPointMoved", "PrevalenceShift"],
         "dead": ["ModelDegraded", "PredictionsDegenerate"],
         "gone": ["PredictionFeedStalled", "PredictionsDegenerate"],
         "unlabelled": ["LabelFeedStalled", "PredictionsDegenerate"],
@@ -94,6 +96,7 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     }
     muted = {
         ("PrecisionBelowObjective", "worse"),
+        ("OperatingPointMoved", "moved"),
         ("PredictionsDegenerate", "dead"),
         ("PredictionsDegenerate", "gone"),
         *((name, "objective") for name in sent["objective"][1:]),
