@@ -24,13 +24,13 @@ from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.comparison import with_audits, with_label_sources
 from monitor.diagnosis.ending_unlabelled import with_unlabelled_end
 from monitor.diagnosis.predicted_versions import PredictedVersions
-from monitor.diagnosis.present_state import with_present_state
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.findings import with_model_now
 from monitor.report.headline import headline
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _diagnosis(
     )
     found = with_news(found, monitor, compared.now(model), predicted)
     state = compared.state(model)
-    found = with_present_state(with_unlabelled_end(found, monitor, state), state)
+    found = with_model_now(with_unlabelled_end(found, monitor, state), monitor.snapshot(), state)
     number = monitor.models.index(model)
     found = with_audits(found, monitor.label_errors.findings(number))
     return with_label_sources(found, monitor.label_sources.of(number))

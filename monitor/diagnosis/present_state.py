@@ -9,19 +9,30 @@ from monitor.diagnosis.result import Diagnosis
 from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
 
+_QUIET = (Because.STEADY, Because.TOO_FEW)
 _LATEST = "mature"
 """Source of a period to judge that nobody named: the latest data with labels."""
 
 
-def with_present_state(found: Diagnosis, model: ModelState) -> Diagnosis:
+def with_present_state(
+    found: Diagnosis,
+    model: ModelState,
+    *,
+    worse_lately: str = "",
+    because: Because | None = None,
+) -> Diagnosis:
     """Return a diagnosis of the latest data that says what is known of the model now.
 
     A model that died since the last mature label is not steady. One that pages has not certainly
-    recovered, whatever the latest data show alone.
+    recovered, whatever the latest data show alone. Nor is one steady that looks worse over its
+    last day.
 
     Args:
         found: the diagnosis.
         model: whose it is, now.
+        worse_lately: how its rates moved over a window that looks worse and does not decide, a
+            phrase; "" where none does.
+        because: why the model has no verdict then.
     """
     closes, mature = found.after.closes, model.mature_until
     is_recent = closes is not None and mature is not None and closes > mature - DAY_MS
@@ -29,6 +40,8 @@ def with_present_state(found: Diagnosis, model: ModelState) -> Diagnosis:
         return found
     if model.watched.degradation_detected:
         found = replace(found, pages=True)
+    elif worse_lately and found.because in _QUIET:
+        found = replace(found, worse_lately=worse_lately, because=because)
     predictions = model.watched.predictions
     if predictions.kind is None or found.after.source != _LATEST:
         return found

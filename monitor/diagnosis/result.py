@@ -132,6 +132,8 @@ class Diagnosis:
         predictions: what predictions alone show now, where the latest mature data are judged.
         pages: the model pages now, where data are judged that end within a day of the latest
             mature ones.
+        worse_lately: how the rates moved over a live window that looks worse, a phrase; "" where
+            none does, the model pages, or other data are judged.
     """
 
     model: str
@@ -162,6 +164,7 @@ class Diagnosis:
     unlabelled_end: UnlabelledEnd | None = None
     predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
     pages: bool = False
+    worse_lately: str = ""
 
     @property
     def lacks_labels(self) -> bool:

@@ -9,6 +9,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.present_state import with_present_state
 from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import (
@@ -23,6 +24,7 @@ from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import (
+    deciding_window,
     moved_window,
     since_reference,
     verdict_on,
@@ -80,6 +82,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         flags=_flags(diagnosis.after.counts),
         few=_few(diagnosis.after.counts, diagnosis.judgement),
         pages=diagnosis.pages,
+        worse_lately=diagnosis.worse_lately,
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_since(diagnosis.predictions),
@@ -137,14 +140,37 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         obstacle=_obstacle(model, window, found),
         reaches_back=reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
-        worse_lately=_worse_lately(snapshot, model, deciding),
+        worse_lately=worse_lately(snapshot, model, deciding),
         by_predictions=degenerate_since(model.watched.predictions),
         worse_version="" if worse is None else worse_version(worse),
     )
 
 
-def _worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
-    """Return how the rates moved over a stretch that looks worse, though another one decides."""
+def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> Diagnosis:
+    """Return a diagnosis with what is known of its model now, as `with_present_state`.
+
+    Args:
+        found: the diagnosis, of a model of two classes.
+        snapshot: the state.
+        model: the model in it.
+    """
+    deciding = deciding_window(model, [one.name for one in snapshot.windows])
+    return with_present_state(
+        found,
+        model,
+        worse_lately=worse_lately(snapshot, model, deciding),
+        because=model_because(model, verdict_on(model, deciding)),
+    )
+
+
+def worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
+    """Return how the rates moved over a stretch that looks worse, though another one decides.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        deciding: name of its deciding window.
+    """
     name = worse_window(model)
     judgement = verdict_on(model, name).judgement if name else None
     if judgement is None or name == deciding:

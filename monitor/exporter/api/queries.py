@@ -12,7 +12,6 @@ from monitor.diagnosis.class_comparison import ClassComparison, compare_classes,
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.comparison import compared_live
 from monitor.diagnosis.ending_unlabelled import may_end_unlabelled, with_unlabelled_end
-from monitor.diagnosis.present_state import with_present_state
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.compare import digest, given_reference, is_mature, recall
@@ -33,6 +32,7 @@ from monitor.labels.refusals import audits_text
 from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window
 from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.findings import with_model_now
 from monitor.report.rejected_lately import RejectedLately
 from monitor.report.version_news_words import change_beginning
 from monitor.report.versions_now import VersionsReading, versions_reading
@@ -249,7 +249,7 @@ class Queries:
                 found = self._from_engine(partial(with_news, found, now=model.now_ms))
             if may_end_unlabelled(found):
                 found = self._from_engine(partial(with_unlabelled_end, found, model=model))
-            found = with_present_state(found, model)
+            found = with_model_now(found, snapshot, model)
             if found is explained.diagnosis:
                 return explained
             return explained._replace(diagnosis=found, answer=diagnosis_answer(found))
