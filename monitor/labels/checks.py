@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from monitor.counts import Outcome
 from monitor.drift.component_changes import jackknife_variance
@@ -87,8 +88,9 @@ def label_fault(
         after: the same of the window to judge, all of it mature.
         strictness: thresholds.
         given: True where the reference is given as counts, so that its coverage is not known.
-        by_days: True where the blocks are days. Fewer than five of these do not show how labels
-            scatter: rows are taken as independent, and one side must lack by four errors.
+        by_days: True where the blocks are days, which are few: errors between them have Student's
+            t. Fewer than five do not show how labels scatter: rows are taken as independent, and
+            one side must lack by four errors.
 
     Returns:
         The fault; None without one, or with too few blocks or labels to tell.
@@ -103,6 +105,8 @@ def label_fault(
     fewest = 1 if by_days else _FEWEST_BLOCKS
     if len(after) < fewest or not before[:, : len(Outcome)].any():
         return None
+    if by_days and len(after) >= _FEWEST_BLOCKS:
+        strictness = strictness._replace(z=float(stdtrit(len(after) - 1, ndtr(strictness.z))))
     return (
         _fault_of_sides(before)
         or _fault_since(before, after, strictness, given=given)

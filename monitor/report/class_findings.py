@@ -93,7 +93,9 @@ def found_on(
     """
     faults = own_label_faults(own)
     if found.label_fault:
-        return ClassFindings("Not known", "unknown", "Cannot be known: ", distrusted_text(faults))
+        trusted = [one for one in changes if one.actual not in faults and not one.is_recall]
+        happened = "; ".join(filter(None, [distrusted_text(faults), _pairs(trusted)]))
+        return ClassFindings("Not known", "unknown", "Cannot be known: ", happened)
     worse, answer, happened = _worse(found, own, changes, paging)
     beside = f"; {distrusted_text(faults)}" if faults else ""
     return ClassFindings(_accuracy(*matrices), worse, answer, f"{happened}{beside}")

@@ -14,6 +14,7 @@ from monitor.config import Config
 from monitor.diagnosis.class_comparison import ClassComparison, compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.drift import Verdict
+from monitor.drift.class_confusions import Confusion
 from monitor.drift.recall_evidence import Because
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
@@ -82,6 +83,21 @@ def test_they_are_named_beside_a_worse_class() -> None:
     matrix = np.full((3, 3), 10)
     found = found_on(whole, own, (), (matrix, matrix))
     assert found.why == "Yes, 1 of 3 classes degraded (card); labels of cash are missing"
+
+
+def test_a_confusion_of_a_class_whose_labels_come_is_named_beside_them() -> None:
+    own = {"card": OTHERS, "cash": OWN, "loan": OTHERS}
+    whole = verdict_on_whole([*own.values()], 100, held=False, moved=True)
+    matrix = np.full((3, 3), 10)
+    changes = (
+        Confusion("cash", "loan", 0.02, 0.3),
+        Confusion("card", "loan", 0.02, 0.09),
+        Confusion("card", "card", 0.9, 0.8),
+    )
+    found = found_on(whole, own, changes, (matrix, matrix))
+    assert found.why == (
+        "Cannot be known: labels of cash are missing; card → loan confusions rose from 2.0 to 9.0 %"
+    )
 
 
 def events(stream: ClassStream, missing: float) -> Iterator[dict]:
