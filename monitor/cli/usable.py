@@ -60,8 +60,8 @@ def labels_of_no_class(snapshot: Snapshot, faults: RejectedRecords) -> str:
     if share < _CLASS:
         return ""
     return (
-        f"{count_of(number, 'label')} of no class of the model, {share:.1%} of all, are in no "
-        "figure, so that precision and recall are those of the other cases"
+        f"no figure has the {count_of(number, 'label')} of no class of the model, {share:.1%} of "
+        "all, so that precision and recall are those of the other cases"
     ).replace("%", " %")
 
 

@@ -190,7 +190,7 @@ def confusion_changes(before: Int64Array, after: Int64Array) -> ConfusionChanges
     >>> before = np.array([[98, 2], [2, 98]]) * 10
     >>> found = confusion_changes(before, np.array([[910, 2], [90, 98]]))
     >>> [one.text for one in found.named(["card", "loan"])][0]
-    'recall of card fell from 98.0 to 91.0 %'
+    'card → loan confusions rose from 2.0 to 9.0 %'
     >>> found.worse_classes.tolist()
     [True, True]
     """

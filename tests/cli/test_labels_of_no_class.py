@@ -5,7 +5,7 @@ import json
 import pytest
 from cli.commands import ran
 
-SAID = "{} of no class of the model, {} of all, are in no figure, so that precision and recall are"
+SAID = "no figure has the {} of no class of the model, {} of all, so that precision and recall are"
 
 
 @pytest.fixture(params=["labels", "outcomes", "configured"])

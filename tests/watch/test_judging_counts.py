@@ -1,7 +1,5 @@
 """The quick look that spares judging: it must never miss what starts a page."""
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from monitor.clock import DAY_MS
@@ -17,8 +15,8 @@ from monitor.watch.reference import MatureReference
 DRAWN = 800
 
 
-IN_ORDER = SimpleNamespace(fault_behind=lambda *_: None)
-"""Tests of labels that find no fault."""
+def in_order(*_):
+    """No fault of the labels."""
 
 
 def drawn(rng):
@@ -36,7 +34,7 @@ def drawn(rng):
     fp = rng.binomial(n, min(false * rng.choice([0, 0.3, 1, 1, 2, 5]), 1))
     cells = np.array([[[tp, fp, p - tp, n - fp, tp + fp, p + n - tp - fp]]])
     counts = Counts(cells, np.zeros((1, 1, 8), np.int64), DAY_MS)
-    return CountsJudge(reference, LabelRegime(), learned, IN_ORDER), counts
+    return CountsJudge(reference, LabelRegime(), learned, in_order), counts
 
 
 def test_what_would_start_a_page_is_always_judged_and_much_else_is_not():
