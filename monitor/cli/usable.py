@@ -60,9 +60,9 @@ def labels_of_no_class(snapshot: Snapshot, faults: RejectedRecords) -> str:
     if share < _CLASS:
         return ""
     return (
-        f"no figure has the {count_of(number, 'label')} of no class of the model, {share:.1%} of "
-        "all, so that precision and recall are those of the other cases"
-    ).replace("%", " %")
+        f"no figure has the {count_of(number, 'label')} of no class of the model, "
+        f"{100 * share:.1f} % of all, so that precision and recall are those of the other cases"
+    )
 
 
 def mostly_rejected(snapshot: Snapshot) -> bool:

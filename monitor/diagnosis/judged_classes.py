@@ -7,12 +7,9 @@ from functools import partial
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.counts import Outcome
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.day_scatter import DayScatter
 from monitor.events.columns import Int64Array
-from monitor.join.deltas import CELLS, PREDICTED_NEGATIVE, PREDICTED_POSITIVE
-from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
@@ -22,7 +19,8 @@ from monitor.watch.label_checks import fault_behind
 from monitor.watch.level import Stretch
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.reference_cut import cut_reference
-from monitor.windows.class_counts import ClassTable
+from monitor.windows.class_counts import ClassTable, entries_of
+from monitor.windows.class_view import against_others
 from monitor.windows.weights import SUMS
 
 _WHOLE = 0
@@ -82,26 +80,13 @@ def judge_class(
         learned.learn(RecentDays(first + np.arange(len(weights)), cells[1], weights))
     else:
         learned.scatter = scatter
-    fault = partial(fault_behind, reference, by_days=True) if checks_labels else _no_fault
+    checked = partial(fault_behind, reference, by_days=True)
+    fault = checked if checks_labels else lambda *_: None
     judge = CountsJudge(reference, regime, learned, fault, len(rows))
     return judge.verdict(Counts(cells[1], weights, DAY_MS), cuts)
 
 
-def _no_fault(cells: Int64Array, shift: float) -> LabelFault | None:  # noqa: ARG001  # as `fault_behind`
-    return None
-
-
 def _against_others(table: ClassTable, number: int) -> Int64Array:
-    """Return the counts of a class against all others, (days, series, 6); see `ClassView`."""
-    matrix, predictions = table
-    own, cases = matrix[:, number], matrix.sum(axis=1)
-    cells = np.zeros((len(matrix), matrix.shape[-1] + 1, CELLS), dtype=np.int64)
-    cells[:, 1:, Outcome.FP], cells[:, 1:, Outcome.TN] = own, cases - own
-    cells[:, 1:, PREDICTED_POSITIVE], cells[:, 1:, PREDICTED_NEGATIVE] = own, cases - own
-    for right, wrong in ((Outcome.TP, Outcome.FP), (Outcome.FN, Outcome.TN)):
-        cells[:, number + 1, right] = cells[:, number + 1, wrong]
-        cells[:, number + 1, wrong] = 0
-    cells[:, _WHOLE] = cells[:, 1:].sum(axis=1)
-    cells[:, _WHOLE, PREDICTED_POSITIVE] = predictions[:, number]
-    cells[:, _WHOLE, PREDICTED_NEGATIVE] = predictions.sum(axis=1) - predictions[:, number]
-    return cells
+    """Return the counts of a class against all others, (days, series, 6)."""
+    entries, (days, classes) = entries_of(table), table.predictions.shape
+    return against_others(entries, number, classes, entries.at, days)

@@ -67,6 +67,22 @@ class ClassEntries(NamedTuple):
     cases: Int64Array
 
 
+def entries_of(days: ClassTable) -> ClassEntries:
+    """Return the counts of days that occur, numbered from 0.
+
+    Args:
+        days: the counts, (days, …).
+    """
+    at, predicted, actual = np.nonzero(days.matrix)
+    made_at, made = np.nonzero(days.predictions)
+    return ClassEntries(
+        at=np.concatenate([at, made_at]),
+        predicted=np.concatenate([predicted, made]),
+        actual=np.concatenate([actual, np.full(len(made), -1)]),
+        cases=np.concatenate([days.matrix[at, predicted, actual], days.predictions[made_at, made]]),
+    )
+
+
 class _Level:
     """Panes of one width.
 

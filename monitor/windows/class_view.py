@@ -118,27 +118,43 @@ class ClassView:
         return panes, each, -(-(panes.end - panes.start) // each)
 
     def _cells(self, entries: ClassEntries, block: Int64Array, blocks: int) -> Int64Array:
-        """Return counts by blocks, (blocks, series, 6).
+        """Return counts by blocks, (blocks, series, 6)."""
+        return against_others(entries, self._number, self._classes, block, blocks)
 
-        Of unlabelled predictions the actual class is not known: they count in the whole alone.
-        """
-        cells = np.zeros((blocks, self._classes + 1, CELLS), dtype=np.int64)
-        own = entries.predicted == self._number
-        alone = entries.actual < 0
-        made = np.where(own, PREDICTED_POSITIVE, PREDICTED_NEGATIVE)
-        np.add.at(
-            cells,
-            (block[alone], np.zeros(int(alone.sum()), np.int64), made[alone]),
-            entries.cases[alone],
-        )
-        right, wrong = np.where(
-            entries.actual == self._number,
-            [[Outcome.TP], [Outcome.FN]],
-            [[Outcome.FP], [Outcome.TN]],
-        )
-        series, outcome = entries.actual + 1, np.where(own, right, wrong)
-        for column in (outcome, made):
-            index = block[~alone], series[~alone], column[~alone]
-            np.add.at(cells, index, entries.cases[~alone])
-        cells[:, 0, : len(Outcome)] = cells[:, 1:, : len(Outcome)].sum(axis=1)
-        return cells
+
+def against_others(
+    entries: ClassEntries, number: int, classes: int, block: Int64Array, blocks: int
+) -> Int64Array:
+    """Return the counts of one class against all others; series as in the module's text.
+
+    Of unlabelled predictions the actual class is not known: they count in the whole alone.
+
+    Args:
+        entries: counts of the model, (entries,) each.
+        number: of the class.
+        classes: how many the model has.
+        block: number of the block of time that each entry lies in, (entries,).
+        blocks: how many there are.
+
+    Returns:
+        int64 (blocks, 1 + classes, 6), the last axis as in `monitor.join.deltas`.
+    """
+    cells = np.zeros((blocks, classes + 1, CELLS), dtype=np.int64)
+    own, alone = entries.predicted == number, entries.actual < 0
+    made = np.where(own, PREDICTED_POSITIVE, PREDICTED_NEGATIVE)
+    np.add.at(
+        cells,
+        (block[alone], np.zeros(int(alone.sum()), np.int64), made[alone]),
+        entries.cases[alone],
+    )
+    right, wrong = np.where(
+        entries.actual == number,
+        [[Outcome.TP], [Outcome.FN]],
+        [[Outcome.FP], [Outcome.TN]],
+    )
+    series, outcome = entries.actual + 1, np.where(own, right, wrong)
+    for column in (outcome, made):
+        index = block[~alone], series[~alone], column[~alone]
+        np.add.at(cells, index, entries.cases[~alone])
+    cells[:, 0, : len(Outcome)] = cells[:, 1:, : len(Outcome)].sum(axis=1)
+    return cells

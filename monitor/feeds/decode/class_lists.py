@@ -122,7 +122,7 @@ class ClassList:
         ''
         """
         if isinstance(value, bool):
-            return self._as_text(value)
+            return self._as_text(str(value).lower())
         if not isinstance(value, str | int) or not name_of(value):
             return ""
         names = [*self._number, str(value)]
@@ -133,9 +133,8 @@ class ClassList:
             return f"if it is a class, add {scalar(names[-1])} to the model's classes"
         return f"if it is a class, configure classes: {flow(names)}"
 
-    def _as_text(self, value: bool) -> str:  # noqa: FBT001  # a value of any type
-        """Return how to write a bool that stands for a class of its name."""
-        word = str(value).lower()
+    def _as_text(self, word: str) -> str:
+        """Return how to write a bool, given as its word, that stands for a class of that name."""
         named = [word] if self.is_learned else [n for n in self._number if n.lower() == word]
         return f'write the name of a class as text, "{named[0]}"' if self.is_many and named else ""
 
