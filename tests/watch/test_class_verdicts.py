@@ -127,57 +127,54 @@ CONFUSED = BEFORE + np.array([[-3_000, 0, 0, 0], [3_000, 0, 0, 0], [0] * 4, [0] 
 WORSE, BETTER = (BEFORE, CONFUSED), (CONFUSED, BEFORE)
 
 
+def judged_by_confusions(
+    sides: tuple[np.ndarray, np.ndarray], found: WindowVerdict, **changed: object
+) -> WindowVerdict:
+    """The verdict on the second class of four beside confusions; `changed` in its judgement."""
+    assert found.judgement is not None
+    one = replace(found, judgement=replace(found.judgement, **changed))
+    before, after = (np.stack([side] * 14) for side in sides)
+    judged = judged_together([OPEN, one, OPEN, OPEN], before, after).verdicts
+    assert judged[0] is OPEN, "without a judgement nothing is settled"
+    return judged[1]
+
+
 @pytest.mark.parametrize(
-    ("sides", "verdict", "odds_ratio", "by_labels", "shifted", "expected"),
+    ("sides", "verdict", "odds_ratio", "shifted", "expected"),
     [
-        (WORSE, OPEN.verdict, -1.0, False, Status.UNKNOWN, Verdict.MODEL_DEGRADED),
-        (BETTER, OPEN.verdict, 1.0, False, Status.UNKNOWN, Verdict.MODEL_IMPROVED),
-        (
-            WORSE,
-            OPEN.verdict,
-            -1.0,
-            False,
-            Status.CHANGED,
-            Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
-        ),
-        (
-            BETTER,
-            OPEN.verdict,
-            1.0,
-            False,
-            Status.CHANGED,
-            Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED,
-        ),
-        (WORSE, OPEN.verdict, 0.1, False, Status.UNKNOWN, OPEN.verdict),
-        (BETTER, OPEN.verdict, -0.1, False, Status.UNKNOWN, OPEN.verdict),
-        (WORSE, OPEN.verdict, -1.0, True, Status.UNKNOWN, OPEN.verdict),
-        (WORSE, Verdict.NO_CHANGE, -1.0, False, Status.CLEAN, Verdict.NO_CHANGE),
-        (WORSE, Verdict.MODEL_IMPROVED, -1.0, False, Status.CLEAN, Verdict.MODEL_IMPROVED),
-        ((BEFORE, BEFORE), OPEN.verdict, -1.0, False, Status.UNKNOWN, OPEN.verdict),
+        (WORSE, OPEN.verdict, -1.0, Status.UNKNOWN, Verdict.MODEL_DEGRADED),
+        (BETTER, OPEN.verdict, 1.0, Status.UNKNOWN, Verdict.MODEL_IMPROVED),
+        (WORSE, OPEN.verdict, -1.0, Status.CHANGED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED),
+        (BETTER, OPEN.verdict, 1.0, Status.CHANGED, Verdict.PREVALENCE_SHIFT_AND_MODEL_IMPROVED),
+        (WORSE, OPEN.verdict, 0.1, Status.UNKNOWN, OPEN.verdict),
+        (BETTER, OPEN.verdict, -0.1, Status.UNKNOWN, OPEN.verdict),
+        (WORSE, Verdict.NO_CHANGE, -1.0, Status.CLEAN, Verdict.NO_CHANGE),
+        (WORSE, Verdict.MODEL_IMPROVED, -1.0, Status.CLEAN, Verdict.MODEL_IMPROVED),
+        ((BEFORE, BEFORE), OPEN.verdict, -1.0, Status.UNKNOWN, OPEN.verdict),
     ],
 )
-def test_only_an_open_verdict_on_a_class_is_settled_by_its_confusions(  # noqa: PLR0917  # a row of the table each
+def test_only_an_open_verdict_on_a_class_is_settled_by_its_confusions(
     sides: tuple[np.ndarray, np.ndarray],
     verdict: Verdict,
     odds_ratio: float,
-    by_labels: object,
     shifted: Status,
     expected: Verdict,
 ) -> None:
     found = found_at(verdict, shifted)
     assert found.judgement is not None
-    judgement = replace(
-        found.judgement,
-        change={**found.judgement.change, "odds_ratio": odds_ratio},
-        labels_may_explain=bool(by_labels),
-    )
-    before, after = (np.stack([side] * 14) for side in sides)
-    classes = [OPEN, replace(found, judgement=judgement), OPEN, OPEN]
-    judged = judged_together(classes, before, after).verdicts
-    assert judged[1].verdict is expected
-    assert judged[1].judgement is not None
-    assert judged[1].judgement.verdict is expected
-    assert judged[0] is OPEN
+    change = {**found.judgement.change, "odds_ratio": odds_ratio}
+    judged = judged_by_confusions(sides, found, change=change)
+    assert judged.verdict is expected
+    assert judged.judgement is not None
+    assert judged.judgement.verdict is expected
+
+
+def test_a_change_that_wrong_labels_explain_is_not_settled_by_confusions() -> None:
+    found = found_at(OPEN.verdict, Status.UNKNOWN)
+    assert found.judgement is not None
+    change = {**found.judgement.change, "odds_ratio": -1.0}
+    judged = judged_by_confusions(WORSE, found, change=change, labels_may_explain=True)
+    assert judged.verdict is OPEN.verdict
 
 
 def test_the_share_of_one_class_that_changed_is_a_shift_of_the_whole() -> None:
