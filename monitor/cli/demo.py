@@ -5,30 +5,31 @@ from __future__ import annotations
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from monitor.cli.output import show, tell
 from monitor.cli.shutdown import INTERRUPTED, leave
-from monitor.clock import Clock, SystemClock
+from monitor.clock import DAY_MS, Clock, SystemClock
 from monitor.config import Config
 from monitor.config.quantities import Address, parse_address
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
-from monitor.demo.story import RANGES, story
-from monitor.diagnosis import Diagnosis
+from monitor.demo.story import PAGED_DAYS, RANGES, Answers, Paged, lowest, story
 from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.compare import compared, recall
 from monitor.labels.regime import LabelRegime
 from monitor.report.findings import of_diagnosis
-from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.two_answers import Compared, is_model_worse, what_moved_precision
 from monitor.service.query_queue import QueryQueue
-from monitor.snapshot import Snapshot
+from monitor.snapshot import ModelState, Snapshot
 
 _PUBLISH_EVERY_SECONDS = 1.0
 _IDLE_SECONDS = 0.05
@@ -74,8 +75,7 @@ def _play(args: Namespace, listen: Address) -> None:
         for month in demo.months(args.seconds):
             show(demo.row(month))
             months.append(month)
-        found = of_diagnosis(demo.compared())
-        show(f"\n{story(months, what_moved_precision(found).text, is_model_worse(found).text)}")
+        show(f"\n{story(months, demo.answers(months))}")
         if url is not None:
             show(f"\nThe page of these months: {url}/?{_COMPARED}#why")
         if url is not None and sys.stdout.isatty():
@@ -116,19 +116,41 @@ class _Demo:
         """Return the row of a month."""
         return month_rows.row(month, picture=self._picture)
 
-    def compared(self) -> Diagnosis:
-        """Return the diagnosis of the months that the story is about."""
+    def answers(self, months: Sequence[Month]) -> Answers:
+        """Return what the monitor answers about all months."""
         self._publish()
         (model,) = self.snapshot.models
-        asked = compared_live(self.snapshot, model, *RANGES)
-        counts = recall(self._monitor, asked, LabelRegime.of(model))
-        return compared(model, asked, counts)
+        found = self._found(model, *RANGES)
+        at_lowest = self._found(model, None, f"{lowest(months).start:%Y-%m}")
+        watched = model.watched
+        pages = [one.at for one in watched.detections if one.kind == "model_degraded"]
+        return Answers(
+            moved=what_moved_precision(found).text,
+            worse=is_model_worse(found).text,
+            worse_at_lowest=is_model_worse(at_lowest).text,
+            paged=[self._paged(at, at - (watched.judged_age_ms or 0)) for at in pages],
+            pages=watched.degradation_detected,
+        )
 
     def serve_on(self) -> None:
         """Answer queries until Ctrl-C."""
         while True:
             if not self.queries.answer(self._monitor):
                 self._clock.sleep(_IDLE_SECONDS)
+
+    def _found(self, model: ModelState, before: str | None, after: str) -> Compared:
+        """Return what a range of time shows, compared with another or with the reference."""
+        asked = compared_live(self.snapshot, model, before, after)
+        counts = recall(self._monitor, asked, LabelRegime.of(model))
+        return of_diagnosis(compared(model, asked, counts))
+
+    def _paged(self, at: int, mature: int) -> Paged:
+        """Return a page, by its start and the end of its labelled days, epoch milliseconds."""
+        counted = self._monitor.recall(MODEL, mature - PAGED_DAYS * DAY_MS, mature, DAY_MS)
+        totals = counted.series(MODEL)[0]
+        cells = counted.blocks(totals, counted.opens, counted.closes, DAY_MS).sum(axis=0)
+        counts = ConfusionCounts.from_cells(cells[: len(Outcome)])
+        return Paged(datetime.fromtimestamp(at / 1000, UTC), counts)
 
     def _publish(self) -> None:
         self._published = self._clock.monotonic()

@@ -1,12 +1,14 @@
 """Conclusion of the demo, with the figures that were counted.
 
-Its two answers are those of `diagnose` and of the page for the same months.
+Its answers are those of `diagnose` and of the page for the same months.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from textwrap import fill
 
 from monitor import metrics
@@ -17,27 +19,66 @@ BEFORE, AFTER = "July", "September"
 """The months to compare."""
 RANGES = ("2013-07", "2013-09")
 """The same as ranges of `diagnose` and of the page."""
+PAGED_DAYS = 7
+"""Days before a page whose outcomes the story gives."""
 _WIDTH = 79
 
 
-def story(months: Sequence[Month], moved: str, worse: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """A moment at which the monitor started to page.
+
+    Attributes:
+        at: the moment, UTC.
+        counts: outcomes of the last `PAGED_DAYS` days with all their labels.
+    """
+
+    at: datetime
+    counts: ConfusionCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the monitor answers about the months.
+
+    Attributes:
+        moved: to "What moved precision?", between `RANGES`.
+        worse: to "Is the model worse?", between `RANGES`.
+        worse_at_lowest: to the same, of `lowest(months)` compared with the reference.
+        paged: when the monitor started to page, in order of time.
+        pages: True if it still does.
+    """
+
+    moved: str
+    worse: str
+    worse_at_lowest: str
+    paged: Sequence[Paged]
+    pages: bool
+
+
+def lowest(months: Sequence[Month]) -> Month:
+    """Return the month of the lowest balanced precision."""
+    return min(months, key=lambda month: float(metrics.balanced_precision(month.counts)))
+
+
+def story(months: Sequence[Month], answers: Answers) -> str:
     """Return the closing text: what moved between two of the months, and what did not.
 
     Args:
         months: all months of the demo.
-        moved: answer to "What moved precision?" between `RANGES`.
-        worse: answer to "Is the model worse?".
+        answers: of the monitor.
     """
     counts = {f"{month.start:%B}": month.counts for month in months}
     before, after = _MonthRatios(counts[BEFORE]), _MonthRatios(counts[AFTER])
     question, answer = (fill(text, _WIDTH) for text in _texts(before, after))
-    answers = "\n".join(
-        fill(f"{title} {text}.", _WIDTH, subsequent_indent="    ")
-        for title, text in (("What moved precision?", moved), ("Is the model worse?", worse))
+    asked = {"What moved precision?": answers.moved, "Is the model worse?": answers.worse}
+    answered = "\n".join(
+        fill(f"{title} {text}.", _WIDTH, subsequent_indent="    ") for title, text in asked.items()
     )
-    lowest = min(months, key=lambda month: float(metrics.balanced_precision(month.counts)))
-    exception = fill(_exception(lowest), _WIDTH)
-    return f"{question}\n\n{answers}\n\n{answer}\n\n{_identity(before, after)}\n\n{exception}"
+    paged = [fill(_paged(answers), _WIDTH)] if answers.paged else []
+    exception = fill(_exception(lowest(months), answers.worse_at_lowest), _WIDTH)
+    identity = _identity(before, after)
+    return "\n\n".join((question, answered, answer, identity, *paged, exception))
 
 
 class _MonthRatios:
@@ -82,14 +123,28 @@ def _identity(before: _MonthRatios, after: _MonthRatios) -> str:
     return f"    change of logit(precision) {whole:+.2f}\n    = {terms}"
 
 
-def _exception(month: Month) -> str:
+def _paged(answers: Answers) -> str:
+    """Return when the monitor paged, and what the days before looked like."""
+    days = [f"on {one.at.day} {one.at:%B}" for one in answers.paged]
+    ratios = _MonthRatios(answers.paged[-1].counts)
+    once = "once" if len(days) == 1 else f"{len(days)} times"
+    return (
+        f"The monitor paged {once}: {', '.join(days)}. In the {PAGED_DAYS} days before"
+        f"{'' if len(days) == 1 else ' the last'}, the model flagged {_short(ratios.recall)} of "
+        f"the late flights and {_short(ratios.false_positive_rate)} of the punctual ones; "
+        f"balanced precision was {_short(ratios.balanced_precision)}. "
+        + ("The page lasts." if answers.pages else "The page is over: the model recovered.")
+    )
+
+
+def _exception(month: Month, worse: str) -> str:
     """Return what sets the month of the lowest balanced precision apart."""
     ratios = _MonthRatios(month.counts)
     return (
         f"Balanced precision is lowest in {month.start:%B}, {_short(ratios.balanced_precision)}, "
         f"with {_short(ratios.false_positive_rate)} of the punctual flights flagged, though "
-        f"precision is {_short(ratios.precision)}. Prevalence cannot explain that; `diagnose` "
-        "says how certain a worse model is."
+        f"precision is {_short(ratios.precision)}. Is the model worse there than in its first "
+        f"four weeks? {worse}."
     )
 
 

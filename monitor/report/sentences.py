@@ -218,7 +218,7 @@ def _skill(diagnosis: Diagnosis) -> Iterator[str]:
     elif math.isfinite(error):
         yield (
             "Whether the model tells positives from others worse is open: its skill (log LR+) "
-            f"moved by {change:+.2f} ± {error:.2f}, which shows no change and rules none out."
+            f"moved by {change:+.2f} ± {error:.2f}, which is not certainly a change."
         )
 
 

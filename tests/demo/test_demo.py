@@ -25,6 +25,7 @@ from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
+from monitor.demo.story import Answers, Paged, story
 from monitor.engine import Monitor
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,18 @@ def balanced_precision(cells):
     tp, fp, fn, tn = (cells[name] for name in ("tp", "fp", "fn", "tn"))
     tpr, fpr = tp / (tp + fn), fp / (fp + tn)
     return tpr / (tpr + fpr)
+
+
+def shares_flagged(since, until):
+    """Recall and false positive rate of the flights of some days, with three digits."""
+    flagged, seen, made = Counter(), Counter(), {}
+    for event in recorded():
+        if event["type"] == "prediction":
+            made[event["id"]] = event
+        elif since <= f"{datetime.fromtimestamp(made[event['id']]['ts'], UTC)}" < until:
+            seen[event["label"]] += 1
+            flagged[event["label"]] += made[event["id"]]["prediction"]
+    return [f"{flagged[label] / seen[label]:.3f}".removeprefix("0") for label in (1, 0)]
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +184,13 @@ def test_it_says_what_a_person_should_see(shown_months, recount):
     assert lowest == ("2013-12" if months == WHOLE else "2013-08")
     least = f"{balanced_precision(recount[lowest]):.3f}".removeprefix("0")
     assert f"lowest in {datetime.fromisoformat(f'{lowest}-01'):%B}, {least}" in text
+    assert "worse there than in its first four weeks? Nothing points to it: " in text
+    assert ("The monitor paged" in text) is (months == WHOLE)
+    if months == WHOLE:
+        recall, false_positive_rate = shares_flagged("2013-09-24", "2013-10-01")
+        flagged = f"flagged {recall} of the late flights and {false_positive_rate} of the punctual"
+        assert f"paged once: on 1 October. In the 7 days before, the model {flagged}" in text
+        assert "The page is over: the model recovered." in text
     assert max(map(len, shown.out.splitlines())) <= 84
 
 
@@ -185,6 +205,22 @@ def test_its_answer_is_that_of_diagnose(capsys, shown):
     assert f"What moved precision? {found['moved_precision']['text']}." in story
     assert found["worse"]["answer"] == "not_shown"
     assert f"Is the model worse? {found['worse']['text']}." in story
+
+
+def test_a_page_that_lasts_is_named_with_the_days_before_the_last_one():
+    july, august, september = (
+        Month(datetime(2013, number, 1, tzinfo=UTC), ConfusionCounts(tp=4, fp=6, fn=1, tn=9))
+        for number in (7, 8, 9)
+    )
+    days = [
+        Paged(datetime(2013, month, 5, tzinfo=UTC), ConfusionCounts(tp=tp, fp=5, fn=5, tn=15))
+        for month, tp in ((8, 5), (9, 15))
+    ]
+    answers = Answers(moved="no", worse="no", worse_at_lowest="no", paged=days, pages=True)
+    text = " ".join(story([july, august, september], answers).split())
+    assert "paged 2 times: on 5 August, on 5 September. In the 7 days before the last," in text
+    assert "flagged .750 of the late flights and .250 of the punctual ones" in text
+    assert "balanced precision was .750. The page lasts." in text
 
 
 def test_a_wide_terminal_gets_a_picture_that_fits():

@@ -21,7 +21,7 @@ def test_without_positives_no_number_is_made_up(before, where):
     assert "Is the model worse? Cannot be known: there are no positives." in text
     assert f"log r and log LR+ are not known: no positives {where}." in text
     assert f"Compare ranges with positives and negatives: there are no positives {where}." in text
-    for absent in ("Main driver", "times the data", "rules none out", "to r = 0"):
+    for absent in ("Main driver", "times the data", "not certainly a change", "to r = 0"):
         assert absent not in text
     assert "whether these changed: the class ratio, recall, skill (log LR+); a period has" in text
 
