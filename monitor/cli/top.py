@@ -122,12 +122,14 @@ def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
         yield from _classes(classes, model.verdict_window, width)
     if model.behind is not None:
         yield f"  event time {model.now}, {model.behind}"
-    for text in _answers(model) if model.without_labels is None else _unlabelled(model):
+    for text in (*_answers(model), *_unlabelled(model)):
         yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _answers(model: ModelStatus) -> Iterator[str]:
-    if model.headline != f"{model.moved_precision.text}. {model.worse.text}.":
+    """Yield what happened, and the two answers."""
+    repeats = model.without_labels is not None  # what follows says more than the headline
+    if not repeats and model.headline != f"{model.moved_precision.text}. {model.worse.text}.":
         yield one_line(model.headline)  # that of many classes mostly is the two answers below
     if model.change_began is not None:
         yield f"Rates changed: {beginning_text(model.change_began)}."
@@ -215,12 +217,12 @@ def _wide(metric: MetricWords) -> int:
 
 
 def _age(seconds: float | None) -> str:
-    """Return an age in the largest unit with at least two, rounded down, to the minute."""
+    """Return an age in the largest unit with at least two, rounded as on the page."""
     if seconds is None:
         return _UNDEFINED
     for size, unit in ((86_400, "d"), (3_600, "h")):
         if seconds >= 2 * size:
-            return f"{seconds // size:.0f}{unit}"
+            return f"{round(seconds / size)}{unit}"
     return f"{seconds // 60:.0f}m"
 
 

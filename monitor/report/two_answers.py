@@ -320,6 +320,8 @@ def _slid(found: Compared, judgement: Judgement) -> str:
 
 
 def _between(recall: RecallEvidence) -> str:
+    if recall.lower < _LEAST_EXCLUDED:
+        return f"at most {short(recall.upper, 2)}"
     return f"between {short(recall.lower, 2)} and {short(recall.upper, 2)}"
 
 

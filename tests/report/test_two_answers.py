@@ -6,7 +6,7 @@ import pytest
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
-from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because
+from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.verdict import Verdict
 from monitor.report.findings import of_diagnosis
 from monitor.report.moved_precision import Points, moved_precision
@@ -260,3 +260,13 @@ def test_a_few_cases_name_no_cause():
     assert not more.text.startswith("Not known")
     few_and_certain, _ = answers(BEFORE, (4, 60, 2, 100_000))
     assert few_and_certain.cause == "prevalence"
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "words"),
+    [(0.0, 0.79, "at most .79"), (0.31, 0.79, "between .31 and .79")],
+)
+def test_a_recall_that_nothing_bounds_below_is_at_most_so_much(lower, upper, words):
+    first = nothing_found("the reference is not complete yet")
+    found = first._replace(recall=RecallEvidence(lower, upper, math.nan))
+    assert is_model_worse(found).text.endswith(f"; so far recall is {words}")

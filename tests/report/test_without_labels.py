@@ -71,10 +71,13 @@ def test_before_anything_is_overdue_all_predictions_wait():
 
 def test_labels_that_stopped_are_told_from_labels_that_never_came():
     made = predictions(20)
-    (model,) = answered(made + labels(made, 8), maturity="6h").models
+    status = answered(made + labels(made, 8), maturity="6h")
+    (model,) = status.models
     assert model.without_labels.reason == "stopped"
     assert "The last label is from 11.9 days ago" in model.without_labels.text
     assert model.without_labels.known[0].startswith("Of all 400 labelled so far")
+    row = next(line for line in table(status) if line.startswith("m "))
+    assert row.split()[-1] == "12d"  # as in the sentence, not rounded down
 
 
 def test_labels_without_a_time_of_their_own_say_nothing_about_their_delay():
@@ -106,6 +109,8 @@ def test_a_model_with_metrics_or_without_predictions_has_nothing_to_say():
 def test_top_prints_what_is_known_and_a_line_to_send():
     lines = table(answered(predictions(10)))
     text = " ".join(line.strip() for line in lines)
+    assert "What moved precision? Not known: no labels yet. Is the model worse? Cannot be" in text
+    assert text.index("Is the model worse?") < text.index("No label has come")
     assert "No label has come" in text
     assert "Share of flagged cases" in text
     assert 'Send: {"type": "label"' in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import htpy as h
 from msgspec import UNSET
 
+from monitor.config.quantities import count_of
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
@@ -50,9 +51,8 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         main=[
             _degenerate(model),
             verdict_line(words, _headline(model), pages=model.detectors.degradation_detected),
-            two_answers(model.moved_precision, model.worse, _rests_on(model))
-            if model.without_labels is None
-            else without_labels_block(model.without_labels),
+            two_answers(model.moved_precision, model.worse, _rests_on(model)),
+            None if model.without_labels is None else without_labels_block(model.without_labels),
             _mixed_reference(model),
             rejected_note(content.status.rejected_lately),
             *sections.values(),
@@ -81,18 +81,25 @@ def _degenerate(model: ModelStatus) -> h.Node:
 
 
 def _rests_on(model: ModelStatus) -> str:
-    """Return the window that decides, its counts, and whether it is all there is to a fall."""
+    """Return the window that decides, its counts, and whether it is all there is to a fall.
+
+    Returns:
+        "" where no metric is known.
+    """
+    if model.without_labels is not None:
+        return ""
     counts, reference = model.windows[model.verdict_window].outcomes, model.reference
     if model.windows[model.verdict_window].classes is not UNSET:
         text = f"last {model.verdict_window}: {count(counts.total)} labelled cases of all classes"
         return f"{text}{_compared_with(reference)}{_versions_of(reference)}."
     text = (
-        f"last {model.verdict_window}: {count(counts.tp + counts.fn)} positives and "
-        f"{count(counts.tp + counts.fp)} flagged cases of {count(counts.total)}"
+        f"last {model.verdict_window}: {count_of(round(counts.tp + counts.fn), 'positive')} and "
+        f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(counts.total)}"
     )
     if reference is not None:
         before = reference.outcomes
-        text += f", compared with {count(round(before.tp + before.fn))} positives of the reference"
+        positives = count_of(round(before.tp + before.fn), "positive")
+        text += f", compared with {positives} of the reference"
         text += _versions_of(reference)
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"

@@ -85,7 +85,13 @@ def test_a_model_without_labels_shows_its_predictions_instead_of_dashes(three):
     known = status_of(three, "silent")
     for window in known["windows"].values():
         assert f"<strong>{window['predicted_positive_rate']:.3f}</strong>" in now
-    assert "What moved precision?" not in text.split("<section")[0]
+    head = text.split("<section")[0]
+    for question, answer in zip(
+        ("What moved precision?", "Is the model worse?"), known["answers"]["said"], strict=True
+    ):
+        assert question in head
+        assert f"{answer}." in head
+    assert "Rests on" not in head
     assert "flagged cases, share of the predictions" in section(text, "when")
     assert "panel-name" in section(text, "when")
     assert 'class="line precision"' not in section(text, "when")
