@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.clock import DAY_MS
-from monitor.diagnosis.result import Diagnosis
+from monitor.diagnosis.result import Diagnosis, WorseLately
 from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
 
@@ -18,7 +18,7 @@ def with_present_state(
     found: Diagnosis,
     model: ModelState,
     *,
-    worse_lately: str = "",
+    worse_lately: WorseLately | None = None,
     because: Because | None = None,
 ) -> Diagnosis:
     """Return a diagnosis of the latest data that says what is known of the model now.
@@ -30,8 +30,7 @@ def with_present_state(
     Args:
         found: the diagnosis.
         model: whose it is, now.
-        worse_lately: how its rates moved over a window that looks worse and does not decide, a
-            phrase; "" where none does.
+        worse_lately: the stretch of it that looks worse and does not decide; None where none does.
         because: why the model has no verdict then.
     """
     closes, mature = found.after.closes, model.mature_until
@@ -40,7 +39,7 @@ def with_present_state(
         return found
     if model.watched.degradation_detected:
         found = replace(found, pages=True)
-    elif worse_lately and found.because in _QUIET:
+    elif worse_lately is not None and found.because in _QUIET:
         found = replace(found, worse_lately=worse_lately, because=because)
     predictions = model.watched.predictions
     if predictions.kind is None or found.after.source != _LATEST:

@@ -25,6 +25,26 @@ _UNLIKE_COVERAGE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorseLately:
+    """A stretch of a running monitor that looks worse, though another window decides.
+
+    Attributes:
+        window: name of the window; "" for the outcomes since the reference.
+        length_ms: length of the stretch, milliseconds.
+        rates: `recall` and `false_positive_rate`, each in the reference and in the stretch; NaN
+            where undefined.
+        judgement: of the change.
+        deciding: name of the window that decides; "" where that is not compared.
+    """
+
+    window: str
+    length_ms: int
+    rates: Mapping[str, tuple[float, float]]
+    judgement: Judgement
+    deciding: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """One of the two periods.
 
@@ -132,8 +152,8 @@ class Diagnosis:
         predictions: what predictions alone show now, where the latest mature data are judged.
         pages: the model pages now, where data are judged that end within a day of the latest
             mature ones.
-        worse_lately: how the rates moved over a live window that looks worse, a phrase; "" where
-            none does, the model pages, or other data are judged.
+        worse_lately: the stretch of a running monitor that looks worse; None where none does,
+            the model pages, or other data are judged.
     """
 
     model: str
@@ -164,7 +184,7 @@ class Diagnosis:
     unlabelled_end: UnlabelledEnd | None = None
     predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
     pages: bool = False
-    worse_lately: str = ""
+    worse_lately: WorseLately | None = None
 
     @property
     def lacks_labels(self) -> bool:

@@ -18,10 +18,9 @@ from monitor.drift.recall_evidence import (
     RecallEvidence,
     excludes_much,
 )
-from monitor.drift.verdict import IMPROVED, MOVED_RATES
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
-from monitor.metrics.rates import false_positive_rate, recall
+from monitor.metrics.rates import recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import (
     deciding_window,
@@ -30,7 +29,6 @@ from monitor.report.deciding_window import (
     verdict_on,
     worse_window,
 )
-from monitor.report.durations import duration_text
 from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import changed_labels
 from monitor.report.label_words import LABEL_FAULTS
@@ -41,15 +39,14 @@ from monitor.report.missing_evidence import (
 )
 from monitor.report.moved_precision import Points
 from monitor.report.prediction_words import degenerate_since
-from monitor.report.rate_changes import RatePairs
 from monitor.report.two_answers import (
     FLAGS_EVERYTHING,
     FLAGS_NOTHING,
     Compared,
-    how_rates_moved,
 )
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
+from monitor.report.worse_lately import lately_words, live_rates, since_words, worse_lately
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
@@ -82,7 +79,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         flags=_flags(diagnosis.after.counts),
         few=_few(diagnosis.after.counts, diagnosis.judgement),
         pages=diagnosis.pages,
-        worse_lately=diagnosis.worse_lately,
+        worse_lately=lately_words(diagnosis.worse_lately),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_since(diagnosis.predictions),
@@ -129,7 +126,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         because=model_because(model, found),
         change=_UNKNOWN if attribution is None else _whole(attribution),
         parts={} if attribution is None else _parts(attribution),
-        rates=_rates(model, window),
+        rates=live_rates(model, window),
         recall=seen,
         false_positive_rate_above=_false_positive_rate_above(model),
         recall_visible=found.visible_recall,
@@ -140,7 +137,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         obstacle=_obstacle(model, window, found),
         reaches_back=reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
-        worse_lately=worse_lately(snapshot, model, deciding),
+        worse_lately=lately_words(worse_lately(snapshot, model, deciding)),
         by_predictions=degenerate_since(model.watched.predictions),
         worse_version="" if worse is None else worse_version(worse),
     )
@@ -161,43 +158,6 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
         worse_lately=worse_lately(snapshot, model, deciding),
         because=model_because(model, verdict_on(model, deciding)),
     )
-
-
-def worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
-    """Return how the rates moved over a stretch that looks worse, though another one decides.
-
-    Args:
-        snapshot: the state.
-        model: one of its models.
-        deciding: name of its deciding window.
-    """
-    name = worse_window(model)
-    judgement = verdict_on(model, name).judgement if name else None
-    if judgement is None or name == deciding:
-        return _moved_since(model, deciding)
-    window = next(one for one in snapshot.windows if one.name == name)
-    moved = how_rates_moved(_rates(model, window), judgement)
-    return f"over the last {name} {moved}, over the last {deciding} not certainly"
-
-
-def _moved_since(model: ModelState, deciding: str) -> str:
-    """Return how the rates moved since the reference, where that is no better model."""
-    since, reference = since_reference(model), model.watched.reference
-    if since is None or reference is None or since.judgement is None:
-        return ""
-    if since.verdict not in MOVED_RATES - IMPROVED:
-        return ""
-    usual = (float(rate(reference.counts)) for rate in (recall, false_positive_rate))
-    pairs = dict(
-        zip(("recall", "false_positive_rate"), zip(usual, since.rates, strict=True), strict=True)
-    )
-    moved = f"{_since_words(since)} {how_rates_moved(pairs, since.judgement)}"
-    is_compared = verdict_on(model, deciding).judgement is not None
-    return f"{moved}, over the last {deciding} not certainly" if is_compared else moved
-
-
-def _since_words(since: BeyondReference) -> str:
-    return f"in the {duration_text(since.length_ms / 1000)} since the reference"
 
 
 def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
@@ -263,7 +223,8 @@ def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
         return RecallEvidence(_NAN, _NAN, _NAN), ""
     name = max(known, key=lambda one: (known[one].recall.excluded, parse_duration(one)))
     beyond = known[name].beyond
-    return known[name].recall, f"over the last {name}" if beyond is None else _since_words(beyond)
+    over = f"over the last {name}" if beyond is None else since_words(beyond.length_ms)
+    return known[name].recall, over
 
 
 def _false_positive_rate_above(model: ModelState) -> float:
@@ -288,17 +249,6 @@ def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
         return f"labels cannot be trusted ({words})"
     reaches = reaches_back(model, window, found)
     return "" if reaches else missing_evidence(model, window, found) or ""
-
-
-def _rates(model: ModelState, window: Window) -> RatePairs:
-    reference = model.watched.reference
-    return {
-        name: (
-            _NAN if reference is None else float(rate(reference.counts)),
-            float(window.metrics[name].estimate[model.row]),
-        )
-        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
-    }
 
 
 def _whole(found: Attribution) -> Points:

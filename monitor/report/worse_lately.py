@@ -1,0 +1,102 @@
+"""A stretch of a running monitor that looks worse, though another window decides."""
+
+from __future__ import annotations
+
+from monitor.config.quantities import parse_duration
+from monitor.diagnosis.result import WorseLately
+from monitor.drift.verdict import IMPROVED, MOVED_RATES
+from monitor.metrics.rates import false_positive_rate, recall
+from monitor.report.deciding_window import since_reference, verdict_on, worse_window
+from monitor.report.durations import duration_text
+from monitor.report.rate_changes import RatePairs
+from monitor.report.two_answers import how_rates_moved
+from monitor.snapshot import ModelState, Snapshot, Window
+
+_NAN = float("nan")
+
+
+def worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> WorseLately | None:
+    """Return the stretch of a model that looks worse, though another window decides.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        deciding: name of its deciding window.
+
+    Returns:
+        The longest window that is judged degraded, else what lies beyond the reference where
+        its rates changed and that is no better model; None for neither.
+    """
+    name = worse_window(model)
+    judgement = verdict_on(model, name).judgement if name else None
+    if judgement is None or name == deciding:
+        return _since_reference(model, deciding)
+    window = next(one for one in snapshot.windows if one.name == name)
+    return WorseLately(
+        window=name,
+        length_ms=parse_duration(name),
+        rates=live_rates(model, window),
+        judgement=judgement,
+        deciding=deciding,
+    )
+
+
+def _since_reference(model: ModelState, deciding: str) -> WorseLately | None:
+    """Return what lies beyond the reference, where its rates changed and it is no better model."""
+    since, reference = since_reference(model), model.watched.reference
+    if since is None or reference is None or since.judgement is None:
+        return None
+    if since.verdict not in MOVED_RATES - IMPROVED:
+        return None
+    usual = [float(rate(reference.counts)) for rate in (recall, false_positive_rate)]
+    names = ("recall", "false_positive_rate")
+    is_compared = verdict_on(model, deciding).judgement is not None
+    return WorseLately(
+        window="",
+        length_ms=since.length_ms,
+        rates=dict(zip(names, zip(usual, since.rates, strict=True), strict=True)),
+        judgement=since.judgement,
+        deciding=deciding if is_compared else "",
+    )
+
+
+def lately_words(found: WorseLately | None) -> str:
+    """Return how the rates moved over a stretch that looks worse, a phrase; "" for None.
+
+    Args:
+        found: the stretch.
+    """
+    if found is None:
+        return ""
+    over = f"over the last {found.window}" if found.window else since_words(found.length_ms)
+    moved = f"{over} {how_rates_moved(found.rates, found.judgement)}"
+    return f"{moved}, over the last {found.deciding} not certainly" if found.deciding else moved
+
+
+def since_words(length_ms: int) -> str:
+    """Return in words the stretch from the end of the reference on.
+
+    Args:
+        length_ms: its length, milliseconds.
+
+    >>> since_words(3 * DAY_MS)
+    'in the 3 days since the reference'
+    """
+    return f"in the {duration_text(length_ms / 1000)} since the reference"
+
+
+def live_rates(model: ModelState, window: Window) -> RatePairs:
+    """Return recall and the false positive rate, in the reference of a model and in a window.
+
+    Args:
+        model: one of the models of a snapshot.
+        window: of the same snapshot.
+    """
+    reference = model.watched.reference
+    return {
+        name: (
+            _NAN if reference is None else float(rate(reference.counts)),
+            float(window.metrics[name].estimate[model.row]),
+        )
+        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
+    }
