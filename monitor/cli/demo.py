@@ -20,7 +20,7 @@ from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
-from monitor.demo.story import PAGED_DAYS, RANGES, Answers, Paged, lowest, story
+from monitor.demo.story import PAGED_DAYS, RANGES, Paged, StoryAnswers, lowest, story
 from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
@@ -116,7 +116,7 @@ class _Demo:
         """Return the row of a month."""
         return month_rows.row(month, picture=self._picture)
 
-    def answers(self, months: Sequence[Month]) -> Answers:
+    def answers(self, months: Sequence[Month]) -> StoryAnswers:
         """Return what the monitor answers about all months."""
         self._publish()
         (model,) = self.snapshot.models
@@ -124,7 +124,7 @@ class _Demo:
         at_lowest = self._found(model, None, f"{lowest(months).start:%Y-%m}")
         watched = model.watched
         pages = [one.at for one in watched.detections if one.kind == "model_degraded"]
-        return Answers(
+        return StoryAnswers(
             moved=what_moved_precision(found).text,
             worse=is_model_worse(found).text,
             worse_at_lowest=is_model_worse(at_lowest).text,

@@ -38,7 +38,7 @@ class Paged:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class StoryAnswers:
     """What the monitor answers about the months.
 
     Attributes:
@@ -61,7 +61,7 @@ def lowest(months: Sequence[Month]) -> Month:
     return min(months, key=lambda month: float(metrics.balanced_precision(month.counts)))
 
 
-def story(months: Sequence[Month], answers: Answers) -> str:
+def story(months: Sequence[Month], answers: StoryAnswers) -> str:
     """Return the closing text: what moved between two of the months, and what did not.
 
     Args:
@@ -123,7 +123,7 @@ def _identity(before: _MonthRatios, after: _MonthRatios) -> str:
     return f"    change of logit(precision) {whole:+.2f}\n    = {terms}"
 
 
-def _paged(answers: Answers) -> str:
+def _paged(answers: StoryAnswers) -> str:
     """Return when the monitor paged, and what the days before looked like."""
     days = [f"on {one.at.day} {one.at:%B}" for one in answers.paged]
     ratios = _MonthRatios(answers.paged[-1].counts)

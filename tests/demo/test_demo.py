@@ -25,7 +25,7 @@ from monitor.demo import month_rows
 from monitor.demo.flights import MODEL, flights, flights_config
 from monitor.demo.months import Month, Months
 from monitor.demo.playback import playback
-from monitor.demo.story import Answers, Paged, story
+from monitor.demo.story import Paged, StoryAnswers, story
 from monitor.engine import Monitor
 
 ROOT = Path(__file__).parents[2]
@@ -216,7 +216,7 @@ def test_a_page_that_lasts_is_named_with_the_days_before_the_last_one():
         Paged(datetime(2013, month, 5, tzinfo=UTC), ConfusionCounts(tp=tp, fp=5, fn=5, tn=15))
         for month, tp in ((8, 5), (9, 15))
     ]
-    answers = Answers(moved="no", worse="no", worse_at_lowest="no", paged=days, pages=True)
+    answers = StoryAnswers(moved="no", worse="no", worse_at_lowest="no", paged=days, pages=True)
     text = " ".join(story([july, august, september], answers).split())
     assert "paged 2 times: on 5 August, on 5 September. In the 7 days before the last," in text
     assert "flagged .750 of the late flights and .250 of the punctual ones" in text
