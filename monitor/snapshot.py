@@ -156,6 +156,7 @@ class ModelState:
         delay_counts: int64 (2, bins), labels in force by their delay, for actual negatives
             and actual positives, in the bins of `Snapshot.delay_edges`.
         delay_sum: float (2,), sum of these delays, seconds.
+        delay_within: seconds within which half, and 99 of 100, of these labels came.
         segments: segment keys that the model is split by.
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
@@ -202,6 +203,7 @@ class ModelState:
     versions: tuple[tuple[str, int], ...] = ()
     version_last_ms: Mapping[str, int] = field(default_factory=dict)
     label_timeout_ms: int | None = None
+    delay_within: tuple[float, ...] = (float("nan"), float("nan"))
     shared_ids: SharedIds | None = None
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS

@@ -20,9 +20,9 @@ from monitor.events.intake import EVENT_OF_COLUMNS, SHADOW_EVENT
 from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
 from monitor.join.shadow_store import Book
-from monitor.labels.delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.evidence import Evidence
 from monitor.labels.maturity import Ages, Times
+from monitor.labels.published_delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.refusals import REASONS, refused, refused_by
 from monitor.snapshot import (
     CounterTotals,
@@ -262,7 +262,7 @@ class SnapshotReader:
         row = self._catalogue.totals_row(name)
         versions = self._received.versions(name)
         no = {**refused(lifetime.fault_of(row)), **refused_by(setting)}
-        delay_counts, delay_sum = self._delays.published(number)
+        delays = self._delays.published(number)
         predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
@@ -283,8 +283,9 @@ class SnapshotReader:
             transitions=books.transitions[number].copy(),
             maturity_ms=maturity,
             label_timeout_ms=setting.label_timeout,
-            delay_counts=delay_counts,
-            delay_sum=delay_sum,
+            delay_counts=delays.counts,
+            delay_sum=delays.sums,
+            delay_within=delays.within,
             segments=tuple(setting.segments),
             labelling=str(setting.labelling),
             label_errors=self._stages.label_errors.of(number).errors,

@@ -15,14 +15,12 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import State
 from monitor.join import Deltas
 from monitor.labels.cohorts import Coverage, DelayCurve, delay_curve
-from monitor.labels.delay_bins import EDGES_SECONDS, OCTAVES
+from monitor.labels.delay_bins import EDGES_SECONDS
 from monitor.labels.delay_tables import DelayCounter, DelayTables
 from monitor.labels.latest import LatestLabels
 from monitor.labels.pace import Pace, pace
+from monitor.labels.published_delays import ACTUAL_POSITIVE, PublishedDelays, published_delays
 from monitor.windows.panes import PaneRing
-
-PUBLISHED_EDGES_SECONDS: FloatArray = np.append(4.0 ** np.arange(OCTAVES // 2), np.inf)
-"""Every eighth edge, for the exported histogram."""
 
 _DAYS_BEYOND_TIMEOUT = 60
 _HOURS_BEYOND_TIMEOUT = 7 * 24
@@ -32,7 +30,6 @@ _HOURLY_BELOW_MS = 4 * DAY_MS
 _FEWEST_LABELS = 50
 _AGES_SEEN = 2
 
-_ACTUAL_POSITIVE = np.array([outcome in (Outcome.TP, Outcome.FN) for outcome in Outcome])
 _BINS = len(EDGES_SECONDS)
 NEGATIVE, POSITIVE, BOTH = range(3)
 """Kinds of the curves by class: of actual negatives, of actual positives, of all."""
@@ -74,7 +71,7 @@ class LabelDelays:
         self._changes = np.zeros(0, dtype=np.int64)
         self._known: dict[int, _DelayCurves] = {}
         self._paces: dict[int, tuple[tuple[int, Hashable], tuple[Pace, Pace]]] = {}
-        self._published: dict[int, tuple[int, Int64Array, FloatArray]] = {}
+        self._published: dict[int, tuple[int, PublishedDelays]] = {}
         self._seen: dict[int, tuple[tuple[int, int], bytes]] = {}
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
@@ -86,7 +83,7 @@ class LabelDelays:
         self._ensure()
         tables = DelayTables(
             edges=EDGES_SECONDS,
-            actual_positive=_ACTUAL_POSITIVE,
+            actual_positive=ACTUAL_POSITIVE,
             counts=self._counts,
             total_ms=self._total_ms,
             changes=self._changes,
@@ -185,7 +182,7 @@ class LabelDelays:
         single = curve.over(ages, weights)
         whole = delay_curve(_by_class(counts), limits, EDGES_SECONDS).over(ages, weights)
         few = curve.labels < _FEWEST_LABELS
-        of_class = np.where(_ACTUAL_POSITIVE, POSITIVE, NEGATIVE)
+        of_class = np.where(ACTUAL_POSITIVE, POSITIVE, NEGATIVE)
         return Coverage(
             np.where(few, whole.share[of_class], single.share),
             np.where(few, whole.variance[of_class], single.variance),
@@ -258,27 +255,18 @@ class LabelDelays:
         now = -1 if watermark is None else watermark
         return (now - (cohort + 1) * self._cohorts.width) / 1000
 
-    def published(self, model: int) -> tuple[Int64Array, FloatArray]:
-        """Return counts by class (negative, positive) and published bin, and sums in seconds.
+    def published(self, model: int) -> PublishedDelays:
+        """Return the delays of a model's labels, the same object until one changes.
 
-        Returns the same arrays until a delay changes; do not write to them.
+        Args:
+            model: its number.
         """
         self._ensure()
         changes, known = int(self._changes[model]), self._published.get(model)
         if known is None or known[0] != changes:
-            known = self._published[model] = (changes, *self._in_published_bins(model))
-        return known[1], known[2]
-
-    def _in_published_bins(self, model: int) -> tuple[Int64Array, FloatArray]:
-        bins = np.searchsorted(PUBLISHED_EDGES_SECONDS, EDGES_SECONDS)
-        by_class = [
-            np.bincount(bins, weights=self._counts[model, of].sum(axis=0))
-            for of in (~_ACTUAL_POSITIVE, _ACTUAL_POSITIVE)
-        ]
-        counts = np.stack(by_class).astype(np.int64)
-        total = self._total_ms[model]
-        sums = np.array([total[~_ACTUAL_POSITIVE].sum(), total[_ACTUAL_POSITIVE].sum()]) / 1000
-        return counts, sums
+            known = changes, published_delays(self._counts[model], self._total_ms[model])
+            self._published[model] = known
+        return known[1]
 
     def _table(
         self, model: int, watermark: int | None
@@ -337,6 +325,6 @@ class LabelDelays:
 
 def _by_class(counts: Int64Array) -> Int64Array:
     """Labels of (cohorts, `Outcome`, bins) by `NEGATIVE`, `POSITIVE` and `BOTH`."""
-    negative = counts[:, ~_ACTUAL_POSITIVE].sum(axis=1)
-    positive = counts[:, _ACTUAL_POSITIVE].sum(axis=1)
+    negative = counts[:, ~ACTUAL_POSITIVE].sum(axis=1)
+    positive = counts[:, ACTUAL_POSITIVE].sum(axis=1)
     return np.stack([negative, positive, negative + positive], axis=1)

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from typing import Literal
 
-import numpy as np
 from msgspec import Struct
 
 from monitor.clock import DAY_MS
@@ -21,7 +20,6 @@ from monitor.report.rate_changes import short
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 
-_MOST = 0.99
 _ID = "ID-OF-ITS-PREDICTION"
 _MAPPING = "{type: file, path: labels.csv, fields: {id: COLUMN, ts: COLUMN, label: COLUMN}}"
 _NOTHING = "there is no reference with labels to estimate from"
@@ -100,24 +98,19 @@ def usual_rate(model: ModelState) -> UsualRate | None:
     return None if rate is None else UsualRate(rate=rate, source="all")
 
 
-def label_delay(snapshot: Snapshot, model: ModelState) -> LabelDelay | None:
+def label_delay(model: ModelState) -> LabelDelay | None:
     """Return how long the labels of a model take; None where that is not known.
 
     It is not where no label came, or none later than its prediction, as of outcomes whose records
     do not say when the label came.
 
     Args:
-        snapshot: the state.
-        model: one of its models.
+        model: of a snapshot.
     """
-    counts = model.delay_counts.sum(axis=0)
-    labels = int(counts.sum())
+    labels = int(model.delay_counts.sum())
     if not labels or not model.delay_sum.any():
         return None
-    half, most = (
-        defined(float(snapshot.delay_edges[np.searchsorted(np.cumsum(counts), share * labels)]))
-        for share in (0.5, _MOST)
-    )
+    half, most = map(defined, model.delay_within)
     return LabelDelay(
         labels=labels,
         mean_seconds=float(model.delay_sum.sum()) / labels,
@@ -223,7 +216,7 @@ def _so_far(lifetime: Window, model: ModelState) -> Iterator[str]:
 def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if not model.classes:
         yield from _by_predictions(snapshot, model)
-    delay = label_delay(snapshot, model)
+    delay = label_delay(model)
     if delay is not None and delay.most_within_seconds is not None:
         most = duration_text(delay.most_within_seconds)
         yield f"99 of 100 labels that came took less than {most}."

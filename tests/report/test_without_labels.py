@@ -101,6 +101,8 @@ def test_a_model_with_metrics_or_without_predictions_has_nothing_to_say():
     assert model.without_labels is None
     assert model.label_delay.labels == 450
     assert model.label_delay.mean_seconds == pytest.approx(7200, rel=0.01)
+    for seconds in (model.label_delay.half_within_seconds, model.label_delay.most_within_seconds):
+        assert 7200 <= seconds <= 1.19 * 7200  # a quarter of an octave at most
     config = Config(models={"m": {}})
     (empty,) = status_answer(Monitor(config).snapshot(), limit=1).models
     assert empty.without_labels is None

@@ -180,7 +180,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         labels_missing_in=missing_label_shares(watched.missing_labels),
         predictions_degenerate=prediction_check(watched.predictions),
         usual_predicted_positive_rate=usual_rate(model),
-        label_delay=label_delay(snapshot, model),
+        label_delay=label_delay(model),
         without_labels=without_labels(snapshot, model),
         trend=trend_answer(watched.trend),
         windows={w.name: _window(snapshot, model, w) for w in snapshot.windows_of(model)},
