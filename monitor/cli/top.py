@@ -23,6 +23,7 @@ from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.metric_words import MetricValues
 from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, cut, padded
+from monitor.report.verdict_words import KINDS
 from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
@@ -104,7 +105,7 @@ def table(
 
 
 def _head(status: StatusAnswer, width: int) -> Iterator[str]:
-    tally = ", ".join(f"{n} {kind}" for kind, n in status.tally.items())
+    tally = ", ".join(f"{n} {KINDS[kind].title.lower()}" for kind, n in status.tally.items())
     summary = f"event time {status.now or _UNDEFINED}   last {status.verdict_window}"
     yield from wrap(f"{summary}   {tally or 'no models yet'}", width)
     yield ""
@@ -128,9 +129,10 @@ def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
 
 def _answers(model: ModelStatus) -> Iterator[str]:
     """Yield what happened, and the two answers."""
-    repeats = model.without_labels is not None  # what follows says more than the headline
-    if not repeats and model.headline != f"{model.moved_precision.text}. {model.worse.text}.":
-        yield one_line(model.headline)  # that of many classes mostly is the two answers below
+    happened = model.headline.removeprefix(f"{model.moved_precision.text}. ").removesuffix(".")
+    repeats = model.worse.text.lower().endswith(happened.lower())  # mostly so of many classes
+    if not repeats and model.without_labels is None:
+        yield one_line(model.headline)
     if model.change_began is not None:
         yield f"Rates changed: {beginning_text(model.change_began)}."
     yield f"What moved precision? {model.moved_precision.text}."

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from monitor.drift import Verdict
 from monitor.drift.class_confusions import ConfusionBegan
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.metrics.class_report import WHOLE, ClassReport, Limits
 from monitor.report.answer_parts import (
@@ -235,18 +236,39 @@ def _beginning(began: ConfusionBegan | None) -> ConfusionBeginning | None:
 
 
 def ranked_classes(classes: ClassesAnswer) -> list[str]:
-    """Return the names of classes, those that page and the most urgent verdicts first.
+    """Return the names of classes, those that page first, then those that need a look.
+
+    Those follow with the most urgent verdicts first, and of one verdict those that moved.
 
     Args:
         classes: of a window; without a comparison they stay in their order.
     """
     urgency = {verdict: place for place, verdict in enumerate(VERDICTS)}
+    looked_at = classes_to_look_at(classes)
 
-    def place(name: str) -> tuple[bool, int]:
+    def place(name: str) -> tuple[bool, bool, int, bool]:
         change = classes.by_class[name].change
-        return (False, 0) if change is UNSET else (not change.paging, urgency[change.verdict])
+        if change is UNSET:
+            return False, False, 0, False
+        is_quiet = change.verdict_because is not Because.MOVED
+        return not change.paging, name not in looked_at, urgency[change.verdict], is_quiet
 
     return sorted(classes.names, key=place)
+
+
+def classes_to_look_at(classes: ClassesAnswer) -> set[str]:
+    """Return the classes that page, are worse, or whose cases are certainly confused otherwise.
+
+    Args:
+        classes: of a window.
+    """
+    pairs = () if classes.confusions is UNSET else classes.confusions
+    worse = {
+        name
+        for name, one in classes.by_class.items()
+        if one.change is not UNSET and (one.change.paging or one.change.verdict in DEGRADED)
+    }
+    return worse | {one.actual for one in pairs}
 
 
 def _change(classes: ClassesWatched, window: str, number: int) -> ClassChange:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 import numpy as np
+from scipy.special import ndtri
 
 from monitor.config.quantities import format_time
 from monitor.diagnosis.class_comparison import ClassComparison
@@ -22,6 +23,8 @@ from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, padded
 
 _SHOWN = 10
+_CHANCE = 0.025
+"""Of each end of the intervals."""
 _UNDEFINED = "—"
 
 
@@ -100,9 +103,14 @@ def _labelled(found: ClassComparison, name: str) -> str:
 
 
 def _most_moved(found: ClassComparison) -> str:
-    """Return the class whose precision certainly moved most, with its parts; "" without any."""
+    """Return the class whose precision certainly moved most, with its parts; "" without any.
+
+    Certain is what holds for all classes together (Bonferroni 1936).
+    """
     of = found.attribution
-    points, certain = of.change.points, of.change.lower_points * of.change.upper_points > 0
+    points = of.change.points
+    half = (of.change.upper_points - of.change.lower_points) / 2
+    certain = np.abs(points) > half * ndtri(1 - _CHANCE / len(points)) / ndtri(1 - _CHANCE)
     if not certain.any():
         return ""
     number = int(np.argmax(np.where(certain, np.abs(points), -1.0)))

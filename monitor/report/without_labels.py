@@ -87,7 +87,13 @@ def predicted_positive_rate(window: Window, row: int) -> float | None:
 
 
 def usual_rate(model: ModelState) -> UsualRate | None:
-    """Return the share of predicted positives of the reference, else of all predictions ever."""
+    """Return the share of predicted positives of the reference, else of all predictions ever.
+
+    Returns:
+        None without predictions, and of a model of many classes, which flags nothing.
+    """
+    if model.classes:
+        return None
     reference = model.watched.reference
     if reference is not None:
         counts = reference.counts

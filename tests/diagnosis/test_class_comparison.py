@@ -132,6 +132,22 @@ def test_shifted_class_ratios_alone_are_no_worse_model(
     assert f"{answer} classes {mix}, " in said
 
 
+@pytest.mark.parametrize(("error", "named"), [(0.025, False), (0.02, True)])
+def test_of_ten_classes_one_that_alone_would_be_certain_may_have_moved_by_chance(
+    compared: Callable[[str], ClassComparison], error: float, named: bool
+) -> None:
+    """Of thirty unchanged classes, one was said to have fallen most."""
+    found = compared("shifted")
+    points = np.zeros(10)
+    points[5] = -0.03  # 2.35 and 2.94 standard errors; 2.81 is certain of one of ten
+    change = found.attribution.change._replace(
+        points=points, lower_points=points - error, upper_points=points + error
+    )
+    moved = replace(found, attribution=found.attribution._replace(change=change))
+    text = " ".join(class_comparison_text(moved).split())
+    assert (" That of 5 fell most, by 3.0 " in text) is named
+
+
 def test_a_real_confusion_names_the_pair(compared: Callable[[str], ClassComparison]) -> None:
     found = compared("confused")
     assert np.argwhere(found.changes.rose).tolist() == [[9, 4]]

@@ -225,7 +225,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         metrics=metric_intervals(window, row),
         status=label_status(window, row),
         predictions=int(window.predicted_positive[row] + window.predicted_negative[row]),
-        predicted_positive_rate=predicted_positive_rate(window, row),
+        predicted_positive_rate=None if model.classes else predicted_positive_rate(window, row),
         label_coverage=LabelCoverage(
             predicted_positive=defined(positive[row]), predicted_negative=defined(negative[row])
         ),

@@ -151,7 +151,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         labels_missing_in: where labels are missing, the worst first.
         predictions_degenerate: predictions, without labels, against all that is known of them.
         usual_predicted_positive_rate: to compare that of each window with; null where nothing
-            was predicted.
+            was predicted, and of a model of many classes.
         label_delay: how long its labels take; null where none is later than its prediction.
         without_labels: what is known while no metric is; null where one is, where labels are at
             fault and still come, and where nothing was predicted.

@@ -14,9 +14,14 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, points, ratio
-from monitor.exporter.page.heat_map import HeatMap, heat_map
+from monitor.exporter.page.heat_map import HeatMap, difference_range, heat_map
 from monitor.metrics.ratio import ratio as quotient
-from monitor.report.class_answer import ClassesAnswer, OneClass, ranked_classes
+from monitor.report.class_answer import (
+    ClassesAnswer,
+    OneClass,
+    classes_to_look_at,
+    ranked_classes,
+)
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS
 
@@ -64,7 +69,7 @@ def _maps(classes: ClassesAnswer, window: str) -> h.Node:
     after = _rates(np.array(classes.matrix, dtype=np.int64))
     now = HeatMap(f"Last {window}", "after", after)
     if classes.reference_matrix is UNSET:
-        return [h.div(".heats")[heat_map(classes.names, now)], _legend(compared=False)]
+        return [h.div(".heats")[heat_map(classes.names, now)], _legend(None)]
     before = _rates(np.array(classes.reference_matrix, dtype=np.int64))
     place = {name: number for number, name in enumerate(classes.names)}
     certain = np.zeros(after.shape, dtype=np.bool_)
@@ -77,7 +82,7 @@ def _maps(classes: ClassesAnswer, window: str) -> h.Node:
     )
     return [
         h.div(".heats")[(heat_map(classes.names, one) for one in maps)],
-        _legend(compared=True),
+        _legend(after - before),
     ]
 
 
@@ -87,20 +92,21 @@ def _rates(matrix: Int64Array) -> FloatArray:
     return quotient(matrix, np.broadcast_to(cases, matrix.shape)).T
 
 
-def _legend(*, compared: bool) -> h.Element:
+def _legend(difference: FloatArray | None) -> h.Element:
     return h.p(".muted")[
         "Rows are actual classes and add up to 100 %, columns are predicted classes. ",
-        "In the difference, one colour is for the worse: less is right, or more is confused; the "
-        "other for the better. Outlined: certainly changed."
-        if compared
-        else None,
+        None
+        if difference is None
+        else "In the difference, orange is for the worse: less is right, or more is confused; "
+        "green is for the better. Outlined cells certainly changed, others are pale. The deepest "
+        f"colour is {100 * difference_range(difference):.1f} points.",
     ]
 
 
 def _tables(classes: ClassesAnswer) -> h.Node:
     """Return the classes that need a look, eight at least, and the others behind a summary."""
     ranked = ranked_classes(classes)
-    shown = max(_NAMED, sum(map(_is_worse, classes.by_class.values())))
+    shown = max(_NAMED, len(classes_to_look_at(classes)))
     more = len(ranked) - shown
     if more < _FEW:
         shown, more = len(ranked), 0
@@ -116,10 +122,6 @@ def _tables(classes: ClassesAnswer) -> h.Node:
         if more
         else None,
     ]
-
-
-def _is_worse(one: OneClass) -> bool:
-    return one.change is not UNSET and (one.change.paging or one.change.verdict in DEGRADED)
 
 
 def _table(classes: ClassesAnswer, names: Sequence[str], caption: str) -> h.Element:

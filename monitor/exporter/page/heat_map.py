@@ -22,7 +22,8 @@ _LONGEST = 14
 _HEAD = 16.0
 _INVERTED = 0.62
 _LEAST_SHOWN = 0.005
-_LEAST_RANGE = 0.02
+_LEAST_RANGE = 0.05
+_PALE = 0.35
 
 
 class HeatMap(NamedTuple):
@@ -141,14 +142,26 @@ def _depth(shown: HeatMap, place: tuple[int, int]) -> tuple[float, str]:
     """Return how deep the colour of a cell is, in [0, 1], and which.
 
     The root makes confusions of some per cent visible beside what is right. Differences have
-    none, so that those by chance stay faint.
+    none, and where cells are marked the others are pale: they may be chance.
     """
     value = float(shown.values[place])
     if shown.tone:
         return float(np.sqrt(value)), shown.tone
-    most = max(float(np.nanmax(np.abs(shown.values))), _LEAST_RANGE)
+    depth = abs(value) / difference_range(shown.values)
+    if shown.marked is not None and not shown.marked[place]:
+        depth *= _PALE
     worse = (value < 0) == (place[0] == place[1])
-    return abs(value) / most, "worse" if worse else "better"
+    return depth, "worse" if worse else "better"
+
+
+def difference_range(values: FloatArray) -> float:
+    """Return the difference that has the deepest colour.
+
+    Args:
+        values: differences of shares, NaN where there is no case.
+    """
+    known = np.abs(values[np.isfinite(values)])
+    return max(float(known.max(initial=0.0)), _LEAST_RANGE)
 
 
 _TEN_PER_CENT = 0.0995

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from class_streams import DAY, ClassStream
 from exporter.page.pages import plain
-from msgspec import structs
+from msgspec import UnsetType, structs
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 from sklearn.metrics import (
@@ -22,6 +22,7 @@ from sklearn.metrics import (
 )
 
 from monitor.cli.top import table
+from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import series_context
@@ -35,6 +36,7 @@ from monitor.exporter.page.now import now_section
 from monitor.exporter.page.when import when_section
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.prometheus.exposition import Exposition
+from monitor.report.class_answer import ConfusionChange, ranked_classes
 
 STREAM = ClassStream(days=20)
 
@@ -204,3 +206,39 @@ def test_a_class_that_pages_is_not_called_steady() -> None:
         windows = model.windows | {model.verdict_window: structs.replace(window, classes=classes)}
         section = plain(str(class_section(structs.replace(model, windows=windows))))
         assert f" {first} {shown} " in section
+
+
+def test_of_thirty_classes_those_that_need_a_look_come_first() -> None:
+    """The class that a confusion named stood behind the summary, with no verdict of its own."""
+    monitor = ClassStream(classes=30, a_day=60, days=8).applied()
+    (model,) = status_answer(monitor.snapshot(), limit=1).models
+    classes = model.windows[model.verdict_window].classes
+    assert not isinstance(classes, UnsetType)
+    quiet = {"paging": False, "verdict": Verdict.INSUFFICIENT_EVIDENCE}
+    because = dict.fromkeys(classes.names, Because.STEADY) | {"class-20": Because.MOVED}
+    by_class = {
+        name: structs.replace(
+            one, change=structs.replace(one.change, verdict_because=because[name], **quiet)
+        )
+        for name, one in classes.by_class.items()
+    }
+    named = ConfusionChange(
+        actual="class-29",
+        predicted="class-0",
+        before=0.02,
+        after=0.09,
+        change_began=None,
+        text="class-29 → class-0 confusions rose from 2.0 to 9.0 %",
+    )
+    found = structs.replace(classes, by_class=by_class, confusions=(named,))
+    assert ranked_classes(found)[:3] == ["class-29", "class-20", "class-0"]
+    window = structs.replace(model.windows[model.verdict_window], classes=found)
+    windows = {**model.windows, model.verdict_window: window}
+    first = str(class_section(structs.replace(model, windows=windows))).partition("<details")[0]
+    assert '<th scope="row">class-29<' in first
+
+
+def test_nothing_of_a_model_of_many_classes_is_flagged() -> None:
+    (model,) = status_answer(ClassStream(classes=3, days=20).applied().snapshot(), limit=1).models
+    assert model.usual_predicted_positive_rate is None
+    assert {one.predicted_positive_rate for one in model.windows.values()} == {None}

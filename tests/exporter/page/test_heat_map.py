@@ -43,6 +43,9 @@ def test_a_difference_has_one_colour_for_the_worse_and_one_for_the_better() -> N
     tones = re.findall(r'class="heat-cell ([a-z ]+)"', text)
     assert tones[:2] == ["worse", "worse certain"]
     assert tones[3:5] == ["better", "better"]
+    depths = [float(depth) for depth in re.findall(r'fill-opacity="([0-9.]+)"', text)][:5]
+    assert depths[0] < depths[1] == 1.0  # as large a difference, which is not certain, is pale
+    assert depths[3] == pytest.approx(depths[0] / 2, abs=0.001)
     assert titles(text)[:2] == ["card as card: \N{MINUS SIGN}20 %", "card as loan: +20 %"]
 
 
