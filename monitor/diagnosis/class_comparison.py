@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
@@ -16,10 +17,12 @@ from monitor.drift.class_confusions import ConfusionChanges
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
+from monitor.labels.unknown_classes import are_too_many, untrusted_classes
 from monitor.metrics.class_report import ClassReport, class_report
 from monitor.snapshot import ModelState
 from monitor.verdicts import WindowVerdict
 from monitor.watch.class_verdicts import (
+    JudgedTogether,
     judged_together,
     occupied,
     own_label_faults,
@@ -66,7 +69,21 @@ class ClassComparison:
         return own_label_faults(self.verdicts)
 
 
-def counted_days(monitor: Monitor, model: str, asked: ClassRanges) -> tuple[ClassTable, ClassTable]:
+class CountedClasses(NamedTuple):
+    """The labels of a stretch of time.
+
+    Attributes:
+        table: of known classes, by day.
+        unknown: of classes that the model does not have.
+    """
+
+    table: ClassTable
+    unknown: int
+
+
+def counted_days(
+    monitor: Monitor, model: str, asked: ClassRanges
+) -> tuple[CountedClasses, CountedClasses]:
     """Read the counts of two stretches of time by day; only for the thread that feeds the monitor.
 
     Args:
@@ -76,14 +93,17 @@ def counted_days(monitor: Monitor, model: str, asked: ClassRanges) -> tuple[Clas
     """
     number = monitor.models.index(model)
     before, after = (
-        monitor.classes.days(number, stretch.opens // DAY_MS, stretch.closes // DAY_MS)
+        CountedClasses(
+            monitor.classes.days(number, stretch.opens // DAY_MS, stretch.closes // DAY_MS),
+            monitor.unknown_classes.count(number, stretch.opens, stretch.closes),
+        )
         for stretch in (asked.before, asked.after)
     )
     return before, after
 
 
 def compare_classes(
-    model: ModelState, asked: ClassRanges, counted: tuple[ClassTable, ClassTable]
+    model: ModelState, asked: ClassRanges, counted: tuple[CountedClasses, CountedClasses]
 ) -> ClassComparison:
     """Compare the classes of a model in two stretches of time.
 
@@ -96,7 +116,8 @@ def compare_classes(
         UsageError: one of them has no outcome.
     """
     names, ranges = model.classes["all"].names, (asked.before, asked.after)
-    for option, stretch, table in zip(asked.options, ranges, counted, strict=True):
+    tables = counted[0].table, counted[1].table
+    for option, stretch, table in zip(asked.options, ranges, tables, strict=True):
         if not table.matrix.any():
             raise UsageError(f"{option}: no outcome of {model.name!r} lies in {stretch}")
     is_mature = model.mature_until is not None and asked.after.closes <= model.mature_until
@@ -104,16 +125,14 @@ def compare_classes(
     watched = model.watched.classes
     scatters = {} if watched is None else {n: w.day_scatter for n, w in watched.by_class.items()}
     against_rest = [
-        judge_class(
-            number, ranges, counted, scatter=scatters.get(name), checks_labels=checks_labels
-        )
+        judge_class(number, ranges, tables, scatter=scatters.get(name), checks_labels=checks_labels)
         for number, name in enumerate(names)
     ]
-    days = [occupied(table.matrix) for table in counted]
+    days = [occupied(table.matrix) for table in tables]
     judged = judged_together(against_rest, *days)
     before, after = (
         class_report(names, table.matrix.sum(axis=0), table.predictions.sum(axis=0))
-        for table in counted
+        for table in tables
     )
     attribution = attribute_classes(*days)
     return ClassComparison(
@@ -123,12 +142,20 @@ def compare_classes(
         attribution=attribution,
         changes=judged.changes,
         verdicts=dict(zip(names, judged.verdicts, strict=True)),
-        verdict=verdict_on_whole(
-            judged.verdicts,
-            int(after.matrix.sum()),
-            held=judged.held,
-            moved=bool(judged.changes.cells),
-        ),
+        verdict=_verdict(judged, counted),
         mature_until=model.mature_until,
         lone_days=lone_days(names, attribution, *days),
     )
+
+
+def _verdict(
+    judged: JudgedTogether, counted: tuple[CountedClasses, CountedClasses]
+) -> WindowVerdict:
+    """Return the verdict on all classes together."""
+    outcomes = [int(side.table.matrix.sum()) for side in counted]
+    found = verdict_on_whole(
+        judged.verdicts, outcomes[1], held=judged.held, moved=bool(judged.changes.cells)
+    )
+    known = zip(counted, outcomes, strict=True)
+    spoilt = any(are_too_many(side.unknown, labelled) for side, labelled in known)
+    return untrusted_classes(found) if spoilt else found

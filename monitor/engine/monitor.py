@@ -13,6 +13,7 @@ from typing import Any
 
 from monitor.clock import HOUR_MS
 from monitor.config import Config
+from monitor.engine.forgotten_sums import sums_of
 from monitor.engine.pieces import pieces
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
@@ -33,8 +34,6 @@ from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.recalled import Recalled
 
-__all__ = ["Monitor"]
-
 _BUFFERED = 2_000
 
 
@@ -52,9 +51,9 @@ class Monitor:
     Attributes:
         config: models, windows, segments and limits.
         versions: compares versions of a model.
-        classes: counts by class of models of many classes, without buffered events.
-        label_errors: audited labels, and how often labels are wrong, likewise.
-        label_sources: how sources label the same cases, likewise.
+        classes, label_errors, label_sources, unknown_classes: counts by class of models of many,
+            audits, labels by source, and labels of classes that their models do not have; all
+            without buffered events.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -222,8 +221,9 @@ class Monitor:
         self._stages = stages = Stages(self.config, self._catalogue, (state or {}).get("windows"))
         stages.judges = self.judges
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
-        self.news, self.label_sources = stages.watch.news, stages.label_sources
-        self.classes, self.label_errors = stages.windows.classes, stages.label_errors
+        self.news, self.classes = stages.watch.news, stages.windows.classes
+        self.label_errors, self.label_sources = stages.label_errors, stages.label_sources
+        self.unknown_classes = stages.unknown_classes
         counted = stages.versions, stages.pairs, stages.received
         self.versions = LiveVersions(self._catalogue, *counted, books=stages.join.books)
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
@@ -237,7 +237,7 @@ class Monitor:
 
     def _forget(self, models: Int64Array) -> None:
         """Forget models by their numbers; their sums stay."""
-        forgotten = self._stages.forgotten.plus(self._stages.sums_of(models))
+        forgotten = self._stages.forgotten.plus(sums_of(models, self._catalogue, self._stages))
         names = [self.models[number] for number in models.tolist()]
         self._begin({**self._state(), "forgotten": forgotten._asdict()}, names)
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config import Config
-from monitor.counts import Outcome
 from monitor.events.batches import in_sequence
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
@@ -21,12 +20,12 @@ from monitor.events.renumbering import Numbers, State
 from monitor.events.silences import Silences
 from monitor.events.version_places import VersionPlaces
 from monitor.join import Deltas, Join, Over
-from monitor.join.shadow_store import Book
 from monitor.labels.delays import LabelDelays
 from monitor.labels.forwarding import Forwarding
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.maturity import Maturities
 from monitor.labels.sources_found import SourcesFound
+from monitor.labels.unknown_classes import UnknownClasses
 from monitor.watch import Watch
 from monitor.windows import Windows
 from monitor.windows.pair_counts import PairCounts
@@ -65,6 +64,7 @@ class Stages:
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
         places: gives series of versions that have ended to others.
+        unknown_classes: labels of classes that their models do not have.
         pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
         forgotten: sums over the models that were forgotten.
@@ -80,6 +80,7 @@ class Stages:
         self.label_errors = LearnedErrors(
             catalogue, self.join.audits, self.windows, lambda: self.times.settled
         )
+        self.unknown_classes = UnknownClasses(catalogue, self.windows)
         self.label_sources = SourcesFound(self.join.label_sources, catalogue)
         self.maturities = Maturities(catalogue, self.windows, self.delays, self.label_errors)
         self.scores = Scores(catalogue)
@@ -90,7 +91,13 @@ class Stages:
         self.places = VersionPlaces(config, catalogue, self.received.versions)
         self.pairs = PairCounts(catalogue)
         counted = self.windows, self.scores, self.delays
-        self.watch = Watch(catalogue, *counted, self.received.versions, errors=self.label_errors)
+        self.watch = Watch(
+            catalogue,
+            *counted,
+            self.received.versions,
+            errors=self.label_errors,
+            unknown_classes=self.unknown_classes,
+        )
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over = Over.nothing()
@@ -190,28 +197,6 @@ class Stages:
         over = self._silences.over(self._forget_after)
         return over[~self.forwarding.holds(over)] if len(over) else over
 
-    def sums_of(self, models: Int64Array) -> Forgotten:
-        """Return the sums over some models, to which nothing is added any more.
-
-        Args:
-            models: their numbers.
-        """
-        books, names = self.join.books, self._catalogue.models
-        rows = np.array([self._catalogue.totals_row(names[n]) for n in models.tolist()], np.int64)
-        cells = self.windows.as_negatives(self.windows.lifetime[rows], rows).sum(axis=0)
-        duplicates = int(books.duplicates[models].sum())
-        received = int(books.predictions[models].sum()) + duplicates
-        shadows = self.join.shadows.store.books(len(names))[models, Book.RECEIVED].sum()
-        outcomes = cells[: len(Outcome)].tolist()
-        return Forgotten(
-            len(models),
-            received,
-            duplicates,
-            int(shadows),
-            int(books.applied[models].sum()),
-            *outcomes,
-        )
-
     def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch where the order of its records matters.
 
@@ -259,6 +244,7 @@ class Stages:
         self.delays.advance(settled)
         self.versions.advance(settled)
         self.pairs.advance(settled)
+        self.unknown_classes.advance(settled)
         for joined in self._joined(batch):
             deltas = classes.apply(joined) if (classes := self.windows.classes).in_use else joined
             self.delays.apply(deltas)
@@ -267,6 +253,8 @@ class Stages:
                 scored.apply(deltas)
             self._count(deltas)
         self.pairs.apply(self.join.shadows.changes())
+        for misnamed in self.join.misnamed():
+            self.unknown_classes.add(*misnamed)
         met = self.join.met()
         for labels in met:
             self.times.hear(*labels)
@@ -306,6 +294,7 @@ class Stages:
             "ranges": [counted.state() for counted in self.ranges],
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **({"pair_counts": pairs} if (pairs := self.pairs.state()) else {}),
+            **({"unknown_classes": few} if (few := self.unknown_classes.state()) else {}),
             **self.received.state(),
             "forgotten": self.forgotten._asdict(),
             **({"silences": self._silences.state()} if self._forget_after is not None else {}),
@@ -337,6 +326,7 @@ class Stages:
             self.ranges.append(counted)
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
+        self.unknown_classes.restore(state.get("unknown_classes"), left.models)
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
         self.forgotten = Forgotten(**state.get("forgotten", {}))

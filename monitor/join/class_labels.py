@@ -24,6 +24,18 @@ _MOST_KNOWN = 4096
 """Most lists of names in the cache: one that grows is another list."""
 
 
+class Misnamed(NamedTuple):
+    """Labels with a class that the model of their prediction does not have.
+
+    Attributes:
+        model: number of the model of each.
+        time: event time of the prediction of each, epoch milliseconds.
+    """
+
+    model: Int64Array
+    time: Int64Array
+
+
 class _Known(NamedTuple):
     """Values of labels that a model knows, in rising order, and what each turns into."""
 

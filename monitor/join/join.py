@@ -21,6 +21,7 @@ from monitor.events.columns import (
 from monitor.events.renumbering import Numbers, State
 from monitor.join import packing as words
 from monitor.join import unlabelled
+from monitor.join.class_labels import Misnamed
 from monitor.join.compiled_rules import MetLabels
 from monitor.join.count_sources import CountSources
 from monitor.join.deltas import CELLS, DeltaRoom, Deltas
@@ -205,6 +206,10 @@ class Join:
     def met(self) -> list[MetLabels]:
         """Return the labels without a prediction of their own that met one since the last call."""
         return self._labels.met()
+
+    def misnamed(self) -> list[Misnamed]:
+        """Return the labels with a class that their model does not have, since the last call."""
+        return self._labels.misnamed()
 
     def advance(self, over: Over) -> None:
         """Forget held labels and deliveries of counts that are past the horizon.

@@ -19,7 +19,7 @@ from monitor.events.columns import (
     rows_where,
 )
 from monitor.join import packing as words
-from monitor.join.class_labels import LabelClasses
+from monitor.join.class_labels import LabelClasses, Misnamed
 from monitor.join.compiled_rules import MetLabels, compiled_rules
 from monitor.join.deltas import DeltaRoom, Deltas
 from monitor.join.forgetting import Over
@@ -46,6 +46,7 @@ class LabelRules:
         self._classes = LabelClasses(memory.catalogue)
         self._compiled = compiled_rules(memory)
         self._met: list[MetLabels] = []
+        self._misnamed: list[Misnamed] = []
 
     def meet(
         self,
@@ -114,7 +115,7 @@ class LabelRules:
         alone = rows_where(labels.alone)
         self._note_met(MetLabels(model[alone], labels.time[alone], labels.key[alone]))
         if self._classes.in_use:
-            labels, named = self._named(model, labels)
+            labels, named = self._named(when, model, labels)
             slots, when, model = slots[named], when[named], model[named]
         late = labels.time - words.times_of(when) > self._terms.label_timeout[model]
         if late.any():
@@ -191,7 +192,7 @@ class LabelRules:
         when, what = words_of(met)
         model = self._catalogue.model_of_group[met.group]
         if self._classes.in_use:
-            labels, named = self._named(model, labels)
+            labels, named = self._named(when, model, labels)
             when, what, model = when[named], what[named], model[named]
         np.add.at(self._books.dropped, model, -1)
         given = self._label_words(model, labels)
@@ -268,11 +269,18 @@ class LabelRules:
         add_at(self._books.labels, model[changed], words.label_values_of(after), 1)
         return self._memory.move(when, own, when, after)
 
-    def _named(self, model: Int64Array, labels: Labels) -> tuple[Labels, Rows]:
+    def misnamed(self) -> list[Misnamed]:
+        """Return the labels whose model has no such class, since the last call."""
+        misnamed, self._misnamed = self._misnamed, []
+        return misnamed
+
+    def _named(self, when: KeyArray, model: Int64Array, labels: Labels) -> tuple[Labels, Rows]:
         """Return labels as their models have them; without those whose model has no such class."""
         value, fit = self._classes.resolved(model, labels.value)
-        self._books.misnamed += len(fit) - int(fit.sum())
         rows = rows_where(fit)
+        if not isinstance(rows, slice):
+            self._books.misnamed += len(fit) - len(rows)
+            self._misnamed.append(Misnamed(model[~fit], words.times_of(when[~fit])))
         return replace(labels, value=value).take(rows), rows
 
     def _label_words(self, model: Int64Array, labels: Labels) -> KeyArray:

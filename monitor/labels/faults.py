@@ -46,6 +46,8 @@ class LabelFault(StrEnum):
     """Labels are wrong more, or less, often than before, as scores show."""
     AUDITS_TOO_FEW = "audits_too_few"
     """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
+    CLASSES_UNKNOWN = "classes_unknown"
+    """Labels name classes that the model does not have, 1 % of them or more."""
     LABELS_FOLLOW_PREDICTIONS = "labels_follow_predictions"
     """Audits show other rates of wrong labels for flagged cases, so that none corrects both."""
 

@@ -94,7 +94,8 @@ def found_on(
     faults = own_label_faults(own)
     if found.label_fault:
         trusted = [one for one in changes if one.actual not in faults and not one.is_recall]
-        happened = "; ".join(filter(None, [distrusted_text(faults), _pairs(trusted)]))
+        distrusted = distrusted_text(faults, found.label_fault)
+        happened = "; ".join(filter(None, [distrusted, _pairs(trusted)]))
         return ClassFindings("Not known", "unknown", "Cannot be known: ", happened)
     worse, answer, happened = _worse(found, own, changes, paging)
     beside = f"; {distrusted_text(faults)}" if faults else ""

@@ -79,17 +79,22 @@ WINDOW_STATUSES: Mapping[str, str] = {
 """State of the labels behind a window's metrics, by `Window.status`."""
 
 
-def distrusted_text(faults: Mapping[str, LabelFault]) -> str:
+def distrusted_text(faults: Mapping[str, LabelFault], whole: str = "") -> str:
     """Return which classes have labels that cannot be trusted, and why.
 
     Args:
         faults: of the classes at fault, by their names; empty where no class is.
+        whole: the fault of the labels of all classes together; "" without one.
 
     >>> distrusted_text({"cash": LabelFault.POSITIVES_MISSING})
     'labels of cash are missing'
+    >>> distrusted_text({}, LabelFault.CLASSES_UNKNOWN)
+    '1 % or more of the labels name a class that the model does not have'
     >>> distrusted_text({"cash": LabelFault.DELAYS_CHANGED})
     'labels of cash cannot be trusted (delays changed)'
     """
+    if whole == LabelFault.CLASSES_UNKNOWN:
+        return "1 % or more of the labels name a class that the model does not have"
     if not faults:
         return "labels cannot be trusted"
     named = first_names([*faults], _NAMED)

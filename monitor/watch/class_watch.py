@@ -126,6 +126,7 @@ class ClassWatch:
         windows = {
             name: self._together.window(model, known, name, at, by_class)
             for name in next(iter(by_class.values())).verdicts
+            if all(name in one.verdicts for one in by_class.values())  # else a reference is new
         }
         for number, (name, one) in enumerate(by_class.items()):
             verdicts = {window: seen.judged.verdicts[number] for window, seen in windows.items()}

@@ -190,7 +190,7 @@ class ClassWatchBuilder:
 
     def _views(self, model: int, whole: MatureReference) -> tuple[Cuts, list[ClassView]]:
         size = len(self._catalogue.settings[model].classes)
-        longer = self._windows.longer if uses_longer(whole.outcomes) else ()
+        longer = self._windows.longer_for(few=uses_longer(whole.outcomes))
         cuts = Cuts(_WHOLE, (np.arange(1, size + 1),))
         return cuts, [ClassView(self._windows, model, c, size, longer) for c in range(size)]
 

@@ -93,8 +93,8 @@ class Judge:
         self._reports = reports
         self._scores = scores
         self._judged_windows: dict[str, _Judged] = {}
-        longer = windows.longer if uses_longer(reference.outcomes) else ()
-        self.names = (*windows.names, *longer)
+        few = uses_longer(reference.outcomes)
+        self.names = (*windows.names, *windows.longer_for(few=few))
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
         self._judge = CountsJudge(reference, regime, self.learned, self._labels.fault_behind, alike)
 

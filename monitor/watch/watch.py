@@ -33,6 +33,7 @@ from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.pace import Pace
 from monitor.labels.refusals import detectors_off
 from monitor.labels.regime import LabelRegime
+from monitor.labels.unknown_classes import UnknownClasses, untrusted_classes
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
 from monitor.watch.class_watch import ClassWatch
@@ -61,6 +62,7 @@ class Watch:
         delays: delays of labels.
         versions_of: returns the versions of a model.
         errors: how often labels are wrong.
+        unknown_classes: labels of classes that their models do not have.
     """
 
     def __init__(
@@ -72,9 +74,10 @@ class Watch:
         versions_of: VersionsOf,
         *,
         errors: LearnedErrors,
+        unknown_classes: UnknownClasses,
     ) -> None:
         self._catalogue = catalogue
-        self._errors = errors
+        self._errors, self._unknown_classes = errors, unknown_classes
         self._windows = windows
         self._references = ReferenceFinder(catalogue, windows, scores, errors)
         self._models: dict[int, ModelWatch] = {}
@@ -168,6 +171,22 @@ class Watch:
             age: its maturity, milliseconds; None where it is not known yet.
             paces: at which negatives and positives have got their labels lately.
         """
+        found = self._judged(model, now, age, paces)
+        if age is None:
+            return found
+        until, spoil = now - age, self._unknown_classes.spoil
+        verdicts = {
+            name: untrusted_classes(one)
+            if spoil(model, until - self._windows.length(name), until)
+            else one
+            for name, one in found.verdicts.items()
+        }
+        return replace(found, verdicts=verdicts)
+
+    def _judged(
+        self, model: int, now: int, age: int | None, paces: tuple[Pace, Pace] | None
+    ) -> Watched:
+        """Return the same by the labels of the classes that the model has."""
         watching = self._models.get(model)
         predictions = self._predictions.of(model)
         if off := detectors_off(self._catalogue.settings[model]):

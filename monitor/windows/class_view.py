@@ -37,12 +37,16 @@ class ClassView:
         self._model = model
         self._number = number
         self._classes = classes
-        self.longer = longer
+        self._longer = longer
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the windows of every model."""
         return self._windows.names
+
+    def longer_for(self, *, few: bool) -> tuple[str, ...]:  # noqa: ARG002  # the model decides
+        """Return the names of the longer windows that the model uses, the same for its classes."""
+        return self._longer
 
     @property
     def longest(self) -> int:

@@ -37,9 +37,8 @@ class OutcomeReader(PaneReader, Protocol):
         """Names of the windows of every model."""
         ...
 
-    @property
-    def longer(self) -> tuple[str, ...]:
-        """Names of the windows of models of few outcomes."""
+    def longer_for(self, *, few: bool) -> tuple[str, ...]:
+        """Return the names of the longer windows of a model; `few`: it has few outcomes."""
         ...
 
     @property

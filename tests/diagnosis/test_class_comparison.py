@@ -134,7 +134,7 @@ def test_shifted_class_ratios_alone_are_no_worse_model(
 
 @pytest.mark.parametrize(("error", "named"), [(0.025, False), (0.02, True)])
 def test_of_ten_classes_one_that_alone_would_be_certain_may_have_moved_by_chance(
-    compared: Callable[[str], ClassComparison], error: float, named: bool
+    compared: Callable[[str], ClassComparison], error: float, *, named: bool
 ) -> None:
     """Of thirty unchanged classes, one was said to have fallen most."""
     found = compared("shifted")

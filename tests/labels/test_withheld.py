@@ -134,9 +134,14 @@ def test_what_faulty_labels_do_not_allow_is_withheld_everywhere(kind, fault):
 def test_every_fault_has_its_row():
     """Changed label errors withhold the verdict alone: metrics are shown by labels as they came.
 
-    Labels that follow predictions are shown by audits: see `test_audited_labels`.
+    Labels that follow predictions are shown by audits: see `test_audited_labels`; classes that
+    nobody configured are those of many: see `test_unknown_classes`.
     """
-    others = {LabelFault.LABEL_ERRORS_CHANGED, LabelFault.LABELS_FOLLOW_PREDICTIONS}
+    others = {
+        LabelFault.LABEL_ERRORS_CHANGED,
+        LabelFault.LABELS_FOLLOW_PREDICTIONS,
+        LabelFault.CLASSES_UNKNOWN,
+    }
     assert set(FAULTS.values()) == set(LabelFault) - others
 
 

@@ -159,7 +159,7 @@ def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing
     assert (words.title, words.tone) == ("Version worse", "open")
     answer = status_answer(monitor.snapshot(), limit=1)
     assert (answer.tally, sum(answer.because.values())) == ({"version_worse": 1}, 1)
-    assert "   1 version_worse" in table(answer)[0]
+    assert "   1 version worse" in table(answer)[0]
     for kind, found in (("version_worse", 1), (status.verdict_because, 0)):
         assert status_answer(monitor.snapshot(), Selection(kind=kind), limit=1).total == found
     kept = status_of(fed(canary, config(f"{FIRST}, on_version: keep")))

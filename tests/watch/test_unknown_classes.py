@@ -1,0 +1,117 @@
+"""Labels that name a class their model does not have: from 1 % on the others stand for nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from exporter.page.pages import fed
+from same import through_disk
+
+from monitor.config import Config
+from monitor.diagnosis.class_comparison import compare_classes, counted_days
+from monitor.diagnosis.class_ranges import ClassRanges
+from monitor.drift import Verdict
+from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.api.status_answer import ModelStatus
+from monitor.labels.faults import LabelFault
+from monitor.report.class_comparison_text import class_comparison_text
+
+DAY = 86_400
+DAYS, NEW = 24, 14
+A_DAY = 200
+NAMES = ["card", "loan", "other"]
+CONFIG = Config(
+    models={
+        "mail": {"classes": NAMES, "label_timeout": "3d", "maturity": "1h"},
+        "chat": {"classes": ["crypto", "none", "much"]},
+    },
+    windows=["1d", "7d"],
+)
+UNTRUSTED = (Verdict.LABELS_NOT_TRUSTWORTHY, LabelFault.CLASSES_UNKNOWN)
+
+
+def records(share: float, *, confused: bool = False) -> list[dict[str, Any]]:
+    """Predictions that are right in nine of ten cases, and labels ten minutes later.
+
+    From day `NEW` on a share of the labels name a class of another model. If `confused`, half of
+    the cards are taken for loans from then on.
+    """
+    rng, found = np.random.default_rng(5), []
+    for number in range(DAYS * A_DAY):
+        time, since = number * DAY // A_DAY, number >= NEW * A_DAY
+        actual = str(rng.choice(NAMES))
+        predicted = actual if rng.random() < 0.9 else str(rng.choice(NAMES))
+        if confused and since and predicted == actual == "card" and rng.random() < 0.5:
+            predicted = "loan"
+        label = "crypto" if since and rng.random() < share else actual
+        one = {"id": str(number), "ts": time}
+        found.append({"type": "prediction", **one, "prediction": predicted, "model": "mail"})
+        found.append({"type": "label", **one, "ts": time + 600, "label": label})
+    return sorted(found, key=lambda event: event["ts"])
+
+
+@cache
+def seen(share: float, *, confused: bool = False) -> tuple[Monitor, ModelStatus]:
+    monitor = fed(Monitor(CONFIG), records(share, confused=confused))
+    models = status_answer(monitor.snapshot(), limit=2).models
+    return monitor, next(model for model in models if model.name == "mail")
+
+
+def verdicts(model: ModelStatus) -> set[tuple[Any, Any]]:
+    return {(one.verdict, one.label_fault) for one in model.windows.values()}
+
+
+@pytest.mark.parametrize(("share", "spoilt"), [(0.0, False), (0.004, False), (0.05, True)])
+def test_from_one_per_cent_on_there_is_no_verdict_on_the_other_labels(
+    share: float, *, spoilt: bool
+) -> None:
+    _, model = seen(share)
+    assert (verdicts(model) == {UNTRUSTED}) is spoilt
+    assert (model.worse.answer == "unknown") is spoilt
+    assert ("name a class that the model does not have" in model.worse.text) is spoilt
+    assert (model.windows["7d"].metrics.precision.estimate is None) is spoilt
+
+
+def test_what_certainly_became_worse_stays_so() -> None:
+    _, model = seen(0.05, confused=True)
+    assert model.windows["7d"].verdict in (
+        Verdict.MODEL_DEGRADED,
+        Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED,
+    )
+    assert model.worse.answer == "yes"
+
+
+def test_they_are_counted_by_the_day_of_their_prediction_as_they_were_sent() -> None:
+    monitor, _ = seen(0.05)
+    number = monitor.models.index("mail")
+    labels = [one for one in records(0.05) if one["type"] == "label" and one["label"] == "crypto"]
+    for first, last in ((NEW, NEW + 1), (NEW, DAYS), (0, NEW), (DAYS - 1, DAYS)):
+        opens, closes = first * DAY * 1000, last * DAY * 1000
+        expected = sum(opens <= 1000 * (one["ts"] - 600) < closes for one in labels)
+        assert monitor.unknown_classes.count(number, opens, closes) == expected
+    assert monitor.snapshot().labels.misnamed == len(labels)
+
+
+def test_a_restart_knows_them() -> None:
+    monitor, model = seen(0.05)
+    again = Monitor(CONFIG, through_disk(monitor.state()))
+    models = status_answer(again.snapshot(), limit=2).models
+    assert verdicts(next(one for one in models if one.name == "mail")) == verdicts(model)
+    assert "unknown_classes" not in seen(0.0)[0].state()
+
+
+@pytest.mark.parametrize(("share", "spoilt"), [(0.0, False), (0.05, True)])
+def test_a_diagnosis_of_such_days_concludes_nothing(share: float, *, spoilt: bool) -> None:
+    monitor, _ = seen(share)
+    (model,) = (one for one in monitor.snapshot().models if one.name == "mail")
+    before, after = "1970-01-05..1970-01-12", "1970-01-16..1970-01-23"
+    asked = ClassRanges.asked(model, before, after, DAY * 1000)
+    found = compare_classes(model, asked, counted_days(monitor, "mail", asked))
+    assert ((found.verdict.verdict, found.verdict.label_fault) == UNTRUSTED) is spoilt
+    text = " ".join(class_comparison_text(found).split())
+    unknown = "Cannot be known: 1 % or more of the labels name a class that the model does not have"
+    assert (unknown in text) is spoilt
