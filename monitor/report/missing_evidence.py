@@ -10,6 +10,7 @@ from monitor.drift import Verdict
 from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import Because
 from monitor.labels.refusals import ONLY_POSITIVES
+from monitor.metrics.class_matrix import class_accuracy
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
@@ -36,7 +37,8 @@ def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) ->
     if found.judgement is not None or of_classes:
         return None
     reasons = _reasons(model, window)
-    return next((words for words, holds in reasons if holds), "labels still to come")
+    missing = next((words for words, holds in reasons if holds), "")
+    return missing or _useless_classes(model) or "labels still to come"
 
 
 def useless_reference(model: ModelState) -> str:
@@ -56,6 +58,15 @@ def useless_reference(model: ModelState) -> str:
         f"in the reference the model does not tell the classes apart (recall {rates[0]}, "
         f"false-positive rate {rates[1]})"
     )
+
+
+def _useless_classes(model: ModelState) -> str:
+    """Return that most classes have no reference of use, of a model of many; else ""."""
+    classes = model.watched.classes
+    if classes is None or not classes.reference.any():
+        return ""
+    accuracy = short(float(class_accuracy(classes.reference)), 2)
+    return f"in the reference the model does not tell most classes apart (accuracy {accuracy})"
 
 
 def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:

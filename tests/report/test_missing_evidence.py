@@ -1,5 +1,7 @@
 """Evidence that is missing for a verdict, and the time of the last prediction."""
 
+import re
+
 import numpy as np
 import pytest
 from exporter.page.pages import counts, fed
@@ -161,3 +163,18 @@ def test_the_last_pane_is_found_wherever_it_lies():
         ring.add(panes, ones, ones, ones)
         assert ring.last(1, slice(0, 2)) == (int(panes.max()) if len(panes) else None)
         assert ring.last(1, slice(0, 1)) is ring.last(0, slice(0, 2)) is None
+
+
+def test_of_many_classes_a_reference_in_which_the_model_is_hardly_ever_right_is_named():
+    """It said "labels still to come" of outcomes that all had theirs."""
+    names, rng = ("card", "loan", "other"), np.random.default_rng(6)
+    records = []
+    for number in range(24 * 300):
+        actual = number % 3
+        predicted = actual if rng.random() < 0.05 else (actual + 1) % 3
+        one = {"type": "outcome", "id": str(number), "ts": number * DAY // 300, "model": "m"}
+        records.append({**one, "prediction": names[predicted], "label": names[actual]})
+    model = shown({"classes": list(names), "label_timeout": "2d"}, records)
+    why = r"in the reference the model does not tell most classes apart \(accuracy \.0[3-7]\)"
+    assert re.fullmatch(f"Cannot be known: {why}", model.worse.text)
+    assert re.fullmatch(f"Not known: {why}", model.moved_precision.text)
