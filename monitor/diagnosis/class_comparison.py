@@ -46,6 +46,8 @@ class ClassComparison:
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None if unknown.
             Where labels of `after` still come, missing labels are no fault of theirs.
         lone_days: why the change of a class has no interval, by its name.
+        paging: names of the classes that page now, where days are judged that end within a day of
+            the latest mature ones.
     """
 
     model: str
@@ -57,6 +59,7 @@ class ClassComparison:
     verdict: WindowVerdict
     mature_until: int | None
     lone_days: Mapping[str, LoneDay]
+    paging: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -145,6 +148,7 @@ def compare_classes(
         verdict=_verdict(judged, counted),
         mature_until=model.mature_until,
         lone_days=lone_days(names, attribution, *days),
+        paging=_paging(model, asked),
     )
 
 
@@ -159,3 +163,10 @@ def _verdict(
     known = zip(counted, outcomes, strict=True)
     spoilt = any(are_too_many(side.unknown, labelled) for side, labelled in known)
     return untrusted_classes(found) if spoilt else found
+
+
+def _paging(model: ModelState, asked: ClassRanges) -> frozenset[str]:
+    watched, mature = model.watched.classes, model.mature_until
+    if watched is None or mature is None or asked.after.closes <= mature - DAY_MS:
+        return frozenset()
+    return frozenset(name for name, one in watched.by_class.items() if one.degradation_detected)

@@ -41,7 +41,8 @@ def comparison_findings(found: ClassComparison) -> ClassFindings:
     """
     before, after = (side.matrix for side in found.sides)
     changes = found.changes.named(found.names)
-    return found_on(found.verdict, found.verdicts, changes, (before, after))
+    matrices = before, after
+    return found_on(found.verdict, found.verdicts, changes, matrices, paging=found.paging)
 
 
 def _lines(found: ClassComparison) -> Iterator[str]:

@@ -97,7 +97,8 @@ def found_on(
         distrusted = distrusted_text(faults, found.label_fault)
         happened = "; ".join(filter(None, [distrusted, _pairs(trusted)]))
         return ClassFindings("Not known", "unknown", "Cannot be known: ", happened)
-    worse, answer, happened = _worse(found, own, changes, paging)
+    shares = _shares_changed(own, matrices)
+    worse, answer, happened = _worse(found, own, changes, paging, shares)
     beside = f"; {distrusted_text(faults)}" if faults else ""
     return ClassFindings(_accuracy(*matrices), worse, answer, f"{happened}{beside}")
 
@@ -123,6 +124,7 @@ def _worse(
     own: Mapping[str, WindowVerdict],
     changes: Sequence[Confusion],
     paging: Collection[str],
+    shares: str,
 ) -> tuple[Worse, str, str]:
     """Return whether the model is worse, that in words, and what happened."""
     pairs = _pairs(changes)
@@ -142,8 +144,6 @@ def _worse(
         return "not_shown", "Not shown: ", _counted(moved, len(own), "moved", pairs)
     if pairs:
         return "not_shown", "Not shown: ", pairs
-    shifted = [name for name, one in own.items() if _is_shifted(one)]
-    shares = f"; shares changed of {first_names(shifted, _NAMED)}" if shifted else ""
     if found.verdict not in NOT_OF_THE_MODEL:
         happened = f"within the actual classes nothing certainly changed{shares}"
         return "not_shown", "Nothing points to it: ", happened
@@ -164,6 +164,23 @@ def _has_slid(found: WindowVerdict) -> bool:
 def _is_shifted(found: WindowVerdict) -> bool:
     judgement = found.judgement
     return judgement is not None and judgement.status["class_ratio"] is Status.CHANGED
+
+
+def _shares_changed(
+    own: Mapping[str, WindowVerdict], matrices: tuple[Int64Array, Int64Array]
+) -> str:
+    """Return of which classes the shares of the cases changed, and how, behind a semicolon."""
+    before, after = (one.sum(axis=0) / max(int(one.sum()), 1) for one in matrices)
+    named = [
+        f"{name} ({_per_cent(before[number])} → {_per_cent(after[number])} %)"
+        for number, (name, one) in enumerate(own.items())
+        if _is_shifted(one)
+    ]
+    return f"; shares changed of {first_names(named, _NAMED)}" if named else ""
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _counted(names: Sequence[str], size: int, verb: str, pairs: str) -> str:

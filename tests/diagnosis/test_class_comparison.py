@@ -123,7 +123,13 @@ def test_shifted_class_ratios_alone_are_no_worse_model(
     assert found.verdict.verdict in (Verdict.PREVALENCE_SHIFT, Verdict.INSUFFICIENT_EVIDENCE)
     said = " ".join(class_comparison_text(found).split())
     assert "Is the model worse? Nothing points to it: within the actual classes nothing " in said
-    assert "; shares changed of 3, 8. " in said
+    rows = (side.matrix.sum(axis=0) / side.matrix.sum() for side in found.sides)
+    shares = [
+        f"{digit} ({100 * before:.1f} → {100 * after:.1f} %)"
+        for digit, (before, after) in enumerate(zip(*rows, strict=True))
+        if digit in (3, 8)
+    ]
+    assert f"; shares changed of {', '.join(shares)}. " in said
     most = np.nanargmax(np.abs(parts.change.points))
     verb = "rose" if parts.change.points[most] > 0 else "fell"
     size = f"{100 * abs(parts.change.points[most]):.1f}"

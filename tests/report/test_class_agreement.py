@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import httpx
 import numpy as np
 import pytest
-from class_streams import CHANGED, DAY, ClassStream, only_model
+from class_streams import CHANGED, DAY, ClassStream, classes_of, only_model
 from exporter.page.pages import plain, served
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.clock import DAY_MS
+from monitor.config.quantities import format_time
 from monitor.diagnosis.class_comparison import ClassComparison, compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.drift import Verdict
+from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -130,3 +133,25 @@ def test_text_and_json_of_diagnose_answer_in_the_words_of_the_status(moment: str
     # A window knows, besides, the day on which a confusion began.
     worse, _, _ = status.worse.text.partition(", since ")
     assert f"Is the model worse? {worse}." in text
+
+
+@pytest.mark.parametrize(("days", "is_paging"), [((49, 56), True), ((40, 47), False)])
+def test_a_diagnosis_of_the_latest_days_says_that_a_class_pages_whatever_they_show_alone(
+    days: tuple[int, int], *, is_paging: bool
+) -> None:
+    """`replay` said "yes" of a class that pages, and `diagnose` "not shown" of the same days."""
+    monitor = at("as ever")
+    model = only_model(monitor)
+    classes = classes_of(model)
+    paging = replace(classes.by_class["class-2"], degradation_detected=True)
+    by_class = {**classes.by_class, "class-2": paging}
+    watched = replace(model.watched, classes=replace(classes, by_class=by_class))
+    after = "..".join(f"{format_time(day * DAY_MS)}" for day in days)
+    asked = ClassRanges.asked(model, None, after, DAY_MS)
+    found = compare_classes(
+        replace(model, watched=watched), asked, counted_days(monitor, model.name, asked)
+    )
+    assert found.verdict.verdict not in DEGRADED
+    text = class_comparison_text(found)
+    assert ("Is the model worse? Yes, 1 of 4 classes degraded (class-2)" in text) is is_paging
+    assert class_diagnosis(found).model_worse == ("yes" if is_paging else "no")
