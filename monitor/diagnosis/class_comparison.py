@@ -73,11 +73,11 @@ class ClassComparison:
 
 
 class CountedClasses(NamedTuple):
-    """The labels of a stretch of time.
+    """The cases of a stretch of time.
 
     Attributes:
-        table: of known classes, by day.
-        unknown: of classes that the model does not have.
+        table: those of known classes, by day.
+        unknown: how many name a class that the model does not have.
     """
 
     table: ClassTable

@@ -123,6 +123,7 @@ class Stages:
         yield from self.received.number_groups(batch, SLICE_ROWS)
         rows = self.received.events.total()
         predictions = self.received.predictions
+        self.unknown_classes.add_rejected(batch.rejected)
         batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
         for part in self._parts(batch, rows, predictions):

@@ -31,6 +31,18 @@ class RejectReason(StrEnum):
     """Read as seconds it lies out of range, read as milliseconds (or finer) it fits."""
 
 
+class UnknownClass(NamedTuple):
+    """A record that names a class which its model does not have.
+
+    Attributes:
+        model: name of the model.
+        time: `ts` of the record, epoch milliseconds.
+    """
+
+    model: str
+    time: int
+
+
 class Rejection(NamedTuple):
     """One rejected record.
 
@@ -39,12 +51,15 @@ class Rejection(NamedTuple):
         position: its position as `source:line` (line or row, from 1).
         detail: readable description of the error, behind the field and a colon.
         record: first bytes of the record, at most 1 KiB.
+        unknown_class: the model that lacks the class which the record names; None where that is
+            not why, or the model is not known, as of a label beside several models.
     """
 
     reason: RejectReason
     position: str
     detail: str
     record: bytes
+    unknown_class: UnknownClass | None = None
 
     @property
     def field(self) -> str:

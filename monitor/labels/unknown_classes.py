@@ -1,10 +1,17 @@
-"""Labels that name a class which their model does not have: how many, by day of the prediction.
+"""Cases that name a class which their model does not have: how many, by day.
 
-Such a label changes nothing, so that its prediction has no label. Where these are many, the cases
-that have one are not like the others: those of a class that nobody configured are left out.
+A label of such a class changes nothing, so that its prediction has no label; a prediction of one is
+rejected. Where these are many, the cases that count are not like the others: those of a class that
+nobody configured are left out.
+
+A label that is rejected counts by its own time, and where one model alone is configured: its
+prediction is not looked up. One that only its own model does not know counts by that of its
+prediction.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -13,6 +20,7 @@ from monitor.counts import Outcome
 from monitor.drift.verdict import DEGRADED, Verdict
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
+from monitor.events.reject_reasons import Rejection
 from monitor.events.renumbering import State
 from monitor.labels.faults import LabelFault
 from monitor.verdicts import WindowVerdict
@@ -20,13 +28,13 @@ from monitor.windows import Windows
 from monitor.windows.panes import PaneRing
 
 _TOO_MANY = 0.01
-"""Share of the labels from which on the others do not stand for all cases."""
+"""Share of the cases from which on the others do not stand for all."""
 _FEWEST = 10
 _DAYS = 400
 
 
 class UnknownClasses:
-    """Labels of classes that their models do not have, by model and day.
+    """Cases of classes that their models do not have, by model and day.
 
     Args:
         catalogue: models.
@@ -48,6 +56,14 @@ class UnknownClasses:
         day = self._days.pane_of(time)
         self._days.add(day, model, np.zeros_like(day), np.ones_like(day))
 
+    def add_rejected(self, rejected: Iterable[Rejection]) -> None:
+        """Count the rejected records that name an unknown class of a known model."""
+        numbers = self._catalogue.models
+        found = [one.unknown_class for one in rejected if one.unknown_class is not None]
+        placed = [(numbers.index(one.model), one.time) for one in found if one.model in numbers]
+        if placed:
+            self.add(*np.array(placed, dtype=np.int64).T)
+
     def advance(self, times: Int64Array) -> None:
         """Move on to the times of the models, as `PaneRing.advance` takes them."""
         if self._days.rows:
@@ -55,7 +71,7 @@ class UnknownClasses:
             self._days.advance(times)
 
     def count(self, model: int, opens: int, closes: int) -> int:
-        """Return how many labels name an unknown class, of predictions of some days.
+        """Return how many cases of some days name an unknown class.
 
         Args:
             model: its number.
@@ -68,7 +84,7 @@ class UnknownClasses:
         return int(self._days.sum(first, end, np.array([model])).sum())
 
     def spoil(self, model: int, opens: int, closes: int) -> bool:
-        """Return whether they are too many for the other labels of some days to be trusted.
+        """Return whether they are too many for the other cases of some days to stand for all.
 
         Args:
             model: its number.
@@ -100,11 +116,11 @@ class UnknownClasses:
 
 
 def are_too_many(unknown: int, outcomes: int) -> bool:
-    """Return whether labels of unknown classes are too many for the others to be trusted.
+    """Return whether cases of unknown classes are too many for the others to stand for all.
 
     Args:
-        unknown: labels of unknown classes.
-        outcomes: of the same days, with a label of a known class.
+        unknown: cases of unknown classes.
+        outcomes: of the same days, of known classes.
 
     >>> are_too_many(10, 990), are_too_many(10, 991), are_too_many(9, 0)
     (True, False, False)
@@ -113,12 +129,12 @@ def are_too_many(unknown: int, outcomes: int) -> bool:
 
 
 def untrusted_classes(found: WindowVerdict) -> WindowVerdict:
-    """Return a verdict where too many labels name an unknown class.
+    """Return a verdict where too many cases name an unknown class.
 
     What certainly became worse stays so: of cases of the known classes all labels are there.
 
     Args:
-        found: the verdict by the other labels.
+        found: the verdict by the other cases.
     """
     if found.verdict in DEGRADED:
         return found

@@ -1,4 +1,4 @@
-"""Labels that name a class their model does not have: from 1 % on the others stand for nothing."""
+"""Cases that name a class their model does not have: from 1 % on the others stand for nothing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from monitor.diagnosis.class_comparison import compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.drift import Verdict
 from monitor.engine import Monitor
+from monitor.events.reject_reasons import RejectReason
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.labels.faults import LabelFault
@@ -113,5 +114,44 @@ def test_a_diagnosis_of_such_days_concludes_nothing(share: float, *, spoilt: boo
     found = compare_classes(model, asked, counted_days(monitor, "mail", asked))
     assert ((found.verdict.verdict, found.verdict.label_fault) == UNTRUSTED) is spoilt
     text = " ".join(class_comparison_text(found).split())
-    unknown = "Cannot be known: 1 % or more of the labels name a class that the model does not have"
+    unknown = "Cannot be known: 1 % or more of the cases name a class that the model does not have"
     assert (unknown in text) is spoilt
+
+
+@pytest.mark.parametrize("kind", ["prediction", "label"])
+@pytest.mark.parametrize(("share", "spoilt"), [(0.0, False), (0.05, True)])
+def test_so_do_records_that_are_rejected_where_no_model_has_the_class(
+    kind: str, share: float, *, spoilt: bool
+) -> None:
+    """One model alone: of a new class it was said that accuracy is as before."""
+    rng, models = np.random.default_rng(7), {"mail": CONFIG.models["mail"]}
+    config = Config(models=models, windows=["1d", "7d"])
+    found = [
+        {**one, kind: "crypto"}
+        if one["type"] == kind and one["ts"] >= NEW * DAY and rng.random() < share
+        else one
+        for one in records(0.0)
+    ]
+    monitor = fed(Monitor(config), found)
+    (model,) = status_answer(monitor.snapshot(), limit=1).models
+    assert (verdicts(model) == {UNTRUSTED}) is spoilt
+    sent = [one for one in found if one.get(kind) == "crypto"]
+    assert monitor.snapshot().rejected[RejectReason.BAD_VALUE] == len(sent)
+    assert monitor.unknown_classes.count(0, 0, (DAYS + 1) * DAY * 1000) == len(sent)
+
+
+def test_values_that_stand_for_no_class_and_those_of_unknown_models_are_none() -> None:
+    config = Config(models={"mail": CONFIG.models["mail"]})
+    usual = {"type": "prediction", "ts": 5, "id": "a", "model": "mail", "prediction": "card"}
+    odd = [
+        {**usual, "prediction": "unknown"},
+        {**usual, "prediction": 0.5},
+        {**usual, "prediction": "crypto", "model": "other"},
+        {**usual, "prediction": "crypto", "model": ["mail"]},
+        {**usual, "prediction": "crypto", "ts": "never"},
+        {"type": "label", "id": "a", "ts": 6, "label": True},
+        {"type": "label", "id": "a", "ts": 6, "label": ["crypto"]},
+    ]
+    monitor = fed(Monitor(config), odd)
+    assert sum(monitor.snapshot().rejected.values()) == len(odd)
+    assert monitor.unknown_classes.count(0, 0, DAY * 1000) == 0

@@ -27,7 +27,6 @@ from monitor.kernel import Kernel, compiled_module, kernel_in_use
 
 MAX_REJECTED_BYTES = 1024
 """Bytes of its record that a rejection stores."""
-
 _UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -347,4 +346,5 @@ def _without(decoded: _Decoded, unfit: Collection[int]) -> _Decoded:
 
 
 def _rejection(fault: Fault, position: str, record: bytes) -> Rejection:
-    return Rejection(fault.reason, position, fault.detail, record[:MAX_REJECTED_BYTES])
+    cut = record[:MAX_REJECTED_BYTES]
+    return Rejection(fault.reason, position, fault.detail, cut, fault.unknown_class)

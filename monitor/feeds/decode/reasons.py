@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from monitor.events.reject_reasons import RejectReason
+from monitor.events.reject_reasons import RejectReason, UnknownClass
 from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.named_values import size_in_utf8
 
@@ -24,10 +24,12 @@ class Fault(NamedTuple):
     Attributes:
         reason: one of the closed set.
         detail: the field and its fault, for a person.
+        unknown_class: as of `Rejection`.
     """
 
     reason: RejectReason
     detail: str
+    unknown_class: UnknownClass | None = None
 
 
 class NotARecordError(ValueError):
@@ -75,3 +77,26 @@ def shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     text = text.encode(errors="backslashreplace").decode()  # a lone surrogate cannot be printed
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def missing(name: str, hint: str = "") -> Fault:
+    """Return the fault of a field that is missing.
+
+    Args:
+        name: of the field.
+        hint: what else would do, or what to write; "" for none.
+    """
+    return Fault(RejectReason.MISSING_FIELD, f"{name}: is missing" + (f"; {hint}" if hint else ""))
+
+
+def bad(name: str, allowed: str, value: object, hint: str = "") -> Fault:
+    """Return the fault of a field with an invalid value.
+
+    Args:
+        name: of the field.
+        allowed: what it must be.
+        value: what it is.
+        hint: what to write; "" for none.
+    """
+    detail = f"{name}: {allowed}, got {shown(value)}" + (f"; {hint}" if hint else "")
+    return Fault(RejectReason.BAD_VALUE, detail)

@@ -7,23 +7,21 @@ reason, for every input format.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import partial
 from itertools import chain
-from math import isfinite
-from typing import Any, TypeGuard
+from typing import Any
 
-from monitor.events.columns import EARLIEST_MS, LATEST_MS, MAX_ID_BYTES
-from monitor.events.reject_reasons import RejectReason
+from monitor.events.columns import MAX_ID_BYTES
+from monitor.events.reject_reasons import RejectReason, UnknownClass
+from monitor.feeds.decode.class_faults import names_no_class
 from monitor.feeds.decode.class_lists import ONE_LABEL, SCORES_WOULD_DO, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import millisecond
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.named_values import is_integer, size_in_utf8
-from monitor.feeds.decode.reasons import LONE_SURROGATE, Fault, Fields, shown
+from monitor.feeds.decode.reasons import LONE_SURROGATE, Fault, Fields, bad, missing, shown
 from monitor.feeds.decode.records import MAX_COUNT
 from monitor.feeds.decode.settings import NAME_LIMIT, DecodeSettings
-from monitor.feeds.decode.time_texts import seconds_of_text
-from monitor.feeds.decode.time_units import NAMES, unit_that_fits
+from monitor.feeds.decode.time_faults import is_number, seconds_of, time_fault
 from monitor.feeds.scalars import is_nothing
 
 UNLABELLED = "an outcome without a label waits for one, and is found by its id"
@@ -64,18 +62,25 @@ class RecordFaults:
         """
         kind = fields.get("type")
         if kind is None:
-            return _missing("type")
+            return missing("type")
         if not isinstance(kind, str):
-            return _bad("type", "must be a string", kind)
+            return bad("type", "must be a string", kind)
         if kind not in self._kinds:
             detail = f"type: must be one of {', '.join(self._kinds)}, got {shown(kind)}"
             return Fault(RejectReason.UNKNOWN_TYPE, detail)
-        return self._kinds[kind](fields, latest_ms)
+        fault = self._kinds[kind](fields, latest_ms)
+        if fault is None or not names_no_class(fault, fields):
+            return fault
+        model = self._only_model if kind == "label" else self._name_of_model(fields)
+        seconds = seconds_of(fields["ts"])
+        if not model or seconds is None or not self._classes.get(model, self._default).is_many:
+            return fault
+        return fault._replace(unknown_class=UnknownClass(model, millisecond(seconds)))
 
     def _prediction(self, fields: Fields, latest: int | None) -> Fault | None:
         return (
             _id(fields.get("id"))
-            or _time("ts", fields.get("ts"), latest)
+            or time_fault("ts", fields.get("ts"), latest)
             or self._group(fields)
             or self._decision(fields)
         )
@@ -83,7 +88,7 @@ class RecordFaults:
     def _label(self, fields: Fields, latest: int | None) -> Fault | None:
         return (
             _id(fields.get("id"))
-            or _time("ts", fields.get("ts"), latest)
+            or time_fault("ts", fields.get("ts"), latest)
             or self._label_value(fields)
             or _sampling(fields.get("sampling_probability"))
             or _audit(fields.get("audit"))
@@ -94,8 +99,8 @@ class RecordFaults:
         nameless = fields.get("id") is None
         return (
             (None if nameless else _id(fields.get("id")))
-            or _time("ts", fields.get("ts"), latest)
-            or _if_given("label_ts", fields, partial(_time, latest=latest))
+            or time_fault("ts", fields.get("ts"), latest)
+            or _if_given("label_ts", fields, partial(time_fault, latest=latest))
             or self._group(fields)
             or self._decision(fields)
             or self._outcome_label(fields)
@@ -106,15 +111,15 @@ class RecordFaults:
         )
 
     def _counts(self, fields: Fields, latest: int | None) -> Fault | None:
-        if fault := _time("ts", fields.get("ts"), latest) or self._group(fields):
+        if fault := time_fault("ts", fields.get("ts"), latest) or self._group(fields):
             return fault
         if self._classes_of(fields).is_many:
-            return _bad("type", "counts are of two classes, and the model has more", "counts")
+            return bad("type", "counts are of two classes, and the model has more", "counts")
         cells, times = ("tp", "fp", "fn", "tn"), (("label_ts", None), ("watermark", latest))
         faults = chain(
-            (_missing(n) if fields.get(n) is None else _count(n, fields[n]) for n in cells),
+            (missing(n) if fields.get(n) is None else _count(n, fields[n]) for n in cells),
             (_if_given(f"predicted_{side}", fields, _count) for side in ("positive", "negative")),
-            (_if_given(n, fields, partial(_time, latest=at)) for n, at in times),
+            (_if_given(n, fields, partial(time_fault, latest=at)) for n, at in times),
         )
         return (
             next(filter(None, faults), None)
@@ -132,7 +137,7 @@ class RecordFaults:
         if segment is None:
             return None
         if not isinstance(segment, Mapping):
-            return _bad("segment", "must be an object of strings or integers", segment)
+            return bad("segment", "must be an object of strings or integers", segment)
         given = ((key, segment.get(key)) for key in self._keys)
         faults = (_name(f"segment.{key}", value) for key, value in given if value is not None)
         return next(filter(None, faults), None)
@@ -140,7 +145,7 @@ class RecordFaults:
     def _model(self, model: Any) -> Fault | None:
         if model is None:
             why = "it may be left out where exactly one is configured"
-            return None if self._only_model else _missing("model", why)
+            return None if self._only_model else missing("model", why)
         if fault := _name("model", model):
             return fault
         if self._settings.fields_of(model) is None:
@@ -152,12 +157,12 @@ class RecordFaults:
     def _decision(self, fields: Fields) -> Fault | None:
         score, prediction = fields.get("score"), fields.get("prediction")
         scores, classes = fields.get("scores"), self._classes_of(fields)
-        if score is not None and not (_is_number(score) and 0 <= score <= 1):
-            return _bad("score", "must be a number from 0 to 1", score)
+        if score is not None and not (is_number(score) and 0 <= score <= 1):
+            return bad("score", "must be a number from 0 to 1", score)
         if prediction is not None and classes.number(prediction) is None:
             return _no_class("prediction", prediction, classes)
         if classes.is_many and scores is not None and classes.best(scores) is None:
-            return _bad("scores", classes.scores_allowed, scores)
+            return bad("scores", classes.scores_allowed, scores)
         if prediction is not None or (classes.is_many and scores is not None):
             return None
         if score is not None and self._threshold(fields) is not None:
@@ -167,7 +172,7 @@ class RecordFaults:
             instead = SCORES_WOULD_DO
         elif scores is not None:
             instead = "scores need the classes of the model, configured"
-        return _missing("prediction", instead)
+        return missing("prediction", instead)
 
     def _name_of_model(self, fields: Fields) -> str:
         """The model of a record, for which `_model` found no fault."""
@@ -183,18 +188,18 @@ class RecordFaults:
 
     def _label_value(self, fields: Fields) -> Fault | None:
         if "label" not in fields:
-            return _missing("label")
+            return missing("label")
         if self._labels.value(label := fields["label"]) is not None:
             return None
         classes = self._labels.classes
         hint = _NO_LABEL if is_nothing(label) else ""
         if not hint and (isinstance(label, bool) or len(self._settings.models or ()) == 1):
             hint = classes.line_with(label)
-        return _bad("label", _one_of(label, classes.allowed("null")), label, hint)
+        return bad("label", _one_of(label, classes.allowed("null")), label, hint)
 
     def _outcome_label(self, fields: Fields) -> Fault | None:
         if "label" not in fields:
-            return _missing("label")
+            return missing("label")
         label, classes = fields["label"], self._classes_of(fields)
         if label is None or classes.number(label) is not None:
             return None
@@ -207,7 +212,7 @@ def _if_given(name: str, fields: Fields, find: Callable[[str, Any], Fault | None
 
 def _id(value: object) -> Fault | None:
     if value is None:
-        return _missing("id")
+        return missing("id")
     size = size_in_utf8(value) if isinstance(value, str) else None
     if not size:
         return _name("id", value)
@@ -217,44 +222,24 @@ def _id(value: object) -> Fault | None:
     return Fault(RejectReason.TOO_LARGE, detail)
 
 
-def _time(name: str, value: object, latest: int | None) -> Fault | None:
-    if value is None:
-        return _missing(name)
-    seconds = _seconds(value)
-    if seconds is None:
-        return _bad(name, "must be epoch seconds or ISO 8601 with Z or an offset", value)
-    return None if _is_in_time(seconds, latest) else _out_of_range(name, seconds, value)
-
-
-def _out_of_range(name: str, seconds: float, value: object) -> Fault:
-    if unit := unit_that_fits(seconds):
-        is_unit = f"got {shown(value)}, which is {NAMES[unit]}"
-        detail = f"{name}: must be in epoch seconds, {is_unit}"
-        return Fault(RejectReason.TIMESTAMP_IN_MILLISECONDS, detail)
-    inside = EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000
-    allowed = "is too far ahead of the clock" if inside else "must lie in 1900 to 2200"
-    detail = f"{name}: {allowed}, got {shown(value)}"
-    return Fault(RejectReason.TIMESTAMP_OUT_OF_RANGE, detail)
-
-
 def _nameless(fields: Fields) -> Fault | None:
     if fields.get("label") is None:
-        return _missing("id", UNLABELLED)
+        return missing("id", UNLABELLED)
     if (fields.get("sampling_probability") or 1) < 1:
-        return _missing("id", "a label with a sampling_probability belongs to an id")
+        return missing("id", "a label with a sampling_probability belongs to an id")
     return None
 
 
 def _count(name: str, value: object) -> Fault | None:
     if is_integer(value) and abs(value) <= MAX_COUNT:
         return None
-    return _bad(name, f"must be an integer of at most {MAX_COUNT} either way", value)
+    return bad(name, f"must be an integer of at most {MAX_COUNT} either way", value)
 
 
 def _late(name: str, value: object) -> Fault | None:
     if is_integer(value) and 0 <= value <= MAX_COUNT:
         return None
-    return _bad(name, f"must be an integer from 0 to {MAX_COUNT}", value)
+    return bad(name, f"must be an integer from 0 to {MAX_COUNT}", value)
 
 
 def _batch(fields: Fields) -> Fault | None:
@@ -264,23 +249,23 @@ def _batch(fields: Fields) -> Fault | None:
             if fault := _name(name, value):
                 return fault
         elif any(other is not None for other in pair.values()):
-            return _missing(name, "source and batch come together or not at all")
+            return missing(name, "source and batch come together or not at all")
     return None
 
 
 def _sampling(value: object) -> Fault | None:
-    if value is None or (_is_number(value) and 0 < value <= 1):
+    if value is None or (is_number(value) and 0 < value <= 1):
         return None
-    return _bad("sampling_probability", "must be above 0 and at most 1", value)
+    return bad("sampling_probability", "must be above 0 and at most 1", value)
 
 
 def _audit(value: object, *, outcome: bool = False) -> Fault | None:
     if value is None:
         return None
     if not (isinstance(value, bool | int) and value in (0, 1)):
-        return _bad("audit", "must be true or false", value)
+        return bad("audit", "must be true or false", value)
     if outcome and value:
-        return _bad("audit", "is of a record of type label alone, with the id", True)
+        return bad("audit", "is of a record of type label alone, with the id", True)
     return None
 
 
@@ -291,7 +276,7 @@ def _source(fields: Fields) -> Fault | None:
     if fault := _name("source", value):
         return fault
     if fields.get("audit"):
-        return _bad("source", "is not of an audit, which every source is held against", value)
+        return bad("source", "is not of an audit, which every source is held against", value)
     return None
 
 
@@ -304,26 +289,13 @@ def _name(name: str, value: object) -> Fault | None:
             hint = "make it text or an integer, since 1.10 and 1.1 are one float"
             if value.is_integer():
                 hint = 'make it text or an integer, as pandas does with .astype("Int64")'
-        return _bad(name, "must be a string that is not empty, or an integer", value, hint)
+        return bad(name, "must be a string that is not empty, or an integer", value, hint)
     if name_fits(value):
         return None
     if size_in_utf8(value) is None:
         hint = 'replace it by .encode("utf-8", "replace").decode()'
-        return _bad(name, LONE_SURROGATE, value, hint)
-    return _bad(name, f"must be {NAME_LIMIT}", value)
-
-
-def _seconds(value: object) -> float | None:
-    """Epoch seconds of a number, an aware datetime or a text of ISO 8601; else None."""
-    if isinstance(value, datetime):
-        return value.timestamp()
-    if isinstance(value, str):
-        return seconds_of_text(value)
-    return float(value) if _is_number(value) and isfinite(value) else None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        return bad(name, LONE_SURROGATE, value, hint)
+    return bad(name, f"must be {NAME_LIMIT}", value)
 
 
 def _one_of(value: object, allowed: str) -> str:
@@ -331,20 +303,4 @@ def _one_of(value: object, allowed: str) -> str:
 
 
 def _no_class(name: str, value: object, classes: ClassList, *others: str) -> Fault:
-    return _bad(name, _one_of(value, classes.allowed(*others)), value, classes.line_with(value))
-
-
-def _missing(name: str, hint: str = "") -> Fault:
-    return Fault(RejectReason.MISSING_FIELD, f"{name}: is missing" + (f"; {hint}" if hint else ""))
-
-
-def _bad(name: str, allowed: str, value: object, hint: str = "") -> Fault:
-    detail = f"{name}: {allowed}, got {shown(value)}" + (f"; {hint}" if hint else "")
-    return Fault(RejectReason.BAD_VALUE, detail)
-
-
-def _is_in_time(seconds: float, latest_ms: int | None) -> bool:
-    if not EARLIEST_MS / 1000 <= seconds < LATEST_MS / 1000:
-        return False
-    time = millisecond(seconds)
-    return time < LATEST_MS and (latest_ms is None or time <= latest_ms)
+    return bad(name, _one_of(value, classes.allowed(*others)), value, classes.line_with(value))
