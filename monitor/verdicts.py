@@ -1,7 +1,6 @@
 """Verdicts on the windows of a model, and everything they rest on, frozen.
 
-`monitor.watch` makes a `Watched` for each model; a `Snapshot` carries it to the
-exporters. Undefined numbers are NaN.
+`monitor.watch` makes a `Watched` for each model. Undefined numbers are NaN.
 """
 
 from __future__ import annotations
@@ -42,13 +41,14 @@ class Detected(NamedTuple):
     """One detection.
 
     Attributes:
-        at: the earliest moment at which the data allow it, epoch milliseconds: the
-            end of the pane that triggered it, plus the maturity.
+        at: end of the pane that triggered it, plus the maturity, epoch milliseconds.
         kind: `model_degraded` (only where the verdict agrees) or `prevalence_shift`.
+        of_class: name of the class, of a model of many; "" of a model of two.
     """
 
     at: int
     kind: str
+    of_class: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,7 +186,8 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if watched.trend is not None:
         yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
-        yield f"  {_time(detection.at)}  detected: {detection.kind}"
+        of_class = f" of {one_line(detection.of_class)}" if detection.of_class else ""
+        yield f"  {_time(detection.at)}  detected: {detection.kind}{of_class}"
     for missing in watched.missing_labels[:_NAMED]:
         yield (
             f"  labels missing in {one_line(f'{missing.segment} {missing.value}')}: "

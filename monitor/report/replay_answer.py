@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -71,11 +71,13 @@ class ReplayedDetection(Struct, frozen=True, kw_only=True):
         at: the moment from which it could be known.
         kind: `model_degraded` or `prevalence_shift`.
         series: the model.
+        class_: name of the class, of a model of many; left out of a model of two.
     """
 
     at: Time
     kind: str
     series: str
+    class_: str | UnsetType = field(default=UNSET, name="class")
 
 
 class ReplayedModel(Struct, frozen=True, kw_only=True):

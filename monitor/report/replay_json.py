@@ -70,7 +70,12 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
             window.name: _window(snapshot, model, window) for window in snapshot.windows_of(model)
         },
         detections=tuple(
-            ReplayedDetection(at=format_time(found.at), kind=found.kind, series=model.name)
+            ReplayedDetection(
+                at=format_time(found.at),
+                kind=found.kind,
+                series=model.name,
+                class_=found.of_class or UNSET,
+            )
             for found in model.watched.detections
         ),
         verdict=seen.verdict,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from monitor.config.classes import MOST_CLASSES
 from monitor.config.quantities import count_of, format_time
@@ -20,7 +20,7 @@ from monitor.report.reference_text import (
 )
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.snapshot import CELL_NAMES, ModelState, Snapshot
-from monitor.verdicts import WindowVerdict
+from monitor.verdicts import Detected, WindowVerdict
 
 
 def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
@@ -46,7 +46,7 @@ def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
         yield from _set_aside(model, old)
         yield from _classes(model, old)
         yield from _reference(model, old)
-        yield from _detections(model, len(old.watched.detections) if old else 0)
+        yield from _detections(model, old.watched.detections if old else ())
     yield from _forgotten(before, after)
 
 
@@ -109,9 +109,11 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
             yield f"{model.name}: {why}"
 
 
-def _detections(model: ModelState, announced: int) -> Iterator[str]:
-    for found in model.watched.detections[announced:]:
-        yield f"{model.name}: {found.kind} detected as of {format_time(found.at)}"
+def _detections(model: ModelState, announced: Sequence[Detected]) -> Iterator[str]:
+    for found in model.watched.detections:
+        if found not in announced:
+            of_class = f" of {one_line(found.of_class)}" if found.of_class else ""
+            yield f"{model.name}: {found.kind}{of_class} detected as of {format_time(found.at)}"
 
 
 def _causes(found: WindowVerdict) -> str:

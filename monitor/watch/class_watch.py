@@ -149,7 +149,13 @@ class ClassWatch:
             warming_up=all(one.warming_up for one in of_classes),
             degradation_detected=pages,
             prevalence_shift_detected=any(shifted),
-            detections=tuple(sorted({d for one in of_classes for d in one.detections})),
+            detections=tuple(
+                sorted(
+                    found._replace(of_class=name)
+                    for name, one in by_class.items()
+                    for found in one.detections
+                )
+            ),
             judged_age_ms=at.age,
             classes=ClassesWatched(
                 by_class=by_class,

@@ -47,6 +47,16 @@ def test_each_detection_is_announced_once():
     ]
 
 
+def test_of_many_classes_a_detection_names_its_class_wherever_it_stands_in_time():
+    """By their number, one that lies before another was not announced, and that one twice."""
+    known = Detected(86_400_000, "prevalence_shift", "loan")
+    one = replace(watched(), detections=(known,))
+    two = replace(one, detections=(Detected(0, "prevalence_shift", "ca\nrd"), known))
+    assert list(announcements(of(one), of(two))) == [
+        "fraud: prevalence_shift of ca\\nrd detected as of 1970-01-01T00:00:00Z"
+    ]
+
+
 def test_every_new_reference_is_announced():
     old = watched()
     new = replace(old, reference=replace(old.reference, version=2, source="trailing"))

@@ -52,7 +52,8 @@ def test_shares_that_shift_are_never_called_a_worse_model() -> None:
         naive |= {c for c in range(4) if judge(sides[0][c], sides[1][c]).verdict in DEGRADED}
     assert naive, "one against the rest alone would have called a class worse"
     assert not model.watched.degradation_detected
-    assert {kind for _, kind in model.watched.detections} == {"prevalence_shift"}
+    assert {one.kind for one in model.watched.detections} == {"prevalence_shift"}
+    assert {one.of_class for one in model.watched.detections} <= set(stream.names)
     judgement = found.by_class["class-0"].verdicts["7d"].judgement
     assert judgement is not None
     assert "class_ratio" in judgement.rose

@@ -97,9 +97,7 @@ def series_answer(
         outcomes=OutcomeSeries(tp=tp, fp=fp, fn=fn, tn=tn),
         metrics=MetricSeries(**{name: _intervals(metrics[name]) for name in JSON_METRICS}),
         class_ratio_from_predictions=numbers(_estimated(cells, context.reference)),
-        detections=tuple(
-            DetectionMark(at=format_time(d.at), kind=d.kind) for d in context.detections
-        ),
+        detections=tuple(map(DetectionMark.of, context.detections)),
         versions=tuple(
             VersionAppeared(version=name, first_prediction=format_time(first))
             for name, first in context.versions

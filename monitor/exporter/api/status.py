@@ -174,9 +174,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         judged_age_seconds=_seconds(watched.judged_age_ms),
         reference=reference_period(watched.reference),
         detectors=_detectors(watched),
-        detections=tuple(
-            DetectionMark(at=format_time(d.at), kind=d.kind) for d in watched.detections
-        ),
+        detections=tuple(DetectionMark.of(found) for found in watched.detections),
         labels_missing_in=missing_label_shares(watched.missing_labels),
         predictions_degenerate=prediction_check(watched.predictions),
         usual_predicted_positive_rate=usual_rate(model),

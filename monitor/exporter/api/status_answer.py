@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Self
+
+from msgspec import UNSET, Struct, UnsetType, field
 
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import Labelling
+from monitor.config.quantities import format_time
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.window_answer import WindowStatus
@@ -29,6 +32,7 @@ from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
+from monitor.verdicts import Detected
 
 _A_DAY = DAY_MS / SECOND_MS
 
@@ -62,10 +66,21 @@ class DetectionMark(Struct, frozen=True, kw_only=True):
     Attributes:
         at: the moment from which it could be known.
         kind: `model_degraded` or `prevalence_shift`.
+        class_: name of the class, of a model of many; left out of a model of two.
     """
 
     at: Time
     kind: str
+    class_: str | UnsetType = field(default=UNSET, name="class")
+
+    @classmethod
+    def of(cls, found: Detected) -> Self:
+        """Return a detection as an object.
+
+        Args:
+            found: the detection.
+        """
+        return cls(at=format_time(found.at), kind=found.kind, class_=found.of_class or UNSET)
 
 
 class VersionAppeared(Struct, frozen=True, kw_only=True):

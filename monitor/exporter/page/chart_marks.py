@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import htpy as h
+from msgspec import UnsetType
 
 from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.api.status_answer import DetectionMark
 from monitor.exporter.page.drawing import n
 from monitor.exporter.page.formats import moment, time_of
 from monitor.report.diagnosis_answer import ComparedSide
@@ -152,8 +154,12 @@ def detections(series: SeriesAnswer, frame: ChartFrame) -> Iterator[h.Element]:
         diamond = f"M{n(x)} {n(frame.bottom - 13)}l6 6-6 6-6-6Z"
         yield h.line(f".detection.{kind}", x1=n(x), x2=n(x), y1=n(TOP), y2=n(frame.bottom))
         yield h.path(f".detection-sign.{kind}", d=down if degraded else diamond)[
-            h.title[f"{moment(found.at)}: {found.kind.replace('_', ' ')}"]
+            h.title[f"{moment(found.at)}: {found.kind.replace('_', ' ')}{_of_class(found)}"]
         ]
+
+
+def _of_class(found: DetectionMark) -> str:
+    return "" if isinstance(found.class_, UnsetType) else f" of {one_line(found.class_)}"
 
 
 def _band(kind: str, frame: ChartFrame, left: float, width: float) -> h.Element:
