@@ -50,21 +50,23 @@ def worse(window: str) -> str:
 def prevalence_moved(window: str) -> str:
     """Return the summary of a shift of prevalence, with what became of precision.
 
+    Of more than two classes, none is the positive one.
+
     Args:
         window: template that sets `$window`.
     """
     prevalence = _both(
         f"100 * {PREVALENCE}{NOW}",
         _PREVALENCE_BEFORE,
-        _directed("rarer", "more frequent") + f", {_FROM_TO}",
-        otherwise="rarer or more frequent",
+        f"positives became {_directed('rarer', 'more frequent')}, {_FROM_TO}",
+        otherwise="the shares of its classes changed",
     )
     precision = _both(
         f"100 * {PRECISION}{NOW}",
         f"100 * {REFERENCE_PRECISION}{BEFORE}",
         f"; precision {_directed('fell', 'rose')} {_FROM_TO}",
     )
-    return f"{window}{MODEL}: positives became {prevalence}{precision}"
+    return f"{window}{MODEL}: {prevalence}{precision}"
 
 
 def point_moved(window: str) -> str:
