@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pydantic import TypeAdapter, ValidationError
-
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.config.classes import MANY, MOST_CLASSES, ClassName
+from monitor.config.classes import MANY, MOST_CLASSES, is_class_name
 from monitor.config.mapping import ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.odd_values import (
@@ -18,7 +16,6 @@ from monitor.feeds.odd_values import (
 )
 
 _SCORE = "scores."
-_NAME: TypeAdapter[str] = TypeAdapter(ClassName)
 
 
 def class_names(
@@ -38,7 +35,7 @@ def class_names(
         taken: which of 0 and 1 came and were taken for the classes of a model of two.
     """
     values = [_classes(rejected.values(RejectReason.BAD_VALUE, field)) for field in ClassField]
-    predicted, labelled = ({t for v in each if _is_name(t := text_of(v))} for each in values)
+    predicted, labelled = ({t for v in each if is_class_name(t := text_of(v))} for each in values)
     differ = predicted and labelled and not predicted & labelled
     if differ and not known and max(len(predicted), len(labelled)) < MANY:
         return ()
@@ -79,17 +76,8 @@ def scored_classes(columns: Iterable[str]) -> tuple[str, ...]:
     ('card', 'loan', 'other')
     """
     found = [name.removeprefix(_SCORE) for name in columns if name.startswith(_SCORE)]
-    fit = MANY <= len(found) <= MOST_CLASSES and all(map(_is_name, found))
+    fit = MANY <= len(found) <= MOST_CLASSES and all(map(is_class_name, found))
     return tuple(found) if fit else ()
-
-
-def _is_name(text: str) -> bool:
-    """Return whether a configuration can name a class so."""
-    try:
-        _NAME.validate_python(text)
-    except ValidationError:
-        return False
-    return True
 
 
 def _rank(name: str) -> tuple[bool, int, str]:

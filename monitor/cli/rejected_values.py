@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from monitor.config.classes import is_class_name
 from monitor.config.mapping import TimeUnit
 from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
@@ -85,7 +86,8 @@ def _configured_class(
     if allowed.startswith(NAME_ALLOWED):
         other = notation.columns({field: _COLUMN})
         return f"write {allowed}, as text or a whole number; or name another column: {other}"
-    more = f"add {_listed(classes)} to `classes` of the model, or " if classes else ""
+    names = [name for name in classes if is_class_name(name)]
+    more = f"add {_listed(names)} to `classes` of the model, or " if names else ""
     return (
         f"write one of the configured classes, {allowed}; or {more}name another column: "
         f"{notation.columns({field: _COLUMN})}"

@@ -29,7 +29,8 @@ _WHOLE = ("record", "row")
 """In the place of a field: the fault is one of the record."""
 
 _VALUES = {
-    "scores": "write a number for each of the model's classes",
+    "scores": "write a finite number for each of the model's classes, and for no other name",
+    "type": "write one of prediction, label and outcome; counts are of models of two classes",
     "sampling_probability": "write the probability with which the case was drawn, above 0 and at "
     "most 1",
     **dict.fromkeys(table_fields.COUNTS, "write counts as integers"),

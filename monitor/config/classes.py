@@ -6,6 +6,8 @@ from typing import Annotated, Any
 from pydantic import (
     BeforeValidator,
     PlainSerializer,
+    TypeAdapter,
+    ValidationError,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
@@ -57,6 +59,23 @@ ClassName = Annotated[
     WithJsonSchema({"type": ["string", "integer"], "minLength": 1}),
 ]
 """Name of a class as events write it; an integer is its text."""
+_NAME: TypeAdapter[str] = TypeAdapter(ClassName)
+
+
+def is_class_name(text: str) -> bool:
+    """Return whether a configuration can name a class so.
+
+    Args:
+        text: as events write it.
+
+    >>> is_class_name("card"), is_class_name(chr(10))
+    (True, False)
+    """
+    try:
+        _NAME.validate_python(text)
+    except ValidationError:
+        return False
+    return True
 
 
 class LearnedNames(tuple[str, ...]):

@@ -127,8 +127,10 @@ def test_a_shift_says_which_way_positives_went(system_program, tmp_path, now, di
 
 def test_a_shift_of_many_classes_calls_none_of_them_positive(system_program, tmp_path):
     series = [gauge("classifier_verdict", 1, window="7d", verdict="prevalence_shift")]
-    for name in ("card", "loan", "other"):
-        series.append(gauge("classifier_prevalence_ratio", 0.3, window="7d", **{"class": name}))
+    series += [
+        gauge("classifier_prevalence_ratio", 0.3, window="7d", **{"class": name})
+        for name in ("card", "loan", "other")
+    ]
     asked = [{"eval_time": "50m", "alertname": "PrevalenceShift", "exp_alerts": []}]
     test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
     path = written(tmp_path, RULES.read_text(), [test])

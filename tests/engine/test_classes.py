@@ -243,11 +243,11 @@ def test_two_classes_that_are_turned_round_start_the_model_empty(
         ({"score": 0.5}, "prediction: is missing; scores of all classes would do"),
         (
             {"scores": {"card": 0.5}},
-            'scores: must have a number for each of the model\'s classes, got {"card": 0.5}',
+            'scores: must have a finite number for each class, and no other, got {"card": 0.5}',
         ),
         (
             {"scores": [0.1, 0.2, 0.7]},
-            "scores: must have a number for each of the model's classes, got [0.1, 0.2, 0.7]",
+            "scores: must have a finite number for each class, and no other, got [0.1, 0.2, 0.7]",
         ),
     ],
 )

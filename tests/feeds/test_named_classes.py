@@ -147,7 +147,7 @@ def test_scores_are_taken_as_a_classifier_gives_them(scores: Any) -> None:
 @pytest.mark.parametrize("scores", [np.ones((1, 4)) / 4, [0.1, 0.2], "0.1", 0.7, {"card": 1.0}])
 def test_scores_that_are_not_one_number_a_class_are_refused(scores: Any) -> None:
     monitor = Monitor(Config(models={"m": {"classes": NAMES}}))
-    with pytest.raises(ValueError, match="prediction 'a': scores: must have a number for each"):
+    with pytest.raises(ValueError, match="scores: must have a finite number for each class"):
         monitor.predict("a", ts=1, scores=scores)
 
 

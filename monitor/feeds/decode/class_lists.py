@@ -104,7 +104,7 @@ class ClassList:
         """What `scores` has to be, for a person."""
         if self.is_learned:
             return "must be an object with a number for each class, by name"
-        return "must have a number for each of the model's classes"
+        return "must have a finite number for each class, and no other"
 
     def line_with(self, value: object) -> str:
         """Return what to configure where a value is a class that is not listed, for a person.

@@ -105,7 +105,10 @@ def test_the_highest_of_the_scores_of_all_classes_is_predicted(make_feed, scores
     ("payload", "detail"),
     [
         (v1(0.5), "nothing at the first tensor"),
-        (v2([1, 2], [0.1, 0.9]), "scores: must have a number for each of the model's classes"),
+        (
+            v2([1, 2], [0.1, 0.9]),
+            "scores: must have a finite number for each class, and no other",
+        ),
     ],
 )
 def test_scores_that_are_not_those_of_all_classes_have_their_reason(make_feed, payload, detail):
