@@ -192,7 +192,8 @@ class _Rows:
         self._readers = [
             (field, index_of[column], readers[field]) for field, column in sources.columns.items()
         ]
-        self._common: dict[str, Any] = {"type": table_fields.type_of_rows(sources.fields)}
+        named = {*sources.fields, *(self._columns if mapping is None else ())}
+        self._common: dict[str, Any] = {"type": table_fields.type_of_rows(named)}
         if "label" in sources.fields:
             self._common["label"] = None
         self._common |= constant_fields(sources.constants, readers)

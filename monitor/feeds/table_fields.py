@@ -24,12 +24,15 @@ def type_of_rows(columns: Collection[str]) -> str:
 
     >>> type_of_rows(["id", "ts", "score", "label"]), type_of_rows(["id", "ts", "label"])
     ('outcome', 'label')
+    >>> type_of_rows(["id", "ts", "scores.card", "scores.loan", "scores.other", "label"])
+    'outcome'
     """
     if "tp" in columns:
         return "counts"
     if "label" not in columns:
         return "prediction"
-    return "outcome" if "prediction" in columns or "score" in columns else "label"
+    decides = ("prediction", "score", "scores")
+    return "outcome" if any(name.partition(".")[0] in decides for name in columns) else "label"
 
 
 def require_time(name: str, columns: Sequence[str], instead: str = "") -> None:

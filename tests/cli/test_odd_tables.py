@@ -348,3 +348,17 @@ def test_columns_within_columns_are_listed_where_none_is_the_time(capsys, tmp_pa
     done = ran(capsys, "replay", path)
     assert done.code == 3
     assert "has no column 'ts', got claim.id, claim.made, out.flag, truth; " in done.err
+
+
+@pytest.mark.parametrize("columns", ["scores", "scores.card,scores.loan,scores.other"])
+def test_scores_of_classes_beside_labels_are_no_labels_alone(capsys, tmp_path, columns):
+    """A table cannot have scores of classes; its rows were read as labels, and 0 were rejected."""
+    path = tmp_path / "a.csv"
+    cells = ",".join("0.5" for _ in columns.split(","))
+    rows = "".join(f"p{row},{SECOND + row},{cells},card\n" for row in range(ROWS))
+    path.write_text(f"id,ts,{columns},label\n{rows}")
+    config = tmp_path / "c.yaml"
+    config.write_text("models: {mail: {classes: [card, loan, other]}}\n")
+    done = ran(capsys, "replay", path, "-c", config)
+    assert done.code == 3
+    assert f"{ROWS} rejected ({ROWS} missing_field)" in done.out
