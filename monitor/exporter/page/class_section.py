@@ -39,11 +39,18 @@ def class_section(model: ModelStatus) -> h.Element | None:
     Args:
         model: its state; the window that decides is shown.
     """
-    classes = model.windows[model.verdict_window].classes
+    window = model.windows[model.verdict_window]
+    classes = window.classes
     if classes is UNSET:
         return None
     return h.section("#classes", aria_labelledby="classes-title")[
         h.h2(id="classes-title")["Classes"],
+        None
+        if window.label_fault is None
+        else h.p(".fault")[
+            f"Labels of the last {model.verdict_window} cannot be trusted: the matrices, and what "
+            "moved precision, rest on those that count."
+        ],
         _confusions(classes, model.verdict_window),
         _maps(classes, model.verdict_window),
         h.h3[f"Each class against the others, last {model.verdict_window}"],

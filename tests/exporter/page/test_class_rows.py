@@ -35,6 +35,7 @@ from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.when import when_section
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.labels.faults import LabelFault
 from monitor.prometheus.exposition import Exposition
 from monitor.report.class_answer import ConfusionChange, ranked_classes
 
@@ -242,3 +243,12 @@ def test_nothing_of_a_model_of_many_classes_is_flagged() -> None:
     (model,) = status_answer(ClassStream(classes=3, days=20).applied().snapshot(), limit=1).models
     assert model.usual_predicted_positive_rate is None
     assert {one.predicted_positive_rate for one in model.windows.values()} == {None}
+
+
+def test_matrices_of_labels_that_cannot_be_trusted_say_so() -> None:
+    (model,) = status_answer(ClassStream(classes=3, days=20).applied().snapshot(), limit=1).models
+    window = model.windows[model.verdict_window]
+    faulty = structs.replace(window, label_fault=LabelFault.LABELS_MISSING)
+    other = structs.replace(model, windows={**model.windows, model.verdict_window: faulty})
+    said = f"Labels of the last {model.verdict_window} cannot be trusted"
+    assert [said in str(class_section(one)) for one in (model, other)] == [False, True]
