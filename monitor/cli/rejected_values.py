@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
-from monitor.config.classes import is_class_name
+from monitor.config.classes import MOST_CLASSES, is_class_name
 from monitor.config.mapping import TimeUnit
 from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
@@ -29,8 +29,8 @@ _PERCENT = 100
 _COLUMN, _VALUE = "COLUMN", "VALUE"
 """What stands for a name or a value that only a person knows."""
 MANY_CLASSES = (
-    "for a model of more than two classes, list them as its classes in a configuration, which "
-    "precision-monitor init FILE writes"
+    f"for a model of more than two classes, list them, {MOST_CLASSES} at most, as its classes in a "
+    "configuration, which precision-monitor init FILE writes"
 )
 """What to do with names of more than two classes."""
 _FORM = "epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z)"

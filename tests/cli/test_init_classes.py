@@ -171,7 +171,9 @@ def test_a_third_name_among_the_labels_is_a_class(
         stream(tmp_path / "events.ndjson", ["no", "yes", "open"]), prediction={"open": "no"}
     )
     done = ran(capsys, "replay", path)
-    assert "; for a model of more than two classes, list them as its classes" in done.err
+    assert (
+        "; for a model of more than two classes, list them, 50 at most, as its classes" in done.err
+    )
     assert done.err.rstrip().endswith("records have 'no', 'yes', 'open'")
 
 
@@ -288,6 +290,7 @@ def test_replay_says_how_to_name_more_than_two_classes(
     done = ran(capsys, "replay", path, "-c", config)
     assert done.code == 3
     assert (
-        "for a model of more than two classes, list them as its classes in a configuration, which "
+        "for a model of more than two classes, list them, 50 at most, as its classes in a "
+        "configuration, which "
         "precision-monitor init FILE writes"
     ) in done.err

@@ -31,7 +31,8 @@ DAYS_FIRST = (
     "dayfirst=True), or name another column: --field ts=COLUMN"
 )
 MORE = (
-    "for a model of more than two classes, list them as its classes in a configuration, which "
+    "for a model of more than two classes, list them, 50 at most, as its classes in a "
+    "configuration, which "
     "precision-monitor init FILE writes"
 )
 POSITIVE = "say which values are of the positive class"
