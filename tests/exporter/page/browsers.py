@@ -12,9 +12,11 @@ class Browser:
 
     def __init__(self, browser):
         self._browser = browser
+        self._pages = []
 
     def page(self, size="wide", scheme="light"):
         page = self._browser.new_page(viewport=SIZES[size], color_scheme=scheme)
+        self._pages.append(page)
         page.set_default_timeout(20_000)
         page.complaints, page.hosts = [], set()
         page.on("console", lambda message: page.complaints.append(message.text))
@@ -22,3 +24,7 @@ class Browser:
         page.on("request", lambda request: page.hosts.add(urlsplit(request.url).netloc))
         page.expose_function("ran", lambda: page.complaints.append("a script ran"))
         return page
+
+    def close(self):
+        for page in self._pages:
+            page.close()

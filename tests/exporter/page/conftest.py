@@ -6,11 +6,19 @@ from playwright import sync_api as playwright
 
 
 @pytest.fixture(scope="module")
-def browser(system_program):
+def chromium(system_program):
     path = system_program("chromium")
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
     with (
         playwright.sync_playwright() as started,
         closing(started.chromium.launch(executable_path=path, args=arguments)) as chromium,
     ):
-        yield Browser(chromium)
+        yield chromium
+
+
+@pytest.fixture
+def browser(chromium):
+    """A browser whose pages end with the test: an open page refreshes itself on and on."""
+    browser = Browser(chromium)
+    yield browser
+    browser.close()
