@@ -32,7 +32,7 @@ WITH_IT = "with version 7 (8.8 days, 60 % of the traffic)."
 
 def fed(recall):
     """A monitor after twelve days, of which version 7 took three fifths of the last nine."""
-    events = stream(a_day=2_400, days=12, share=0.6, recall=recall)
+    events = stream(a_day=1_200, days=12, share=0.6, recall=recall)
     monitor = Monitor(config_of(CONFIG))
     for batch in batches(events, monitor.config):
         monitor.apply(batch)
@@ -72,7 +72,7 @@ def test_the_text_says_when_it_began_and_with_which_version(command, said_of_wor
 
 
 def test_the_headline_of_a_diagnosis_is_that_of_the_page(worse, said_of_worse):
-    since = "Since version 7 (8.8 days, 60 % of the traffic), precision .780 → .720: the "
+    since = "Since version 7 (8.8 days, 60 % of the traffic), precision .765 → .715: the "
     assert worse[1].models[0].headline.startswith(since)
     found = json.loads(said_of_worse("diagnose", "--json"))
     assert found["headline"].startswith(since)
@@ -249,7 +249,7 @@ def test_replay_says_that_a_reference_restarted(tmp_path, days):
 
 def test_recorded_events_are_said_to_be_compared_without_a_restart(capsys, tmp_path):
     config = tmp_path / "monitor.yaml"
-    path = written(tmp_path / "events.ndjson", *stream(a_day=2_400, until=BEGAN, days=9))
+    path = written(tmp_path / "events.ndjson", *stream(a_day=1_200, until=BEGAN, days=9))
     for on_version, said_so in (("restart", True), ("compare", False)):
         config.write_text(with_reference(f"first: 2d, on_version: {on_version}"))
         found = json.loads(ran(capsys, "diagnose", path, "-c", config, "--json").out)
@@ -284,7 +284,7 @@ def test_a_diagnosis_of_a_rollback_says_which_versions_predicted_before_and_afte
     back = BEGAN + 2 * DAY
     events = [
         e | {"version": "6"} if e["ts"] >= back and "version" in e else e
-        for e in stream(a_day=2_400, until=BEGAN, days=10, recall=(0.9, 0.5))
+        for e in stream(a_day=1_200, until=BEGAN, days=10, recall=(0.9, 0.5))
     ]
     text = CONFIG.replace("region, version", segments)
     (tmp_path / "monitor.yaml").write_text(text)
