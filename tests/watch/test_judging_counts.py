@@ -12,7 +12,7 @@ from monitor.watch.model_days import LearnedScatter
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 
-DRAWN = 800
+DRAWN = 400
 
 
 def in_order(*_):

@@ -13,7 +13,8 @@ from monitor.drift.estimate_record import FEWEST, Withheld
 from monitor.engine import Monitor
 from monitor.verdicts import ESTIMATE_METHODS, LABEL_SHIFT
 
-DAYS, AGE = 90, 3
+DAYS, AGE = 76, 3
+LONG = 90
 
 
 def config(**settings):
@@ -103,10 +104,10 @@ def test_windows_that_are_not_whole_days_long_have_no_estimate(shifted):
 
 
 def test_what_is_estimated_stands_until_the_next_day_begins():
-    cells, monitor, seen = shifting(63), Monitor(config()), []
-    for batch in batches(cells[: 24 * 60]):
+    cells, monitor, seen = shifting(43), Monitor(config()), []
+    for batch in batches(cells[: 24 * 40]):
         monitor.apply(batch)
-    for opens in range(60 * 24, 63 * 24, 4):
+    for opens in range(40 * 24, 43 * 24, 4):
         times = np.arange(opens, opens + 4, dtype=np.int64) * HOUR
         monitor.apply(batch_of_counts(times, {(): cells[opens : opens + 4]}))
         seen.append((monitor.snapshot().watermark_ms // DAY, nowcasts(monitor)["7d"]))
@@ -131,10 +132,10 @@ def test_a_restored_monitor_goes_on_with_the_same_record(shifted):
 def test_a_model_that_changed_with_prevalence_falls_back_on_its_labels():
     """Recall falls where positives are rarer: label shift errs, and loses its weight."""
     rng = np.random.default_rng(5)
-    hours = rates(24 * DAYS)
-    hours[:, 0] = np.repeat(rng.uniform(0.05, 0.3, DAYS), 24)
+    hours = rates(24 * LONG)
+    hours[:, 0] = np.repeat(rng.uniform(0.05, 0.3, LONG), 24)
     hours[24 * 7 :, 1] = 0.9 - 2.5 * np.abs(hours[24 * 7 :, 0] - 0.1)
-    hours[24 * 7 :, 2] = np.repeat(rng.uniform(0.02, 0.25, DAYS), 24)[24 * 7 :]
+    hours[24 * 7 :, 2] = np.repeat(rng.uniform(0.02, 0.25, LONG), 24)[24 * 7 :]
     cells = stream(400, hours, 5)
     monitor = Monitor(config())
     errors = {"last mature": [], "label shift": [], "estimate": []}
@@ -161,7 +162,7 @@ def test_a_model_that_changed_with_prevalence_falls_back_on_its_labels():
 @pytest.mark.slow
 def test_lost_labels_withhold_the_estimates_and_teach_nothing():
     monitor, comparisons = Monitor(config()), []
-    for day, batch in enumerate(batches(shifting())):
+    for day, batch in enumerate(batches(shifting(LONG))):
         if day >= 70:
             batch.counts.cells[:, :2] = 0  # flagged cases get no labels any more
         monitor.apply(batch)

@@ -9,6 +9,7 @@ from monitor.engine import Monitor
 from monitor.watch.skill_trend import restored_trend, trend_state
 
 START, DAYS = 60, 130
+LEVEL_DAYS = 63
 SLOPE = 0.015
 
 
@@ -63,7 +64,9 @@ def test_it_pages_although_the_reference_trails(slid):
 
 
 def test_a_level_has_no_trend():
-    assert watched(fed({(): stream(100, rates(24 * DAYS))})).trend is None
+    monitor = Monitor(settings())
+    feed(monitor, {(): stream(100, rates(24 * DAYS))}, 0, LEVEL_DAYS)
+    assert watched(monitor).trend is None
 
 
 @pytest.mark.slow
