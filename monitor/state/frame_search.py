@@ -96,14 +96,22 @@ class FrameSearch:
         return None
 
     def _shifts(self, at: int, place: FoundPlace) -> Iterator[int]:
-        yield from (place.shift, self._last)
-        yield from (at - boundary for boundary in self._boundaries)
-        if self._searches:
+        known = [place.shift, self._last, *(at - boundary for boundary in self._boundaries)]
+        yield from known
+        head = bytes(self._data[at : at + FRAME_BYTES])
+        if self._searches and not self._is_whole(head, [at - shift for shift in known]):
             self._searches -= 1
-            head = bytes(self._data[at : at + FRAME_BYTES])
             nearest = max(place.offset, at - _FARTHEST)
             seeds = (self._salt ^ offset for offset in range(nearest, at + _FARTHEST))
             yield from (at - (seed ^ self._salt) for seed in fitting_seeds(head, seeds))
+
+    def _is_whole(self, head: bytes, offsets: Iterable[int]) -> bool:
+        """Return whether the head of a frame was written at one of some offsets.
+
+        There is no other offset to look for then: what is damaged is its payload.
+        """
+        seeds = (self._salt ^ offset for offset in offsets if offset >= 0)
+        return any(frame_length(head, seed) is not None for seed in seeds)
 
 
 def resealed(found: bytes, salt: int) -> bytearray:
