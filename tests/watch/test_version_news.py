@@ -28,6 +28,8 @@ FIRST = "first: 2d"
 GIVEN = "counts: {tp: 27000, fp: 7000, fn: 3000, tn: 63000}"
 """Outcomes of version 6, of whom nobody knows how they scatter by day."""
 STEP = 10 * 60_000
+MANY = 4_800
+"""Cases a day of which two days are reference enough within three."""
 OLD, NEW = "6 (began 1970-01-01 00:00)", "7 (began 1970-01-04 05:00)"
 
 
@@ -43,7 +45,7 @@ def config(reference):
 @cache
 def deployed(recall=(0.9, 0.5), **made):
     """Version 7 takes all of the traffic on the fourth day."""
-    return stream(**{"recall": recall, "a_day": 4_800, "until": BEGAN, "days": 9, **made})
+    return stream(**{"recall": recall, "a_day": 2_400, "until": BEGAN, "days": 9, **made})
 
 
 def status_of(monitor):
@@ -80,7 +82,7 @@ def test_a_version_that_was_rolled_back_is_said_to_have_ended():
 @pytest.mark.parametrize("hours", [0.4, 7, 40, 75])
 def test_the_share_of_the_traffic_is_that_since_the_version_began(hours):
     until = BEGAN + hours * 3_600
-    events = [e for e in stream(a_day=4_800, days=7) if e["ts"] < until]
+    events = [e for e in stream(a_day=2_400, days=7) if e["ts"] < until]
     since = [e["version"] for e in events if e["type"] == "prediction" and e["ts"] >= BEGAN]
     news = model_of(fed(events, config(GIVEN))).watched.new_version
     assert news.traffic == since.count("7") / len(since)
@@ -244,14 +246,15 @@ def test_a_restarted_reference_begins_with_the_new_version():
     ids=["compare", "restart", "keep", "one version", "counts", "both"],
 )
 def test_it_is_said_whose_reference_it_is(reference, until, text):
-    monitor = fed([e for e in deployed(days=9) if e["ts"] < until], config(reference))
+    made = deployed(days=9) if until > BEGAN else deployed(a_day=MANY, days=4)
+    monitor = fed([e for e in made if e["ts"] < until], config(reference))
     period = status_of(monitor).reference
     named = reference_versions_text(period.versions, period.restarted_with) if text else None
     assert (named, text is None) == (text, period.versions is UNSET)
 
 
 def test_a_reference_that_restarts_beside_another_version_names_both():
-    canary = stream(a_day=4_800, days=9)
+    canary = stream(a_day=2_400, days=9)
     monitor = fed(canary, config(f"{FIRST}, on_version: restart"))
     period = status_of(monitor).reference
     beside = f"restarted with version {NEW}, beside version {OLD}"
@@ -295,7 +298,7 @@ def test_a_version_that_replaces_another_bit_by_bit_restarts_the_reference_once(
 
 
 def test_until_the_new_reference_is_known_nothing_is_compared():
-    before = fed(deployed(days=4), config(f"{FIRST}, on_version: restart"))
+    before = fed(deployed(a_day=MANY, days=4), config(f"{FIRST}, on_version: restart"))
     assert model_of(before).watched.reference is not None
     waits = model_of(fed(deployed(days=6), config(f"{FIRST}, on_version: restart"))).watched
     assert waits.reference is None
