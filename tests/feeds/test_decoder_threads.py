@@ -47,7 +47,7 @@ def state_of(paths, threads, chunk_bytes):
     return b"".join(encoded(monitor.state(), 1)), rejected
 
 
-@settings(max_examples=25, deadline=None)  # a machine may be busy
+@settings(max_examples=12, deadline=None)  # a machine may be busy
 @given(
     files=st.lists(st.tuples(streams, st.booleans()), min_size=1, max_size=2),
     size=st.integers(50, 800),

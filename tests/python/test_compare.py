@@ -30,30 +30,35 @@ def frame(events):
     """The bundled flights, a row for each, with a label where one came."""
     events = [event for event, _ in events]
     labels = {e["id"]: (e["label"], e["ts"]) for e in events if e["type"] == "label"}
+    made = [event for event in events if event["type"] == "prediction"]
+    came = [labels.get(event["id"], (None, None)) for event in made]
     return pd.DataFrame(
         {
-            "flight": e["id"],
-            "made": e["ts"],
-            "proba": e.get("score"),
-            "decided": e["prediction"],
-            "late": labels.get(e["id"], (None, None))[0],
-            "landed": labels.get(e["id"], (None, None))[1],
-            "origin": e["segment"]["origin"],
+            "flight": [event["id"] for event in made],
+            "made": [event["ts"] for event in made],
+            "proba": [event.get("score") for event in made],
+            "decided": [event["prediction"] for event in made],
+            "late": [label for label, _ in came],
+            "landed": [ts for _, ts in came],
+            "origin": [event["segment"]["origin"] for event in made],
         }
-        for e in events
-        if e["type"] == "prediction"
     )
 
 
 def of_month(frame, month):
-    return frame[pd.to_datetime(frame["made"], unit="s").dt.strftime("%Y-%m") == month]
+    first = pd.Timestamp(month)
+    return of_days(frame, first, first + pd.DateOffset(months=1))
+
+
+def of_days(frame, first, end):
+    made = frame["made"]
+    return frame[(pd.Timestamp(first).timestamp() <= made) & (made < pd.Timestamp(end).timestamp())]
 
 
 def between(frame, asked):
     """The rows of a month, or of days A..B."""
     first, _, end = asked.partition("..")
-    days = pd.to_datetime(frame["made"], unit="s").dt.strftime("%Y-%m-%d")
-    return frame[(first <= days) & (days < end)] if end else of_month(frame, asked)
+    return of_days(frame, first, end) if end else of_month(frame, asked)
 
 
 def lines_of(events, chosen):
