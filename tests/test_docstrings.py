@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,13 +81,15 @@ def _is_overload(function: _Function) -> bool:
     return any(ast.unparse(decorator) == "overload" for decorator in function.decorator_list)
 
 
+@cache
 def _all_public_functions() -> list[Documented]:
     modules = sorted(PACKAGE.rglob("*.py"))
     return [function for path in modules for function in _public_functions(path)]
 
 
-FUNCTIONS = _all_public_functions()
-BY_NAME = {function.name: function for function in FUNCTIONS}
+@cache
+def _by_name() -> dict[str, Documented]:
+    return {function.name: function for function in _all_public_functions()}
 
 
 def _described(function: Documented) -> str:
@@ -94,7 +97,7 @@ def _described(function: Documented) -> str:
     found = REFERENCE.search(function.docstring)
     own = function.name.rpartition(".")[2]
     if found and found["name"] == own and found["owner"] + "." + own != function.name:
-        referred = BY_NAME.get(f"{found['owner']}.{own}")
+        referred = _by_name().get(f"{found['owner']}.{own}")
         return f"{function.docstring}\n{referred.docstring if referred else ''}"
     return function.docstring
 
@@ -111,7 +114,7 @@ def _describes(section: str, argument: str) -> bool:
 
 def test_public_functions_with_two_arguments_describe_each() -> None:
     lacking = []
-    for function in FUNCTIONS:
+    for function in _all_public_functions():
         if len(function.arguments) > 1:
             section = _section(_described(function), "Args")
             found = [name for name in function.arguments if not _describes(section, name)]
@@ -121,7 +124,7 @@ def test_public_functions_with_two_arguments_describe_each() -> None:
 
 def test_described_arguments_exist() -> None:
     unknown = []
-    for function in FUNCTIONS:
+    for function in _all_public_functions():
         section = _section(function.docstring, "Args")
         named = re.findall(r"^ {4}\*{0,2}(\w+): ", section, re.MULTILINE)
         unknown += [
@@ -135,7 +138,7 @@ def test_described_arguments_exist() -> None:
 def test_public_functions_that_raise_say_what() -> None:
     lacking = [
         f"{function.place}: {function.name}"
-        for function in FUNCTIONS
+        for function in _all_public_functions()
         if function.raises and not _section(_described(function), "Raises")
     ]
     assert not lacking, "\n".join(["no Raises for:", *lacking])

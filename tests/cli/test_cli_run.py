@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -204,8 +205,10 @@ def test_limits_of_the_labels_are_reported_in_one_line_for_each_model(tmp_path):
 HTTP = '[{type: http, listen: "127.0.0.1:0"}]'
 
 
-def acknowledged(folder):
-    """A monitor that counted two requests and stopped; the segment of its journal."""
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """The folder of a monitor that counted two requests and stopped."""
+    folder = tmp_path_factory.mktemp("stopped")
     config = config_of(folder, feeds=HTTP)
     with running(config) as (process, url, reported):
         until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
@@ -214,15 +217,16 @@ def acknowledged(folder):
             httpx.post(feed, content=EVENT).raise_for_status()
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=DEADLINE)
-    (path,) = (folder / "state" / "journal").iterdir()
-    return config, path
+    return folder
 
 
 @pytest.mark.parametrize("harm", ["cut", "cut after a frame", "gone"])
 def test_a_journal_without_acknowledged_requests_is_found_before_anything_is_served(
-    capsys, tmp_path, harm
+    capsys, tmp_path, stopped, harm
 ):
-    config, path = acknowledged(tmp_path)
+    shutil.copytree(stopped / "state", tmp_path / "state")
+    config = config_of(tmp_path, feeds=HTTP)
+    (path,) = (tmp_path / "state" / "journal").iterdir()
     content = path.read_bytes()
     second = content.index(b"\xf1PMF", content.index(b"\xf1PMF") + 1)
     left = {"cut": content[:-1], "cut after a frame": content[:second]}.get(harm)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -113,7 +114,9 @@ def events(stream: ClassStream, missing: float) -> Iterator[dict]:
                 yield {"type": "label", "ts": time + HOUR, "label": stream.names[actual]} | one
 
 
+@cache
 def watched(missing: float) -> Monitor:
+    """A monitor of the events, which tests read and do not change."""
     stream = ClassStream(days=52, a_day=400)
     model = {"classes": stream.names, "label_timeout": "2d", "maturity": "2h"}
     monitor = Monitor(Config(models={"mail": model}, windows=["1d", "7d"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from monitor.drift.class_confusions import Confusion
 from monitor.drift.trend import CERTAIN
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
+from monitor.events.renumbering import State
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.metrics.class_matrix import one_against_rest
 from monitor.report.class_findings import class_findings
@@ -29,10 +31,31 @@ from monitor.watch.classes_together import ClassesTogether
 from monitor.watch.moved_classes import MovedClasses
 from monitor.watch.page import ModelPage
 
+STOPS = (20, 45)
+"""Days before which the state of `confused` is kept."""
+
+
+class Confused(NamedTuple):
+    """A monitor of a confusion, and its states before the days of `STOPS`."""
+
+    monitor: Monitor
+    states: dict[int, State]
+
 
 @pytest.fixture(scope="module")
-def confused() -> Monitor:
-    return ClassStream(change="confusion").applied()
+def run_on() -> Confused:
+    stream, states = ClassStream(change="confusion"), {}
+    monitor = Monitor(stream.config())
+    for day, batch in enumerate(stream.batches(stream.config())):
+        if day in STOPS:
+            states[day] = through_disk(monitor.state())
+        monitor.apply(batch)
+    return Confused(monitor, states)
+
+
+@pytest.fixture(scope="module")
+def confused(run_on: Confused) -> Monitor:
+    return run_on.monitor
 
 
 def test_shares_that_shift_are_never_called_a_worse_model() -> None:
@@ -106,17 +129,15 @@ def test_the_parts_of_each_class_add_up_to_the_change_of_its_precision(confused:
     np.testing.assert_allclose(causes.leaked.logit, causes.leaks.logit.sum(axis=1), atol=1e-12)
 
 
-@pytest.mark.parametrize("stop", [pytest.param(20, marks=pytest.mark.slow), 45])
+@pytest.mark.parametrize("stop", [pytest.param(STOPS[0], marks=pytest.mark.slow), STOPS[1]])
 def test_a_restored_monitor_judges_the_classes_as_one_that_never_stopped(
-    confused: Monitor, stop: int
+    run_on: Confused, stop: int
 ) -> None:
     stream = ClassStream(change="confusion")
-    monitor = Monitor(stream.config())
-    for day, batch in enumerate(stream.batches(stream.config())):
-        if day == stop:
-            monitor = Monitor(stream.config(), monitor.state())
+    monitor = Monitor(stream.config(), run_on.states[stop])
+    for batch in list(stream.batches(stream.config()))[stop:]:
         monitor.apply(batch)
-    assert replay_json(monitor.snapshot()) == replay_json(confused.snapshot())
+    assert replay_json(monitor.snapshot()) == replay_json(run_on.monitor.snapshot())
     assert monitor.state()["watch"]["classes"].keys() == {"0"}
 
 
