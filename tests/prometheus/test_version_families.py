@@ -112,7 +112,7 @@ def test_a_scrape_with_versions_stays_within_its_limit(monitor):
 
 
 def test_states_of_shadow_predictions_add_up_and_a_gate_reads_the_paired_verdict():
-    events = shadowed(stream(a_day=480, days=12))
+    events = shadowed(stream(a_day=240, days=12))
     snapshot = fed(events, shadow_config()).snapshot()
     samples = samples_of(snapshot)
     name = "precision_monitor_shadow_predictions"

@@ -15,7 +15,7 @@ windows: [1d, 7d]
 
 def monitored(segments, **of_stream):
     config = config_of(CONFIG.replace("SEGMENTS", segments and f"segments: [{segments}],"))
-    return fed(stream(days=14, a_day=2_400, **of_stream), config)
+    return fed(stream(days=14, a_day=1_200, **of_stream), config)
 
 
 @pytest.mark.parametrize("segments", ["", "version", "region, version"])

@@ -131,7 +131,7 @@ def test_a_shadow_is_compared_on_the_cases_that_both_scored():
 def test_the_page_says_whose_reference_it_is(on_version, text):
     reference = f"1d, reference: {{first: 2d, on_version: {on_version}}}}}"
     config = config_of(CONFIG.replace("1d}", reference).replace("7d", "3d"))
-    page = words(plain(page_of(fed(stream(a_day=4_800, until=BEGAN, days=9), config))))
+    page = words(plain(page_of(fed(stream(a_day=2_400, until=BEGAN, days=9), config))))
     assert (f"positives of the reference, {text}." in page) is (text is not None)
     assert ("Before is " in page) is (text is not None)
     assert text is not None or "(began" not in page
