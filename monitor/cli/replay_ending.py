@@ -49,7 +49,7 @@ def ending(
     """Return the last lines.
 
     Nothing counts as judged where most records were rejected, or those of a class, or where no
-    record has a positive value.
+    record has a positive value; unless a model is worse by the others all the same.
 
     Args:
         snapshot: after all records.
@@ -60,7 +60,8 @@ def ending(
     """
     notation = faults.notation
     unfit = "; ".join(contradictions) or _unfit(snapshot, faults)
-    if unfit:
+    is_worse = any(model.watched.degradation_detected for model in snapshot.models)
+    if unfit and not is_worse:
         lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
         fields = [text.partition(":")[0] for text in contradictions]
         options = " ".join(notation.classes(field, {"positive": ["VALUE"]}) for field in fields)
@@ -72,7 +73,8 @@ def ending(
         for model in snapshot.models
     }
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
-    lines = wrap(" ".join([_read(snapshot), *_judged(found, paging)]), _COLUMNS)
+    uncounted = [f"Not counted: {unfit}."] if unfit else []
+    lines = wrap(" ".join([_read(snapshot), *uncounted, *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     ends = dict(_unlabelled_ends(snapshot, found, history))
     lines += [line for name, end in ends.items() for line in wrap(f"{name}: {end}.", _COLUMNS)]

@@ -341,3 +341,22 @@ def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys
 
 def day(number):
     return (datetime(1970, 1, 1) + timedelta(days=number)).date().isoformat()  # noqa: DTZ001  # of UTC
+
+
+def test_a_model_that_pages_is_judged_beside_rejected_cases_of_another_class(last_lines, tmp_path):
+    """It said "pages" above, and "Not judged" below."""
+    config = tmp_path / "classes.yaml"
+    config.write_text("models: {mail: {classes: [card, loan, other], label_timeout: 1d}}\n")
+    names, records = ("card", "loan", "other"), []
+    for number in range(40 * 300):
+        actual, time = number % 3, number * DAY // 300
+        wrong = number % 2 if time >= 30 * DAY else number % 11 == 0
+        predicted = "cash" if number % 40 == 0 else names[(actual + int(wrong)) % 3]
+        one = {"type": "outcome", "id": str(number), "ts": time, "model": "mail"}
+        records.append({**one, "prediction": predicted, "label": names[actual]})
+    ending, _ = last_lines(records, "-c", str(config))
+    assert (
+        "Not counted: 300 predictions of classes that are not configured were rejected." in ending
+    )
+    assert "Not judged" not in ending
+    assert ending.endswith("Judged: mail: model degraded, pages.")
