@@ -14,7 +14,7 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, points, ratio
-from monitor.exporter.page.heat_map import HeatMap, difference_range, heat_map
+from monitor.exporter.page.heat_map import MOST_WITH_NUMBERS, HeatMap, difference_range, heat_map
 from monitor.metrics.ratio import ratio as quotient
 from monitor.report.class_answer import (
     ClassesAnswer,
@@ -76,7 +76,7 @@ def _maps(classes: ClassesAnswer, window: str) -> h.Node:
     after = _rates(np.array(classes.matrix, dtype=np.int64))
     now = HeatMap(f"Last {window}", "after", after)
     if classes.reference_matrix is UNSET:
-        return [h.div(".heats")[heat_map(classes.names, now)], _legend(None)]
+        return [h.div(".heats")[heat_map(classes.names, now)], _legend(None, len(classes.names))]
     before = _rates(np.array(classes.reference_matrix, dtype=np.int64))
     place = {name: number for number, name in enumerate(classes.names)}
     certain = np.zeros(after.shape, dtype=np.bool_)
@@ -89,7 +89,7 @@ def _maps(classes: ClassesAnswer, window: str) -> h.Node:
     )
     return [
         h.div(".heats")[(heat_map(classes.names, one) for one in maps)],
-        _legend(after - before),
+        _legend(after - before, len(classes.names)),
     ]
 
 
@@ -99,9 +99,13 @@ def _rates(matrix: Int64Array) -> FloatArray:
     return quotient(matrix, np.broadcast_to(cases, matrix.shape)).T
 
 
-def _legend(difference: FloatArray | None) -> h.Element:
+def _legend(difference: FloatArray | None, size: int) -> h.Element:
     return h.p(".muted")[
         "Rows are actual classes and add up to 100 %, columns are predicted classes. ",
+        "Columns have the numbers of the rows; a cell shows its share under the pointer, and the "
+        "maps scroll where the screen is narrow. "
+        if size > MOST_WITH_NUMBERS
+        else None,
         None
         if difference is None
         else "In the difference, orange is for the worse: less is right, or more is confused; "

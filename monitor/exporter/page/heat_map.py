@@ -13,7 +13,7 @@ from monitor.exporter.page.drawing import n
 from monitor.report.printable import one_line
 
 _CELL, _SMALL_CELL = 34.0, 11.0
-_MOST_WITH_NUMBERS = 8
+MOST_WITH_NUMBERS = 8
 """Classes up to which each cell has its number, and each column its name."""
 _MOST_ON_A_PHONE = 16
 """Classes up to which a whole map can be read on a phone; that of more scrolls there."""
@@ -53,7 +53,7 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
         A figure. Cells of many classes have no numbers; all have a title with both names.
     """
     short = _short(names)
-    large = len(names) <= _MOST_WITH_NUMBERS
+    large = len(names) <= MOST_WITH_NUMBERS
     cell = _CELL if large else _SMALL_CELL
     letter = _LETTER if large else _SMALL_LETTER
     rows = short if large else [f"{name} · {i + 1}" for i, name in enumerate(short)]

@@ -111,6 +111,7 @@ def test_most_of_many_classes_that_are_not_worse_stand_behind_a_summary(
     assert first.count('<tr><th scope="row">') == shown
     assert rest.count('<tr><th scope="row">') == classes - shown
     assert (f">The other classes ({classes - shown})" in rest) is bool(summary) is (shown < classes)
+    assert "Columns have the numbers of the rows; a cell shows its share under the" in first
 
 
 def test_a_class_that_is_never_predicted_has_no_reference_to_wait_for() -> None:
