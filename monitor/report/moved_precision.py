@@ -25,8 +25,8 @@ class PrecisionAnswer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         cause: `prevalence`, `recall` or `false_positives`, the one with the largest part in
-            the direction of the change; null where no change is certain, or where others
-            cancel most of that part.
+            the direction of the change; null where no change is certain, where others
+            cancel most of that part, and of a model of many classes.
         certain: the 95 % interval of that part leaves out 0.
         text: the answer in one line, without a full stop.
     """

@@ -20,7 +20,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     Attributes:
         precision_moved_by: `prevalence`, `recall` or `false_positives`, where its part
             certainly moved precision; `open` where precision certainly moved and no single
-            cause did it; null where precision did not certainly move.
+            cause did it; null where precision did not certainly move, and of a model of many
+            classes, whose classes each have their own parts.
         model_worse: whether the model is worse.
         said: both answers for people, a line each, without a full stop.
     """
