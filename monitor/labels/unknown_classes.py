@@ -46,12 +46,17 @@ class UnknownClasses:
         self._days = PaneRing(width=DAY_MS, span=_DAYS, cells=1)
 
     def add(self, model: Int64Array, time: Int64Array) -> None:
-        """Count labels.
+        """Count labels; those of models of two classes, which stand for none, are left out.
 
         Args:
             model: number of the model of each prediction.
             time: event time of each prediction, epoch milliseconds.
         """
+        settings = self._catalogue.settings
+        many = np.array([settings[number].has_many_classes for number in model.tolist()], np.bool_)
+        model, time = model[many], time[many]
+        if not len(model):
+            return
         self._days.ensure(np.arange(len(self._catalogue.models)))
         day = self._days.pane_of(time)
         self._days.add(day, model, np.zeros_like(day), np.ones_like(day))

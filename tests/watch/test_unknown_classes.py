@@ -155,3 +155,20 @@ def test_values_that_stand_for_no_class_and_those_of_unknown_models_are_none() -
     monitor = fed(Monitor(config), odd)
     assert sum(monitor.snapshot().rejected.values()) == len(odd)
     assert monitor.unknown_classes.count(0, 0, DAY * 1000) == 0
+
+
+def test_labels_of_no_class_of_a_model_of_two_spoil_nothing() -> None:
+    models = {
+        "mail": {"classes": ["fine", "spam"], "label_timeout": "3d", "maturity": "1h"},
+        "chat": {"classes": ["crypto", "none", "much"]},
+    }
+    named, rng = {0: "fine", 1: "spam"}, np.random.default_rng(8)
+    found = []
+    for number in range(DAYS * A_DAY):
+        actual, one = int(rng.random() < 0.4), {"id": str(number), "ts": number * DAY // A_DAY}
+        label = "crypto" if rng.random() < 0.05 else named[actual]
+        found.append({"type": "prediction", **one, "prediction": named[actual], "model": "mail"})
+        found.append({"type": "label", **one, "label": label})
+    monitor = fed(Monitor(Config(models=models, windows=["1d", "7d"])), found)
+    assert monitor.snapshot().labels.misnamed > 200
+    assert monitor.unknown_classes.count(0, 0, (DAYS + 1) * DAY * 1000) == 0
