@@ -109,13 +109,16 @@ class Compared(NamedTuple):
 def what_moved_precision(found: Compared) -> PrecisionAnswer:
     """Return the cause with the largest part in the change of precision, and its part.
 
+    Where it is not known, why is left to the other answer as far as it stands in parentheses.
+
     Args:
         found: what was found.
     """
     if found.classes is not None:
         return PrecisionAnswer(cause=None, certain=False, text=found.classes.moved)
     if obstacle := found.obstacle or found.reaches_back or _undefined(found) or found.few:
-        return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {obstacle}")
+        why = obstacle.partition(" (")[0]
+        return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {why}")
     return moved_precision(found.change, found.parts)
 
 
