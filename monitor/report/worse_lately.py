@@ -79,7 +79,7 @@ def since_words(length_ms: int) -> str:
     Args:
         length_ms: its length, milliseconds.
 
-    >>> since_words(3 * DAY_MS)
+    >>> since_words(3 * 86_400_000)
     'in the 3 days since the reference'
     """
     return f"in the {duration_text(length_ms / 1000)} since the reference"
