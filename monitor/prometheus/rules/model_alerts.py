@@ -179,8 +179,9 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         hold="15m",
         keep="1h",
         summary=summaries.untrusted(window),
-        description="The labels received are not representative of the missing ones, or their "
-        "errors changed. There is no verdict on the model until its labels are right again, and "
+        description="The labels received are not representative of the missing ones, their errors "
+        "changed, or cases name a class that the model does not have (classifier_label_fault says "
+        "which). There is no verdict on the model until its labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
         numbers=templates.in_windows(_UNTRUSTED, templates.coverage()),
         runbook=scope.verdict_link(Verdict.LABELS_NOT_TRUSTWORTHY),
