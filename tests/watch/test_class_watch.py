@@ -25,7 +25,7 @@ from monitor.report.model_headline import model_headline
 from monitor.report.replay_json import replay_json
 from monitor.snapshot import ModelState
 from monitor.verdicts import WindowVerdict
-from monitor.watch import class_watch, classes_together
+from monitor.watch import class_verdicts, class_watch
 from monitor.watch.class_verdicts import verdict_on_whole
 from monitor.watch.classes_together import ClassesTogether
 from monitor.watch.moved_classes import MovedClasses
@@ -311,7 +311,7 @@ def test_a_class_that_pages_by_its_confusions_is_degraded_by_them(
 
     stream = RareStream(a_day=900, days=31, seed=3)
     assert week() == (Verdict.MODEL_DEGRADED, Verdict.MODEL_DEGRADED)
-    monkeypatch.setattr(classes_together, "as_confused", lambda found: found)
+    monkeypatch.setattr(class_verdicts, "_as_confused", lambda found, **_: found)
     assert week() == (Verdict.INSUFFICIENT_EVIDENCE, Verdict.INSUFFICIENT_EVIDENCE)
 
 
