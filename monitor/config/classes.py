@@ -1,6 +1,5 @@
 """Names of a model's classes, and the settings that do not fit more than two of them."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -28,7 +27,6 @@ LEARNED = "learned"
 MOST_CLASS_BYTES = 256
 """Longest name of a class, in bytes of UTF-8."""
 
-_WHOLE_WITH_A_POINT = re.compile(r"-?\d+\.0+", re.ASCII)
 _BINARY_NAMES = frozenset({"0", "1", "true", "false"})
 _ONLY_BINARY: Mapping[str, str] = {
     "threshold": "a threshold decides between two classes",
@@ -52,9 +50,6 @@ def _text(value: Any) -> Any:
 def _fits(name: str) -> str:
     if len(name.encode(errors="replace")) > MOST_CLASS_BYTES:
         raise q.unfit(f"must be at most {MOST_CLASS_BYTES} bytes of UTF-8", "shorten it")
-    if _WHOLE_WITH_A_POINT.fullmatch(name):
-        digits = name.partition(".")[0]
-        raise q.unfit("is a whole number, which events have as its digits", f"write {digits}")
     return name
 
 
