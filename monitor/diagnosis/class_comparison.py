@@ -17,7 +17,7 @@ from monitor.drift.class_confusions import ConfusionChanges
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
-from monitor.labels.unknown_classes import are_too_many, untrusted_classes
+from monitor.labels.unknown_classes import UnknownCounts, untrusted_classes
 from monitor.metrics.class_report import ClassReport, class_report
 from monitor.snapshot import ModelState
 from monitor.verdicts import WindowVerdict
@@ -77,11 +77,11 @@ class CountedClasses(NamedTuple):
 
     Attributes:
         table: those of known classes, by day.
-        unknown: how many name a class that the model does not have.
+        unknown: records that name a class which the model does not have.
     """
 
     table: ClassTable
-    unknown: int
+    unknown: UnknownCounts
 
 
 def counted_days(
@@ -145,23 +145,20 @@ def compare_classes(
         attribution=attribution,
         changes=judged.changes,
         verdicts=dict(zip(names, judged.verdicts, strict=True)),
-        verdict=_verdict(judged, counted),
+        verdict=_verdict(judged, counted[1]),
         mature_until=model.mature_until,
         lone_days=lone_days(names, attribution, *days),
         paging=_paging(model, asked),
     )
 
 
-def _verdict(
-    judged: JudgedTogether, counted: tuple[CountedClasses, CountedClasses]
-) -> WindowVerdict:
+def _verdict(judged: JudgedTogether, after: CountedClasses) -> WindowVerdict:
     """Return the verdict on all classes together."""
-    outcomes = [int(side.table.matrix.sum()) for side in counted]
+    outcomes, predictions = int(after.table.matrix.sum()), int(after.table.predictions.sum())
     found = verdict_on_whole(
-        judged.verdicts, outcomes[1], held=judged.held, moved=bool(judged.changes.cells)
+        judged.verdicts, outcomes, held=judged.held, moved=bool(judged.changes.cells)
     )
-    known = zip(counted, outcomes, strict=True)
-    spoilt = any(are_too_many(side.unknown, labelled) for side, labelled in known)
+    spoilt = after.unknown.are_too_many(outcomes, predictions)
     return untrusted_classes(found) if spoilt else found
 
 

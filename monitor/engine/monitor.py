@@ -52,8 +52,8 @@ class Monitor:
         config: models, windows, segments and limits.
         versions: compares versions of a model.
         classes, label_errors, label_sources, unknown_classes: counts by class of models of many,
-            audits, labels by source, and labels of classes that their models do not have; all
-            without buffered events.
+            audits, labels by source, and records that name a class which their model does not
+            have; all without buffered events.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):

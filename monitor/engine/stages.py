@@ -64,7 +64,7 @@ class Stages:
         range_scores: labelled scores of stretches of event time.
         versions: counts of the models that keep the version of a prediction.
         places: gives series of versions that have ended to others.
-        unknown_classes: labels of classes that their models do not have.
+        unknown_classes: records that name a class which their model does not have.
         pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
         forgotten: sums over the models that were forgotten.
@@ -245,7 +245,6 @@ class Stages:
         self.delays.advance(settled)
         self.versions.advance(settled)
         self.pairs.advance(settled)
-        self.unknown_classes.advance(settled)
         for joined in self._joined(batch):
             deltas = classes.apply(joined) if (classes := self.windows.classes).in_use else joined
             self.delays.apply(deltas)
@@ -327,7 +326,7 @@ class Stages:
             self.ranges.append(counted)
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
-        self.unknown_classes.restore(state.get("unknown_classes"), left.models)
+        self.unknown_classes.restore(state.get("unknown_classes", {}))
         self.watch.restore(state["watch"], left)
         self.received.restore(state)
         self.forgotten = Forgotten(**state.get("forgotten", {}))

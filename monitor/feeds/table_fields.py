@@ -32,7 +32,8 @@ def type_of_rows(columns: Collection[str]) -> str:
     if "label" not in columns:
         return "prediction"
     decides = ("prediction", "score", "scores")
-    return "outcome" if any(name.partition(".")[0] in decides for name in columns) else "label"
+    scored = (name in decides or name.startswith("scores.") for name in columns)
+    return "outcome" if any(scored) else "label"
 
 
 def require_time(name: str, columns: Sequence[str], instead: str = "") -> None:

@@ -47,7 +47,7 @@ class LabelFault(StrEnum):
     AUDITS_TOO_FEW = "audits_too_few"
     """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
     CLASSES_UNKNOWN = "classes_unknown"
-    """1 % or more of the cases name a class that the model does not have."""
+    """1 % or more of the labels or predictions name a class that the model does not have."""
     LABELS_FOLLOW_PREDICTIONS = "labels_follow_predictions"
     """Audits show other rates of wrong labels for flagged cases, so that none corrects both."""
 

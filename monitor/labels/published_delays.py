@@ -24,8 +24,8 @@ class PublishedDelays(NamedTuple):
     Attributes:
         counts: labels by class (negative, positive) and published bin, (2, bins).
         sums: sums of the delays by class, seconds, (2,).
-        within: delay within which each of `SHARES` of all labels came, at most 19 % too long,
-            seconds; infinite beyond the longest delay that is told apart, NaN without labels.
+        within: seconds within which each of `SHARES` of all labels came, at most 19 % or a second
+            too long; infinite beyond the longest delay that is told apart, NaN without labels.
     """
 
     counts: Int64Array

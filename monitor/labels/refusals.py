@@ -73,9 +73,9 @@ REASONS: Mapping[str, str] = {
     LabelFault.AUDITS_TOO_FEW: "label_errors: audit, and too few labels are audited to know how "
     f"many are wrong, so nothing is shown: send at least {FEWEST_AUDITS} audits of cases labelled "
     "0, and of cases labelled 1, drawn at random",
-    LabelFault.CLASSES_UNKNOWN: "1 % or more of the cases name a class that the model does not "
-    "have, so nothing is shown: they are left out, and most of them are wrong predictions; "
-    "configure the class under `classes`",
+    LabelFault.CLASSES_UNKNOWN: "1 % or more of the labels or predictions name a class that the "
+    "model does not have, so nothing is shown: their cases are left out; write the class as "
+    "configured, or add it to `classes`",
     LabelFault.LABELS_FOLLOW_PREDICTIONS: "label_errors: audit, and audits show that flagged cases "
     "have wrong labels at other rates than the others, as where a label follows the prediction, so "
     "nothing is shown: no correction by one rate for both is right; have cases labelled by people "

@@ -1,21 +1,22 @@
-"""Cases that name a class which their model does not have: how many, by day.
+"""Labels and predictions that name a class which their model does not have, by hour.
 
 A label of such a class changes nothing, so that its prediction has no label; a prediction of one is
 rejected. Where these are many, the cases that count are not like the others: those of a class that
 nobody configured are left out.
 
-A label that is rejected counts by its own time, and where one model alone is configured: its
-prediction is not looked up. One that only its own model does not know counts by that of its
-prediction.
+A label of a class that its own model alone does not have counts by the time of its prediction. A
+rejected label counts by its own time, and only where one model alone is configured: it names no
+model, and its prediction is not looked up. What is sent again counts again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
-from monitor.clock import DAY_MS
+from monitor.clock import HOUR_MS
 from monitor.counts import Outcome
 from monitor.drift.verdict import DEGRADED, Verdict
 from monitor.events.catalogue import Catalogue
@@ -25,25 +26,56 @@ from monitor.events.renumbering import State
 from monitor.labels.faults import LabelFault
 from monitor.verdicts import WindowVerdict
 from monitor.windows import Windows
-from monitor.windows.panes import PaneRing
 
 _TOO_MANY = 0.01
-"""Share of the cases from which on the others do not stand for all."""
+"""Share of the labels, or of the predictions, from which on the others do not stand for all."""
 _FEWEST = 10
-_DAYS = 400
+_MOST_HOURS = 400 * 24
+_MOST_MODELS = 1_000
+_LABEL = "label"
+
+
+class UnknownCounts(NamedTuple):
+    """Records that name an unknown class.
+
+    Attributes:
+        labels: labels.
+        predictions: predictions.
+    """
+
+    labels: int = 0
+    predictions: int = 0
+
+    def are_too_many(self, outcomes: int, predictions: int) -> bool:
+        """Return whether the labels, or the predictions, of known classes do not stand for all.
+
+        Args:
+            outcomes: of the same time, with a label of a known class.
+            predictions: of the same time, of a known class.
+
+        >>> [UnknownCounts(10).are_too_many(known, 5_000) for known in (990, 991)]
+        [True, False]
+        >>> UnknownCounts(9, 9).are_too_many(0, 0)
+        False
+        """
+        both = (self.labels, outcomes), (self.predictions, predictions)
+        return any(n >= _FEWEST and n >= _TOO_MANY * (n + known) for n, known in both)
 
 
 class UnknownClasses:
-    """Cases of classes that their models do not have, by model and day.
+    """Records that name classes which their models of many do not have, by model and hour.
+
+    Models are known by their names: the first records of a model may be rejected, and these create
+    none.
 
     Args:
         catalogue: models.
-        windows: outcomes, which have the labels of known classes.
+        windows: outcomes and predictions of the known classes.
     """
 
     def __init__(self, catalogue: Catalogue, windows: Windows) -> None:
         self._catalogue, self._windows = catalogue, windows
-        self._days = PaneRing(width=DAY_MS, span=_DAYS, cells=1)
+        self._hours: dict[str, dict[int, UnknownCounts]] = {}
 
     def add(self, model: Int64Array, time: Int64Array) -> None:
         """Count labels; those of models of two classes, which stand for none, are left out.
@@ -52,94 +84,91 @@ class UnknownClasses:
             model: number of the model of each prediction.
             time: event time of each prediction, epoch milliseconds.
         """
-        settings = self._catalogue.settings
-        many = np.array([settings[number].has_many_classes for number in model.tolist()], np.bool_)
-        model, time = model[many], time[many]
-        if not len(model):
-            return
-        self._days.ensure(np.arange(len(self._catalogue.models)))
-        day = self._days.pane_of(time)
-        self._days.add(day, model, np.zeros_like(day), np.ones_like(day))
+        pairs, counts = np.unique(np.stack([model, time // HOUR_MS]), axis=1, return_counts=True)
+        for number, hour, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+            if self._catalogue.settings[number].has_many_classes:
+                self._count(self._catalogue.models[number], hour, UnknownCounts(count))
 
     def add_rejected(self, rejected: Iterable[Rejection]) -> None:
-        """Count the rejected records that name an unknown class of a known model."""
-        numbers = self._catalogue.models
-        found = [one.unknown_class for one in rejected if one.unknown_class is not None]
-        placed = [(numbers.index(one.model), one.time) for one in found if one.model in numbers]
-        if placed:
-            self.add(*np.array(placed, dtype=np.int64).T)
+        """Count the rejected records that name an unknown class.
 
-    def advance(self, times: Int64Array) -> None:
-        """Move on to the times of the models, as `PaneRing.advance` takes them."""
-        if self._days.rows:
-            self._days.ensure(np.arange(len(self._catalogue.models)))
-            self._days.advance(times)
+        Args:
+            rejected: all records that were rejected.
+        """
+        for one in rejected:
+            if (case := one.unknown_class) is not None:
+                is_label = one.field == _LABEL
+                found = UnknownCounts(int(is_label), int(not is_label))
+                self._count(case.model, case.time // HOUR_MS, found)
 
-    def count(self, model: int, opens: int, closes: int) -> int:
-        """Return how many cases of some days name an unknown class.
+    def count(self, model: int, opens: int, closes: int) -> UnknownCounts:
+        """Return how many records of a stretch of time name an unknown class.
 
         Args:
             model: its number.
-            opens: first moment, epoch milliseconds; rounded down to a day.
+            opens: first moment, epoch milliseconds; rounded down to an hour.
             closes: first moment after it; rounded up.
         """
-        if model >= self._days.rows:
-            return 0
-        first, end = opens // DAY_MS, -(-closes // DAY_MS)
-        return int(self._days.sum(first, end, np.array([model])).sum())
+        first, end = opens // HOUR_MS, -(-closes // HOUR_MS)
+        hours = self._hours.get(self._catalogue.models[model], {})
+        inside = [counts for hour, counts in hours.items() if first <= hour < end]
+        return UnknownCounts(*map(sum, zip(*inside, strict=True))) if inside else UnknownCounts()
 
     def spoil(self, model: int, opens: int, closes: int) -> bool:
-        """Return whether they are too many for the other cases of some days to stand for all.
+        """Return whether they are too many for the other records of a window to stand for all.
 
         Args:
             model: its number.
-            opens: as in `count`; at most as far back as the longest window.
-            closes: as in `count`.
+            opens: first moment of the window, epoch milliseconds; rounded down to an hour, or to a
+                coarse pane where that is longer.
+            closes: first moment after it; rounded up.
         """
-        unknown = self.count(model, opens, closes)
-        if unknown < _FEWEST:
+        step = self._windows.step_ms
+        width = max(HOUR_MS, step)
+        first, end = opens // width * width, -(-closes // width) * width
+        unknown = self.count(model, first, end)
+        if max(unknown) < _FEWEST:
             return False
         row = np.array([self._catalogue.totals_row(self._catalogue.models[model])])
-        step = self._windows.step_ms
-        first, end = opens // DAY_MS * DAY_MS, -(-closes // DAY_MS) * DAY_MS
         cells = self._windows.panes(first // step, end // step, row)
-        return are_too_many(unknown, int(cells[..., : len(Outcome)].sum()))
+        known = cells[..., : len(Outcome)], cells[..., len(Outcome) :]
+        return unknown.are_too_many(*(int(some.sum()) for some in known))
+
+    def _count(self, model: str, hour: int, more: UnknownCounts) -> None:
+        if model not in self._hours and len(self._hours) >= _MOST_MODELS:
+            return
+        hours = self._hours.setdefault(model, {})
+        before = hours.get(hour, UnknownCounts())
+        hours[hour] = UnknownCounts(*map(sum, zip(before, more, strict=True)))
+        if len(hours) > _MOST_HOURS:
+            del hours[min(hours)]
 
     def state(self) -> State:
-        """Serializable state; empty before the first such label."""
-        return self._days.state() if self._days.rows else {}
+        """Serializable state: labels and predictions by model and hour; empty without any."""
+        return {
+            model: [[hour, *hours[hour]] for hour in sorted(hours)]
+            for model, hours in sorted(self._hours.items())
+        }
 
-    def restore(self, state: State | None, models: Int64Array) -> None:
+    def restore(self, state: State) -> None:
         """Load what `state` returned.
 
         Args:
-            state: of an earlier run; None of one that counted no such labels.
-            models: old numbers of the models that are still there.
+            state: of an earlier run; empty of one that counted no such records.
         """
-        if state is not None:
-            self._days.restore(state, models, models, np.arange(len(models)))
-
-
-def are_too_many(unknown: int, outcomes: int) -> bool:
-    """Return whether cases of unknown classes are too many for the others to stand for all.
-
-    Args:
-        unknown: cases of unknown classes.
-        outcomes: of the same days, of known classes.
-
-    >>> are_too_many(10, 990), are_too_many(10, 991), are_too_many(9, 0)
-    (True, False, False)
-    """
-    return unknown >= _FEWEST and unknown >= _TOO_MANY * (unknown + outcomes)
+        self._hours = {
+            model: {hour: UnknownCounts(*counts) for hour, *counts in hours}
+            for model, hours in state.items()
+        }
 
 
 def untrusted_classes(found: WindowVerdict) -> WindowVerdict:
-    """Return a verdict where too many cases name an unknown class.
+    """Return a verdict where too many records name an unknown class.
 
     What certainly became worse stays so: of cases of the known classes all labels are there.
 
     Args:
-        found: the verdict by the other cases.
+        found: the verdict by the other records.
     """
     if found.verdict in DEGRADED:
         return found

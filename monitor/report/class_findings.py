@@ -128,9 +128,11 @@ def _worse(
 ) -> tuple[Worse, str, str]:
     """Return whether the model is worse, that in words, and what happened."""
     pairs = _pairs(changes)
-    worse = [name for name, one in own.items() if one.verdict in DEGRADED or name in paging]
+    degraded = {name for name, one in own.items() if one.verdict in DEGRADED}
+    worse = [name for name in own if name in degraded or name in paging]
     if worse:
-        return "yes", "Yes, ", _counted(worse, len(own), "degraded", pairs)
+        verb = "degraded" if degraded else "pages" if len(worse) == 1 else "page"
+        return "yes", "Yes, ", _counted(worse, len(own), verb, pairs)
     better = [name for name, one in own.items() if one.verdict in IMPROVED]
     if better:
         return "no", "No, ", _counted(better, len(own), "improved", pairs)

@@ -89,12 +89,12 @@ def distrusted_text(faults: Mapping[str, LabelFault], whole: str = "") -> str:
     >>> distrusted_text({"cash": LabelFault.POSITIVES_MISSING})
     'labels of cash are missing'
     >>> distrusted_text({}, LabelFault.CLASSES_UNKNOWN)
-    '1 % or more of the cases name a class that the model does not have'
+    '1 % or more of the labels or predictions name a class that the model does not have'
     >>> distrusted_text({"cash": LabelFault.DELAYS_CHANGED})
     'labels of cash cannot be trusted (delays changed)'
     """
     if whole == LabelFault.CLASSES_UNKNOWN:
-        return "1 % or more of the cases name a class that the model does not have"
+        return "1 % or more of the labels or predictions name a class that the model does not have"
     if not faults:
         return "labels cannot be trusted"
     named = first_names([*faults], _NAMED)

@@ -8,6 +8,7 @@ The first answer is the attribution and nearly always exists. The second is one 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -26,6 +27,7 @@ from monitor.report.vocabulary import METRIC_WORDS
 
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
+_FIGURES = re.compile(r" \([^()]*\)$")
 FLAGS_NOTHING, FLAGS_EVERYTHING = "nothing any more", "everything"
 """What a dead model flags."""
 _NOTHING_FLAGGED = "nothing is flagged any more, and precision is a share of flagged cases"
@@ -109,7 +111,7 @@ class Compared(NamedTuple):
 def what_moved_precision(found: Compared) -> PrecisionAnswer:
     """Return the cause with the largest part in the change of precision, and its part.
 
-    Where it is not known, why is left to the other answer as far as it stands in parentheses.
+    Where it is not known, the figures in parentheses stand in the other answer alone.
 
     Args:
         found: what was found.
@@ -117,7 +119,7 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     if found.classes is not None:
         return PrecisionAnswer(cause=None, certain=False, text=found.classes.moved)
     if obstacle := found.obstacle or found.reaches_back or _undefined(found) or found.few:
-        why = obstacle.partition(" (")[0]
+        why = _FIGURES.sub("", obstacle)
         return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {why}")
     return moved_precision(found.change, found.parts)
 

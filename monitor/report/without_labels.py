@@ -223,7 +223,7 @@ def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if not model.classes:
         yield from _by_predictions(snapshot, model)
     delay = label_delay(model)
-    if delay is not None and delay.most_within_seconds is not None:
+    if delay is not None and delay.most_within_seconds:
         most = duration_text(delay.most_within_seconds)
         yield f"99 of 100 labels that came took less than {most}."
 

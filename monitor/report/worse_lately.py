@@ -37,8 +37,13 @@ def worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> WorseL
         length_ms=parse_duration(name),
         rates=live_rates(model, window),
         judgement=judgement,
-        deciding=deciding,
+        deciding=_compared(model, deciding),
     )
+
+
+def _compared(model: ModelState, window: str) -> str:
+    """Return the name of a window that is compared with the reference; "" of any other."""
+    return window if verdict_on(model, window).judgement is not None else ""
 
 
 def _since_reference(model: ModelState, deciding: str) -> WorseLately | None:
@@ -50,13 +55,12 @@ def _since_reference(model: ModelState, deciding: str) -> WorseLately | None:
         return None
     usual = [float(rate(reference.counts)) for rate in (recall, false_positive_rate)]
     names = ("recall", "false_positive_rate")
-    is_compared = verdict_on(model, deciding).judgement is not None
     return WorseLately(
         window="",
         length_ms=since.length_ms,
         rates=dict(zip(names, zip(usual, since.rates, strict=True), strict=True)),
         judgement=since.judgement,
-        deciding=deciding if is_compared else "",
+        deciding=_compared(model, deciding),
     )
 
 

@@ -62,7 +62,7 @@ class Watch:
         delays: delays of labels.
         versions_of: returns the versions of a model.
         errors: how often labels are wrong.
-        unknown_classes: labels of classes that their models do not have.
+        unknown_classes: records that name a class which their model does not have.
     """
 
     def __init__(

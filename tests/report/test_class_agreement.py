@@ -153,5 +153,5 @@ def test_a_diagnosis_of_the_latest_days_says_that_a_class_pages_whatever_they_sh
     )
     assert found.verdict.verdict not in DEGRADED
     text = class_comparison_text(found)
-    assert ("Is the model worse? Yes, 1 of 4 classes degraded (class-2)" in text) is is_paging
+    assert ("Is the model worse? Yes, 1 of 4 classes pages (class-2)" in text) is is_paging
     assert class_diagnosis(found).model_worse == ("yes" if is_paging else "no")

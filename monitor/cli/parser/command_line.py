@@ -53,7 +53,8 @@ COMMANDS = {
 
 EXIT_CODES = {
     0: "success; also of a `replay` that rejects records: most of them rejected, or predictions "
-    'of classes that a model does not have, is a warning on stderr and "Not judged" on stdout, all '
+    'of classes that a model does not have, is a warning on stderr, and "Not judged" on stdout '
+    "unless a model pages all the same; all "
     "of them exit code 3",
     1: "a finding: `healthcheck` found no healthy monitor, `state` a damaged file or a loss, "
     "`threshold` no threshold that meets the objective, `diagnose` or `compare` a verdict "

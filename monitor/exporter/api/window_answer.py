@@ -170,7 +170,8 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         metrics: its metrics.
         status: how far its labels allow its metrics; null where that is not known.
         predictions: made in it, labelled or not.
-        predicted_positive_rate: share of them that is predicted positive; null without any.
+        predicted_positive_rate: share of them that is predicted positive; null without any, and
+            of a model of many classes.
         label_coverage: share of them that is labelled.
         precision_at: precision at each configured class ratio.
         precision_at_reference: precision at the class ratio of the reference.

@@ -14,7 +14,13 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, points, ratio
-from monitor.exporter.page.heat_map import MOST_WITH_NUMBERS, HeatMap, difference_range, heat_map
+from monitor.exporter.page.heat_map import (
+    MOST_ON_A_PHONE,
+    MOST_WITH_NUMBERS,
+    HeatMap,
+    difference_range,
+    heat_map,
+)
 from monitor.metrics.ratio import ratio as quotient
 from monitor.report.class_answer import (
     ClassesAnswer,
@@ -48,8 +54,8 @@ def class_section(model: ModelStatus) -> h.Element | None:
         None
         if window.label_fault is None
         else h.p(".fault")[
-            f"Labels of the last {model.verdict_window} cannot be trusted: the matrices, and what "
-            "moved precision, rest on those that count."
+            f"Labels of the last {model.verdict_window} cannot be trusted. The matrices and the "
+            "table show only those that count."
         ],
         _confusions(classes, model.verdict_window),
         _maps(classes, model.verdict_window),
@@ -89,7 +95,7 @@ def _maps(classes: ClassesAnswer, window: str) -> h.Node:
     )
     return [
         h.div(".heats")[(heat_map(classes.names, one) for one in maps)],
-        _legend(after - before, len(classes.names)),
+        _legend(maps[-1], len(classes.names)),
     ]
 
 
@@ -99,13 +105,13 @@ def _rates(matrix: Int64Array) -> FloatArray:
     return quotient(matrix, np.broadcast_to(cases, matrix.shape)).T
 
 
-def _legend(difference: FloatArray | None, size: int) -> h.Element:
+def _legend(difference: HeatMap | None, size: int) -> h.Element:
     return h.p(".muted")[
         "Rows are actual classes and add up to 100 %, columns are predicted classes. ",
-        "Columns have the numbers of the rows; a cell shows its share under the pointer, and the "
-        "maps scroll where the screen is narrow. "
+        "Columns have the numbers of the rows; a cell shows its share under the pointer. "
         if size > MOST_WITH_NUMBERS
         else None,
+        "On a narrow screen the maps scroll. " if size > MOST_ON_A_PHONE else None,
         None
         if difference is None
         else "In the difference, orange is for the worse: less is right, or more is confused; "

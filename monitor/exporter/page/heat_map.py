@@ -15,7 +15,7 @@ from monitor.report.printable import one_line
 _CELL, _SMALL_CELL = 34.0, 11.0
 MOST_WITH_NUMBERS = 8
 """Classes up to which each cell has its number, and each column its name."""
-_MOST_ON_A_PHONE = 16
+MOST_ON_A_PHONE = 16
 """Classes up to which a whole map can be read on a phone; that of more scrolls there."""
 _LETTER, _SMALL_LETTER = 6.4, 4.9
 _LONGEST = 14
@@ -61,7 +61,7 @@ def heat_map(names: Sequence[str], shown: HeatMap) -> h.Element:
     upright = large and max(map(len, short)) > int((cell - 3) / letter)
     top = left if upright else _HEAD if large else _SMALL_CELL
     side = cell * len(names)
-    scrolls = len(names) > _MOST_ON_A_PHONE
+    scrolls = len(names) > MOST_ON_A_PHONE
     drawn = h.svg(
         ".map" if large else ".map.many" if scrolls else ".map.some",
         viewBox=f"0 0 {n(left + side + 1)} {n(top + side + 1)}",
@@ -142,26 +142,30 @@ def _depth(shown: HeatMap, place: tuple[int, int]) -> tuple[float, str]:
     """Return how deep the colour of a cell is, in [0, 1], and which.
 
     The root makes confusions of some per cent visible beside what is right. Differences have
-    none, and where cells are marked the others are pale: they may be chance.
+    none, and cells that are not marked are pale, as they may be chance; but for what is right of a
+    class of which a cell is marked.
     """
     value = float(shown.values[place])
     if shown.tone:
         return float(np.sqrt(value)), shown.tone
-    depth = abs(value) / difference_range(shown.values)
+    depth = min(abs(value) / difference_range(shown), 1.0)
     if shown.marked is not None and not shown.marked[place]:
-        depth *= _PALE
+        right_of_marked = place[0] == place[1] and bool(shown.marked[place[0]].any())
+        depth *= 1.0 if right_of_marked else _PALE
     worse = (value < 0) == (place[0] == place[1])
     return depth, "worse" if worse else "better"
 
 
-def difference_range(values: FloatArray) -> float:
-    """Return the difference that has the deepest colour.
+def difference_range(shown: HeatMap) -> float:
+    """Return the difference that has the deepest colour: the largest of the marked cells.
 
     Args:
-        values: differences of shares, NaN where there is no case.
+        shown: a map of differences; where no cell is marked, all of them count.
     """
-    known = np.abs(values[np.isfinite(values)])
-    return max(float(known.max(initial=0.0)), _LEAST_RANGE)
+    known = np.isfinite(shown.values)
+    if shown.marked is not None and shown.marked.any():
+        known &= shown.marked
+    return max(float(np.abs(shown.values[known]).max(initial=0.0)), _LEAST_RANGE)
 
 
 _TEN_PER_CENT = 0.0995

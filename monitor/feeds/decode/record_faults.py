@@ -13,7 +13,7 @@ from typing import Any
 
 from monitor.events.columns import MAX_ID_BYTES
 from monitor.events.reject_reasons import RejectReason, UnknownClass
-from monitor.feeds.decode.class_faults import names_no_class
+from monitor.feeds.decode.class_faults import names_unknown_class
 from monitor.feeds.decode.class_lists import ONE_LABEL, SCORES_WOULD_DO, ClassList, NamedLabels
 from monitor.feeds.decode.field_columns import millisecond
 from monitor.feeds.decode.groups import name_fits
@@ -69,7 +69,7 @@ class RecordFaults:
             detail = f"type: must be one of {', '.join(self._kinds)}, got {shown(kind)}"
             return Fault(RejectReason.UNKNOWN_TYPE, detail)
         fault = self._kinds[kind](fields, latest_ms)
-        if fault is None or not names_no_class(fault, fields):
+        if fault is None or not names_unknown_class(fault, fields):
             return fault
         model = self._only_model if kind == "label" else self._name_of_model(fields)
         seconds = seconds_of(fields["ts"])

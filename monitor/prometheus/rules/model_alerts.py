@@ -180,8 +180,8 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         keep="1h",
         summary=summaries.untrusted(window),
         description="The labels received are not representative of the missing ones, their errors "
-        "changed, or cases name a class that the model does not have (classifier_label_fault says "
-        "which). There is no verdict on the model until its labels are right again, and "
+        "changed, or records name a class that the model does not have; classifier_label_fault "
+        "has the fault. There is no verdict on the model until its labels are right again, and "
         "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
         numbers=templates.in_windows(_UNTRUSTED, templates.coverage()),
         runbook=scope.verdict_link(Verdict.LABELS_NOT_TRUSTWORTHY),
