@@ -49,7 +49,7 @@ def ending(
     """Return the last lines.
 
     Nothing counts as judged where most records were rejected, or those of a class, or where no
-    record has a positive value; unless a model is worse by the others all the same.
+    record has a positive value; unless a model pages by the others all the same.
 
     Args:
         snapshot: after all records.
@@ -60,8 +60,8 @@ def ending(
     """
     notation = faults.notation
     unfit = "; ".join(contradictions) or _unfit(snapshot, faults)
-    is_worse = any(model.watched.degradation_detected for model in snapshot.models)
-    if unfit and not is_worse:
+    paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
+    if unfit and not paging:
         lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
         fields = [text.partition(":")[0] for text in contradictions]
         options = " ".join(notation.classes(field, {"positive": ["VALUE"]}) for field in fields)
@@ -72,7 +72,6 @@ def ending(
         model.name: of_model(snapshot, model, deciding_window(model, names))
         for model in snapshot.models
     }
-    paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     uncounted = [f"Not counted: {unfit}."] if unfit else []
     lines = wrap(" ".join([_read(snapshot), *uncounted, *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line

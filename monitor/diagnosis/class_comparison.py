@@ -73,20 +73,20 @@ class ClassComparison:
 
 
 class CountedClasses(NamedTuple):
-    """The cases of a stretch of time.
+    """The counts of two stretches of time.
 
     Attributes:
-        table: those of known classes, by day.
-        unknown: records that name a class which the model does not have.
+        before: cases of known classes, by day.
+        after: the same of the stretch that is judged.
+        unknown: records of that stretch that name a class which the model does not have.
     """
 
-    table: ClassTable
+    before: ClassTable
+    after: ClassTable
     unknown: UnknownCounts
 
 
-def counted_days(
-    monitor: Monitor, model: str, asked: ClassRanges
-) -> tuple[CountedClasses, CountedClasses]:
+def counted_days(monitor: Monitor, model: str, asked: ClassRanges) -> CountedClasses:
     """Read the counts of two stretches of time by day; only for the thread that feeds the monitor.
 
     Args:
@@ -96,30 +96,28 @@ def counted_days(
     """
     number = monitor.models.index(model)
     before, after = (
-        CountedClasses(
-            monitor.classes.days(number, stretch.opens // DAY_MS, stretch.closes // DAY_MS),
-            monitor.unknown_classes.count(number, stretch.opens, stretch.closes),
-        )
+        monitor.classes.days(number, stretch.opens // DAY_MS, stretch.closes // DAY_MS)
         for stretch in (asked.before, asked.after)
     )
-    return before, after
+    unknown = monitor.unknown_classes.count(number, asked.after.opens, asked.after.closes)
+    return CountedClasses(before, after, unknown)
 
 
 def compare_classes(
-    model: ModelState, asked: ClassRanges, counted: tuple[CountedClasses, CountedClasses]
+    model: ModelState, asked: ClassRanges, counted: CountedClasses
 ) -> ClassComparison:
     """Compare the classes of a model in two stretches of time.
 
     Args:
         model: the state of a model of many classes.
         asked: the stretches.
-        counted: their counts by day.
+        counted: their counts.
 
     Raises:
         UsageError: one of them has no outcome.
     """
     names, ranges = model.classes["all"].names, (asked.before, asked.after)
-    tables = counted[0].table, counted[1].table
+    tables = counted.before, counted.after
     for option, stretch, table in zip(asked.options, ranges, tables, strict=True):
         if not table.matrix.any():
             raise UsageError(f"{option}: no outcome of {model.name!r} lies in {stretch}")
@@ -145,20 +143,20 @@ def compare_classes(
         attribution=attribution,
         changes=judged.changes,
         verdicts=dict(zip(names, judged.verdicts, strict=True)),
-        verdict=_verdict(judged, counted[1]),
+        verdict=_verdict(judged, counted),
         mature_until=model.mature_until,
         lone_days=lone_days(names, attribution, *days),
         paging=_paging(model, asked),
     )
 
 
-def _verdict(judged: JudgedTogether, after: CountedClasses) -> WindowVerdict:
+def _verdict(judged: JudgedTogether, counted: CountedClasses) -> WindowVerdict:
     """Return the verdict on all classes together."""
-    outcomes, predictions = int(after.table.matrix.sum()), int(after.table.predictions.sum())
+    outcomes, predictions = (int(cells.sum()) for cells in counted.after)
     found = verdict_on_whole(
         judged.verdicts, outcomes, held=judged.held, moved=bool(judged.changes.cells)
     )
-    spoilt = after.unknown.are_too_many(outcomes, predictions)
+    spoilt = counted.unknown.are_too_many(outcomes, predictions)
     return untrusted_classes(found) if spoilt else found
 
 

@@ -23,7 +23,6 @@ from monitor.watch.reference import MatureReference
 from monitor.watch.reference_cut import cut_reference
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
-from monitor.watch.windows_in_use import uses_longer
 from monitor.windows.class_view import ClassView
 from monitor.windows.weights import SUMS
 
@@ -132,7 +131,7 @@ class ClassWatchBuilder:
         """
         if known is not None and known.whole is whole:
             return known
-        cuts, views = self._views(model, whole)
+        cuts, views = self._views(model)
         watches = [None] * len(views) if known is None else [one.watch for one in known.classes]
         classes = []
         for view, watch in zip(views, watches, strict=True):
@@ -169,7 +168,7 @@ class ClassWatchBuilder:
             return None
         rows = np.arange(len(saved) + 1)
         left = Numbers(models=rows, series=rows, groups=rows)
-        cuts, views = self._views(model, whole)
+        cuts, views = self._views(model)
         known = [MatureReference.restored(one["reference"], left) for one in saved]
         references = with_further_classes(known, len(names))
         classes = [
@@ -188,11 +187,10 @@ class ClassWatchBuilder:
             made.watch = made.builder.started(model, made.reference, cuts)
         return WatchedModel(whole, cuts, tuple(classes))
 
-    def _views(self, model: int, whole: MatureReference) -> tuple[Cuts, list[ClassView]]:
+    def _views(self, model: int) -> tuple[Cuts, list[ClassView]]:
         size = len(self._catalogue.settings[model].classes)
-        longer = self._windows.longer_for(few=uses_longer(whole.outcomes))
         cuts = Cuts(_WHOLE, (np.arange(1, size + 1),))
-        return cuts, [ClassView(self._windows, model, c, size, longer) for c in range(size)]
+        return cuts, [ClassView(self._windows, model, c, size) for c in range(size)]
 
     def _class(
         self, view: ClassView, cuts: Cuts, whole: MatureReference, own: MatureReference | None
@@ -205,6 +203,7 @@ class ClassWatchBuilder:
         if own is None:
             stretch = Stretch(whole.source, whole.opens or 0, whole.closes or 0)
             own = replace(cut_reference(view, stretch, cuts, _REGIME), version=whole.version)
-        builder = WatchBuilder(self._catalogue, self._counts._replace(reader=view), cut)
+        counts = self._counts._replace(reader=view)
+        builder = WatchBuilder(self._catalogue, counts, cut, whole.outcomes)
         stepper = Stepper(self._catalogue, view, ClassDays(view), builder.replace_level)
         return OneClassWatch(builder, stepper, own)

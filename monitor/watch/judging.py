@@ -27,7 +27,6 @@ from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.page import certain_fall
 from monitor.watch.reference import MatureReference
-from monitor.watch.windows_in_use import uses_longer
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
 from monitor.windows.windows import Edition
@@ -60,12 +59,12 @@ class Judge:
         windows: counts.
         regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
+        longer: names of longer windows that are judged besides those of every model.
         alike: see `CountsJudge`.
         scores: score histograms; None where scores do not settle whether labels changed.
 
     Attributes:
-        names: windows that are judged: those of every model, and a longer one where the
-            volume of the reference asks for it.
+        names: windows that are judged.
         reference: as given.
         regime: as given.
         alike: as given.
@@ -79,6 +78,7 @@ class Judge:
         *,
         regime: LabelRegime,
         reports: Reports | None,
+        longer: tuple[str, ...] = (),
         alike: int = 1,
         scores: Scores | None = None,
     ) -> None:
@@ -93,8 +93,7 @@ class Judge:
         self._reports = reports
         self._scores = scores
         self._judged_windows: dict[str, _Judged] = {}
-        few = uses_longer(reference.outcomes)
-        self.names = (*windows.names, *windows.longer_for(few=few))
+        self.names = (*windows.names, *longer)
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
         self._judge = CountsJudge(reference, regime, self.learned, self._labels.fault_behind, alike)
 

@@ -17,7 +17,7 @@ from monitor.labels.delays import LabelDelays
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
-from monitor.verdicts import Detected
+from monitor.verdicts import Detected, ReferenceOutcomes
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
@@ -29,6 +29,7 @@ from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.skill_trend import restored_trend
 from monitor.watch.stepping import ModelWatch
+from monitor.watch.windows_in_use import uses_longer
 from monitor.windows import Windows
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
@@ -62,6 +63,8 @@ class WatchBuilder:
         catalogue: models, their settings and series.
         counts: what it rests on.
         cut: returns the outcomes of a stretch of time of a model, by its number, as a reference.
+        whole: outcomes of the model by whose number longer windows are judged, so that they are the
+            same for all its classes; None for those of each reference.
     """
 
     def __init__(
@@ -69,10 +72,11 @@ class WatchBuilder:
         catalogue: Catalogue,
         counts: JudgedCounts,
         cut: Callable[[int, Stretch], MatureReference],
+        whole: ReferenceOutcomes | None = None,
     ) -> None:
         self._catalogue = catalogue
         self._windows, self._scores, self._delays, self._errors, self._reader = counts
-        self._cut = cut
+        self._cut, self._whole = cut, whole
 
     def started(self, model: int, reference: MatureReference, cuts: Cuts) -> ModelWatch:
         """Return the watch of a model against a reference, from its end on.
@@ -250,6 +254,7 @@ class WatchBuilder:
             self._reader,
             regime=regime,
             reports=reports,
+            longer=self._windows.longer if uses_longer(self._whole or reference.outcomes) else (),
             alike=alike,
             scores=self._scores if regime.is_plain else None,
         )

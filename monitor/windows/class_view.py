@@ -27,26 +27,18 @@ class ClassView:
         model: number of a model of many classes, the only one that can be read.
         number: of the class.
         classes: how many the model has.
-        longer: names of the longer windows that the model uses.
     """
 
-    def __init__(
-        self, windows: Windows, model: int, number: int, classes: int, longer: tuple[str, ...]
-    ) -> None:
+    def __init__(self, windows: Windows, model: int, number: int, classes: int) -> None:
         self._windows = windows
         self._model = model
         self._number = number
         self._classes = classes
-        self._longer = longer
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the windows of every model."""
         return self._windows.names
-
-    def longer_for(self, *, few: bool) -> tuple[str, ...]:  # noqa: ARG002  # the model decides
-        """Return the names of the longer windows that the model uses, the same for its classes."""
-        return self._longer
 
     @property
     def longest(self) -> int:

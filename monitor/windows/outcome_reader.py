@@ -37,10 +37,6 @@ class OutcomeReader(PaneReader, Protocol):
         """Names of the windows of every model."""
         ...
 
-    def longer_for(self, *, few: bool) -> tuple[str, ...]:
-        """Return the names of the longer windows of a model; `few`: it has few outcomes."""
-        ...
-
     @property
     def longest(self) -> int:
         """Length of the longest window, milliseconds."""

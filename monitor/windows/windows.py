@@ -69,10 +69,6 @@ class Windows(WindowCounts):
         """Names of longer windows that only models of little volume use."""
         return tuple(self._longer)
 
-    def longer_for(self, *, few: bool) -> tuple[str, ...]:
-        """Return the names of the longer windows of a model; `few`: it has few outcomes."""
-        return self.longer if few else ()
-
     @property
     def longest(self) -> int:
         """Length of the longest window that every model has, milliseconds."""

@@ -16,7 +16,7 @@ ROWS = np.arange(STREAM.classes + 1)
 
 def views(monitor: Monitor) -> list[ClassView]:
     windows = monitor._windows
-    return [ClassView(windows, 0, c, STREAM.classes, ()) for c in range(STREAM.classes)]
+    return [ClassView(windows, 0, c, STREAM.classes) for c in range(STREAM.classes)]
 
 
 def recounted() -> np.ndarray:
