@@ -7,6 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from cli.commands import ran
 
+from monitor.cli.rejected_values import class_hint
+from monitor.feeds.mapping.written import OptionNotation
+
 CLASSES = "write one of the configured classes, 'card', 'loan'"
 
 
@@ -86,3 +89,10 @@ def test_columns_that_make_no_events_are_named_with_what_to_write(
     assert done.err.count(f"{path}: {said}") == 1
     if columns[0] == "ts":
         assert said.partition("; ")[2] in done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("name", "advised"), [("cash", True), ("two\tcolumns", False)])
+def test_only_a_name_that_a_configuration_takes_is_to_be_added(name, advised):
+    hint = class_hint("prediction", [name], "'card', 'loan' or 'other'", OptionNotation())
+    assert hint.startswith("write one of the configured classes")
+    assert ("to `classes` of the model" in hint) is advised

@@ -132,3 +132,12 @@ def test_of_a_long_verdict_of_a_class_the_end_is_shown(classes):
     (row,) = [line for line in lines if line.startswith("  class-3 ")]
     assert row.endswith("…and model degraded")
     assert len(row) <= 80
+
+
+def test_what_happened_to_many_classes_stands_once(classes):
+    """The headline repeated both answers."""
+    (model,) = classes.models
+    text = " ".join(" ".join(table(classes, 200)).split())
+    happened = model.headline.removeprefix(f"{model.moved_precision.text}. ").removesuffix(".")
+    assert text.lower().count(happened.lower()) == 1
+    assert text.count(f"{model.moved_precision.text}.") == 1

@@ -270,3 +270,10 @@ def test_a_recall_that_nothing_bounds_below_is_at_most_so_much(lower, upper, wor
     first = nothing_found("the reference is not complete yet")
     found = first._replace(recall=RecallEvidence(lower, upper, math.nan))
     assert is_model_worse(found).text.endswith(f"; so far recall is {words}")
+
+
+def test_only_the_figures_at_the_end_are_left_to_the_other_answer():
+    begins = "the reference restarted with version 2 (canary) and is not complete yet"
+    found = nothing_found(f"{begins} (3 of 100 positives)")
+    assert what_moved_precision(found).text == f"Not known: {begins}"
+    assert "(3 of 100 positives)" in is_model_worse(found).text

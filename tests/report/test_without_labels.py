@@ -141,3 +141,14 @@ def test_of_many_classes_nothing_is_flagged_and_the_label_to_send_is_a_class(cla
     decoder = Decoder(DecodeSettings.from_config(Config(models={"m": {"classes": names}})))
     batch = decoder.decode_lines(never.send[0].encode() + b"\n", source="test", first_line=1)
     assert (len(batch.labels), len(batch.rejected)) == (1, 0)
+
+
+def test_labels_that_nearly_all_come_at_once_took_no_time_to_name():
+    """It said that 99 of 100 took less than 0 seconds."""
+    made = predictions(20)
+    (first, *others) = labels(made, 8, hours=0)
+    late = {**first, "ts": first["ts"] + 7_200}
+    (model,) = answered([*made, late, *others], maturity="6h").models
+    assert model.without_labels.reason == "stopped"
+    assert model.label_delay.most_within_seconds == 0
+    assert not [text for text in model.without_labels.known if "took" in text]

@@ -15,6 +15,7 @@ from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.report.findings import model_because, of_model
 from monitor.report.two_answers import is_model_worse
+from monitor.report.worse_lately import lately_words, worse_lately
 from monitor.verdicts import DegeneratePredictions
 
 DAYS = 42
@@ -157,3 +158,13 @@ def test_a_model_without_change_that_died_is_not_said_to_be_no_worse():
     assert status_answer(snapshot, limit=1).models[0].worse.answer == "no"
     (status,) = status_answer(dead_by_predictions(snapshot), limit=1).models
     assert status.worse.text.startswith("Not shown: labels do not show it yet, but the model flags")
+
+
+@pytest.mark.parametrize("compared", [True, False])
+def test_only_a_window_that_is_compared_is_said_not_to_show_it_certainly(compared):
+    snapshot, model = with_verdicts(counted(WORSE))
+    if not compared:
+        snapshot, model = with_verdicts(counted(WORSE), w7d={"judgement": None})
+    found = worse_lately(snapshot, model, "7d")
+    assert (found.window, found.deciding) == ("1d", "7d" if compared else "")
+    assert ("over the last 7d not certainly" in lately_words(found)) is compared

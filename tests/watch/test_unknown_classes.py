@@ -21,6 +21,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.labels.faults import LabelFault
+from monitor.labels.unknown_classes import UnknownCounts
 from monitor.report.class_comparison_text import class_comparison_text
 
 DAY = 86_400
@@ -231,3 +232,19 @@ def test_few_unknown_predictions_are_few_of_all_however_few_have_a_label_yet() -
         closes = (DAYS * DAY - shift * 3_600) * 1000
         assert not monitor.unknown_classes.spoil(0, closes - 10 * DAY * 1000, closes)
     assert "classes_unknown" not in {one.label_fault for one in model.watched.verdicts.values()}
+
+
+@pytest.mark.parametrize(
+    ("unknown", "outcomes", "predictions", "spoilt"),
+    [
+        ((0, 10), 100, 1_000, False),  # labels of most cases are still to come
+        ((0, 10), 5_000, 900, True),
+        ((10, 0), 900, 5_000, True),
+        ((10, 0), 1_000, 100, False),
+        ((9, 9), 0, 0, False),
+    ],
+)
+def test_labels_are_compared_with_labels_and_predictions_with_predictions(
+    unknown: tuple[int, int], outcomes: int, predictions: int, *, spoilt: bool
+) -> None:
+    assert UnknownCounts(*unknown).are_too_many(outcomes, predictions) is spoilt
