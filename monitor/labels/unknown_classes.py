@@ -65,8 +65,8 @@ class UnknownCounts(NamedTuple):
 class UnknownClasses:
     """Records that name classes which their models of many do not have, by model and hour.
 
-    Models are known by their names: the first records of a model may be rejected, and these create
-    none.
+    Models are known by their names, a thousand at most: the first records of a model may be
+    rejected, and these create none. Hours are stored for 400 days with such records.
 
     Args:
         catalogue: models.
