@@ -104,6 +104,15 @@ class AheadCounts:
         entries[entries[:, _ROW] == row, _ROW] = into
         self._keep(entries)
 
+    def drop(self, row: int) -> None:
+        """Remove the counts of a row.
+
+        Args:
+            row: its number.
+        """
+        entries = self.entries()
+        self._keep(entries[entries[:, _ROW] != row])
+
     def take_up_to(self, last: Int64Array, owners: Int64Array) -> Int64Array:
         """Return and remove the entries up to a pane of their model, as `entries` does.
 

@@ -113,6 +113,14 @@ class PaneSlots:
             self.counts = self.counts.astype(np.int64)
         self.counts[:, into], self.counts[:, row] = total, 0
 
+    def drop(self, row: int) -> None:
+        """Set the counts of a row to 0.
+
+        Args:
+            row: its number.
+        """
+        self.counts[:, row] = 0
+
     def _add(self, changes: PaneChanges) -> None:
         """Add to cells of panes in the ring."""
         pane, row, cell, count = changes

@@ -177,6 +177,15 @@ class PaneRing:
         self._slots.fold(row, into)
         self.ahead.fold(row, into)
 
+    def drop(self, row: int) -> None:
+        """Set the counts of a row to 0.
+
+        Args:
+            row: its number.
+        """
+        self._slots.drop(row)
+        self.ahead.drop(row)
+
     def sum(self, start: int, end: int, rows: Int64Array) -> Int64Array:
         """Return the counts of panes, int64 (rows, cells).
 

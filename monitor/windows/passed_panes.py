@@ -83,6 +83,14 @@ class PassedPanes:
         """
         self._passed.fold(row, into)
 
+    def drop(self, row: int) -> None:
+        """Set the counts of a row to 0.
+
+        Args:
+            row: its number.
+        """
+        self._passed.drop(row)
+
     def state(self) -> State:
         """Serializable state: the wider panes of those that have left the ring."""
         return self._passed.state()

@@ -19,14 +19,9 @@ from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.windows.compiled_tallies import compiled_tallies, tallied
+from monitor.windows.days_then_weeks import DaysThenWeeks
 from monitor.windows.panes import PaneRing
-from monitor.windows.passed_panes import PassedPanes
 
-DAYS = 62
-"""Days for which histograms are stored by the day."""
-WEEK_DAYS = 7
-WEEKS = 53
-"""Weeks, which begin on a Thursday (UTC), for which histograms are stored: a year."""
 RECENT_MS = 1_800_000
 """Length of the stretches in which the latest scores are stored."""
 RECENT = 52
@@ -49,8 +44,7 @@ class Scores:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._days = PaneRing(width=DAY_MS, span=DAYS, cells=3 * SCORE_BINS)
-        self._weeks = PassedPanes(self._days, WEEK_DAYS * DAY_MS, WEEKS)
+        self._past = DaysThenWeeks(3 * SCORE_BINS)
         self._recent = PaneRing(width=RECENT_MS, span=RECENT, cells=SCORE_BINS)
         self._changes = np.zeros(0, dtype=np.int64)
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
@@ -59,7 +53,7 @@ class Scores:
     @property
     def nbytes(self) -> int:
         """Memory reserved."""
-        return self._days.nbytes + self._weeks.nbytes + self._recent.nbytes
+        return self._past.nbytes + self._recent.nbytes
 
     def apply(self, deltas: Deltas) -> None:
         """Count scored predictions and their outcomes."""
@@ -78,7 +72,7 @@ class Scores:
         now, then = np.flatnonzero(fresh), np.flatnonzero(~fresh)
         self._recent.add(pane[now], model[now], score[now], count[now])
         cell = kind[then] * SCORE_BINS + score[then]
-        self._add(self._days.pane_of(time[then]), model[then], cell, count[then])
+        self._past.add(time[then] // DAY_MS, model[then], cell, count[then])
 
     def _tallied(self, compiled: Any, deltas: Deltas) -> bool:
         """Count as `apply` does, with the kernel; return False if it leaves that to Python."""
@@ -92,7 +86,7 @@ class Scores:
             NO_SCORE,
             SCORE_BINS,
             self._changes,
-            rings=(self._recent, self._days),
+            rings=(self._recent, self._past.days),
         )
 
     def advance(self, times: Int64Array) -> None:
@@ -102,10 +96,9 @@ class Scores:
         of their week, by each model's own time.
         """
         self._ensure()
-        self._weeks.advance(times)
-        self._days.advance(times)
+        self._past.advance(times)
         pane, model, score, count = self._recent.take_passed(times).T
-        self._add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
+        self._past.add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
         for models, old, new in self._recent.moves(times):
             first, end = old - RECENT + 1, min(new - RECENT, old) + 1
             while first < end:
@@ -114,14 +107,9 @@ class Scores:
                 passed = self._recent.sum(first, following, models)
                 row, score = np.nonzero(passed)
                 cell, of_day = _ALL * SCORE_BINS + score, np.full(len(row), day, dtype=np.int64)
-                self._add(of_day, models[row], cell, passed[row, score])
+                self._past.add(of_day, models[row], cell, passed[row, score])
                 first = following
         self._recent.advance(times)
-
-    def _add(self, day: Int64Array, model: Int64Array, cell: Int64Array, n: Int64Array) -> None:
-        """Count changes in days, or in the weeks of days that have left their ring."""
-        self._weeks.add_late(day, model, cell, n)
-        self._days.add(day, model, cell, n)
 
     def version(self, model: int) -> int:
         """Return a number that differs from an earlier one where a count of a model changed.
@@ -139,7 +127,7 @@ class Scores:
             model: its number.
             opens: the moment, epoch milliseconds.
         """
-        return self._days.reaches_back(opens // DAY_MS, model)
+        return self._past.days.reaches_back(opens // DAY_MS, model)
 
     def days(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return histograms of the whole days inside a stretch of event time, (days, bins).
@@ -166,7 +154,7 @@ class Scores:
         """
         start, end = -(-opens // DAY_MS), closes // DAY_MS
         weeks = self._by_week(model, start, end)
-        by_day = self._by_day(model, max(start, self._days_since(model)), end)
+        by_day = self._by_day(model, max(start, self._past.since(model)), end)
         return _histogram(np.concatenate([weeks, by_day]))
 
     def labelled(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
@@ -184,7 +172,7 @@ class Scores:
         """Return the counts of the days [start, end), (days, 3, bins)."""
         self._ensure()
         row = np.array([model])
-        table = self._days.table(start, max(start, end), row)
+        table = self._past.days.table(start, max(start, end), row)
         cells = table.reshape(len(table), 3, SCORE_BINS)
         for day in range(max(start, self._held_since(model) // _A_DAY), end):
             cells[day - start, _ALL] += self._recent_sum(day, day + 1, row)
@@ -193,17 +181,8 @@ class Scores:
     def _by_week(self, model: int, start: int, end: int) -> Int64Array:
         """Return the counts of weeks inside the days [start, end), (weeks, 3, bins)."""
         self._ensure()
-        since = self._days_since(model)
-        first, last = -(-start // WEEK_DAYS), min(end, since) // WEEK_DAYS
-        if since <= end:
-            last = -(-since // WEEK_DAYS)
-        table = self._weeks.passed(first, max(first, last), np.array([model]))
+        table = self._past.by_week(model, np.array([model]), start, end)
         return table.reshape(len(table), 3, SCORE_BINS)
-
-    def _days_since(self, model: int) -> int:
-        """Return the first day of a model that is stored by the day; 0 before it has a time."""
-        newest = self._days.newest(model)
-        return 0 if newest is None else newest - DAYS + 1
 
     def recent(self, model: int, opens: int, closes: int) -> tuple[Int64Array, Int64Array]:
         """Return the scores of all predictions, labelled or not, by the half-hour.
@@ -229,8 +208,7 @@ class Scores:
 
     def state(self) -> State:
         """Serializable state."""
-        weeks, recent = self._weeks.state(), self._recent.state()
-        return {**self._days.state(), "weeks": weeks, "recent": recent}
+        return {**self._past.state(), "recent": self._recent.state()}
 
     def restore(self, state: State, models: Int64Array) -> None:
         """Load what `state` returned.
@@ -241,9 +219,7 @@ class Scores:
             models: old numbers of the models that are still there.
         """
         owners = np.arange(len(models))
-        self._days.restore(state, models, models, owners)
-        if "weeks" in state:
-            self._weeks.restore(state["weeks"], models, models, owners)
+        self._past.restore(state, models, models, owners)
         if "recent" in state:
             self._recent.restore(state["recent"], models, models, owners)
 
@@ -261,7 +237,7 @@ class Scores:
         """
         self._ensure()
         days = opens // DAY_MS, -(-closes // DAY_MS)
-        state = int(self._changes[model]), self._days.newest(model)
+        state = int(self._changes[model]), self._past.days.newest(model)
         known = self._known.get(model)
         if known is None or known[0] != state:
             known = self._known[model] = (state, {})
@@ -273,7 +249,7 @@ class Scores:
 
     def _summed(self, model: int, start: int, end: int) -> ScoreHistogram:
         row = np.array([model])
-        counted = self._days.sum(start, end, row).reshape(3, SCORE_BINS)
+        counted = self._past.days.sum(start, end, row).reshape(3, SCORE_BINS)
         counted[_ALL] += self._recent_sum(start, end, row)
         return _histogram(counted + self._by_week(model, start, end).sum(axis=0))
 
@@ -288,8 +264,7 @@ class Scores:
 
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
-        self._days.ensure(np.arange(models))
-        self._weeks.ensure(np.arange(models))
+        self._past.ensure(np.arange(models))
         self._recent.ensure(np.arange(models))
         if len(self._changes) < models:
             fresh = np.zeros(models - len(self._changes), dtype=np.int64)

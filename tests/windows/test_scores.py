@@ -15,7 +15,8 @@ from monitor.events.columns import NO_TIME, Group
 from monitor.events.score_bins import SCORE_BINS
 from monitor.join import Deltas
 from monitor.join.deltas import PREDICTED_NEGATIVE
-from monitor.windows.scores import DAYS, RECENT, RECENT_MS, WEEK_DAYS, WEEKS, Scores
+from monitor.windows.days_then_weeks import DAYS, WEEK_DAYS, WEEKS
+from monitor.windows.scores import RECENT, RECENT_MS, Scores
 
 MODELS = 3
 HALVES = (DAYS + 40) * 48

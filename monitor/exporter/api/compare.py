@@ -24,9 +24,9 @@ from monitor.errors import UsageError
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState
+from monitor.windows.days_then_weeks import DAYS
 from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
-from monitor.windows.scores import DAYS
 
 _WITHOUT_SEGMENTS = (
     "segments are left out: so long ago they are stored by the day, which is enough only for a "

@@ -13,7 +13,7 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.score_bins import SCORE_BINS
 from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
 from monitor.snapshot import ModelState
-from monitor.windows.scores import DAYS
+from monitor.windows.days_then_weeks import DAYS
 
 RANGES = 20
 """Ranges of the score, each as wide as the others."""
