@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from monitor.counts import CountArray
 from monitor.diagnosis.periods import Period
 from monitor.drift.segment_attribution import holm
 from monitor.events.columns import Series
@@ -47,7 +48,7 @@ class SegmentCurve:
 def segment_curves(
     series: Sequence[Series], before: Period, after: Period
 ) -> dict[Series, SegmentCurve]:
-    """Return the change of the ROC curve of each segment value; none where no scores have one.
+    """Return the change of the ROC curve of each segment value that has labelled scores.
 
     Args:
         series: segment values, of all keys.
@@ -56,7 +57,9 @@ def segment_curves(
     """
     if all(one.scores is None or one.segment_scores is None for one in (before, after)):
         return {}
-    found = [_compared(_scores(before, one), _scores(after, one)) for one in series]
+    compared = {one: _compared(_scores(before, one), _scores(after, one)) for one in series}
+    compared = {one: both for one, both in compared.items() if any(both.cases)}
+    found = [*compared.values()]
     p_values = np.array([one.change.p_value if one.is_enough else math.nan for one in found])
     tested = np.isfinite(p_values)
     p_values[tested] = holm(p_values[tested])
@@ -69,7 +72,7 @@ def segment_curves(
             p_value=p_value,
             moved=_moved(change, p_value),
         )
-        for one, (change, cases, _), p_value in zip(series, found, p_values.tolist(), strict=True)
+        for one, (change, cases, _), p_value in zip(compared, found, p_values.tolist(), strict=True)
     }
 
 
@@ -95,13 +98,18 @@ def _scores(period: Period, series: Series) -> ScoreHistogram | None:
 
 def _are_enough(*sides: ScoreHistogram | None) -> bool:
     return all(
-        side is not None and min(side.positive.sum(), side.negative.sum()) >= FEWEST_SCORES
+        side is not None and min(_number(side.positive), _number(side.negative)) >= FEWEST_SCORES
         for side in sides
     )
 
 
 def _cases(scores: ScoreHistogram | None) -> int:
-    return 0 if scores is None else int(scores.positive.sum() + scores.negative.sum())
+    return 0 if scores is None else _number(scores.positive) + _number(scores.negative)
+
+
+def _number(cases: CountArray) -> int:
+    """Return how many cases there are; those of wide bins are spread over fine ones."""
+    return round(float(cases.sum()))
 
 
 def _moved(found: ScoreChange, p_value: float) -> Literal["fell", "rose"] | None:

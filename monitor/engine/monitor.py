@@ -223,7 +223,7 @@ class Monitor:
         self._windows, self._scores, self._watch = stages.windows, stages.scores, stages.watch
         self.news, self.classes = stages.watch.news, stages.windows.classes
         self.label_errors, self.label_sources = stages.label_errors, stages.label_sources
-        self.unknown_classes = stages.unknown_classes
+        self.unknown_classes, self.value_scores = stages.unknown_classes, stages.value_scores
         counted = stages.versions, stages.pairs, stages.received
         self.versions = LiveVersions(self._catalogue, *counted, books=stages.join.books)
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)

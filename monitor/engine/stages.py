@@ -32,6 +32,7 @@ from monitor.windows.pair_counts import PairCounts
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.scores import Scores
+from monitor.windows.value_scores import ValueScores
 from monitor.windows.version_counts import VersionCounts
 
 SLICE_ROWS = 16_384
@@ -57,6 +58,7 @@ class Stages:
         label_sources: how sources label the same cases.
         maturities: ages at which windows end.
         scores: score histograms by day.
+        value_scores: score histograms by segment value and day.
         judges: whether verdicts and detectors are stepped.
         watch: verdicts and detectors.
         forwarding: changes of counts that are to be forwarded.
@@ -84,6 +86,7 @@ class Stages:
         self.label_sources = SourcesFound(self.join.label_sources, catalogue)
         self.maturities = Maturities(catalogue, self.windows, self.delays, self.label_errors)
         self.scores = Scores(catalogue)
+        self.value_scores = ValueScores(catalogue, self.scores)
         self.forwarding = Forwarding(catalogue, self.join, self.windows.pane_ms)
         self.ranges: list[RangeCounts] = []
         self.range_scores: list[RangeScores] = []
@@ -242,6 +245,7 @@ class Stages:
         settled = self.times.settled
         self.windows.advance(settled)
         self.scores.advance(settled)
+        self.value_scores.advance(settled)
         self.delays.advance(settled)
         self.versions.advance(settled)
         self.pairs.advance(settled)
@@ -249,6 +253,7 @@ class Stages:
             deltas = classes.apply(joined) if (classes := self.windows.classes).in_use else joined
             self.delays.apply(deltas)
             self.scores.apply(deltas)
+            self.value_scores.apply(deltas)
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
@@ -292,6 +297,7 @@ class Stages:
             "scores": self.scores.state(),
             "watch": self.watch.state(),
             "ranges": [counted.state() for counted in self.ranges],
+            **({"value_scores": values} if (values := self.value_scores.state()) else {}),
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **({"pair_counts": pairs} if (pairs := self.pairs.state()) else {}),
             **({"unknown_classes": few} if (few := self.unknown_classes.state()) else {}),
@@ -318,6 +324,7 @@ class Stages:
         self.windows.restore(state["windows"], left)
         self.delays.restore(state["delays"], left.models)
         self.scores.restore(state["scores"], left.models)
+        self.value_scores.restore(state.get("value_scores", {}), left.models)
         for saved in state["ranges"]:
             counted = RangeCounts(
                 self._catalogue, saved["opens"], saved["closes"], saved["block_ms"]

@@ -49,15 +49,17 @@ def with_time(state: State, model: str, time: int) -> State:
         "times": times,
         "over": {"by_model": by_model, "common": min(state["over"]["common"], common)},
         "windows": _windows(state["windows"], number, series, time),
-        "delays": _rings(state["delays"], ("cohorts", "reports", "latest"), itself, time),
+        "delays": _rings(state["delays"], ("cohorts", "reports", "latest"), number, itself, time),
         "scores": {
-            **_rings(state["scores"], ("weeks", "recent"), itself, time),
+            **_rings(state["scores"], ("weeks", "recent"), number, itself, time),
             **taken_back(_ring_of(state["scores"]), number, itself, time),
         },
         "watch": _watch(state["watch"], str(number), time),
         "join": {**state["join"], "delivered": _delivered(state["join"]["delivered"], model, time)},
         "versions": _versions(state["versions"], model, time),
     }
+    if "value_scores" in state:
+        found["value_scores"] = _value_scores(state["value_scores"], model, number, time)
     if "silences" in state:
         silences = state["silences"]
         common = min(silences["common"], times["common"])
@@ -80,10 +82,21 @@ def _times(state: State, number: int, time: int) -> State:
     return {**state, "models": models, "common": common, "heard": heard}
 
 
-def _rings(state: State, names: tuple[str, ...], rows: Int64Array, time: int) -> dict[str, Any]:
-    """Return a state whose rings of these names stand at a time; of each the row is the model."""
-    changed = {name: taken_back(state[name], int(rows[0]), rows, time) for name in names}
+def _rings(
+    state: State, names: tuple[str, ...], number: int, rows: Int64Array, time: int
+) -> dict[str, Any]:
+    """Return a state whose rings of these names stand at a time."""
+    changed = {name: taken_back(state[name], number, rows, time) for name in names}
     return {**state, **changed}
+
+
+def _value_scores(state: State, model: str, number: int, time: int) -> State:
+    of_model = [row for name, _, _, row in state["values"] if name == model]
+    rows = np.array(of_model, dtype=np.int64)
+    return {
+        **_rings(state, ("weeks",), number, rows, time),
+        **taken_back(_ring_of(state), number, rows, time),
+    }
 
 
 def _ring_of(state: State) -> State:

@@ -11,8 +11,9 @@ code does that its docstring names. Read that first.
     predictions.c, labels.c
                  predictions and labels on the memory of the join (with words.h)
     panes.c      counting into panes (with panes.h)
-    delays.c, scores.c, windows.c
-                 counting of label delays, of scores, and of windows (with tallies.h)
+    delays.c, scores.c, value_scores.c, windows.c
+                 counting of label delays, of scores, of those by segment value, and of windows
+                 (with tallies.h)
     times.c      times of models
     arrays.c     NumPy's arrays as memory */
 
@@ -32,6 +33,7 @@ static PyMethodDef METHODS[] = {{"scan", scan_block, METH_VARARGS, scan_doc},
                                 {"count", count, METH_VARARGS, count_doc},
                                 {"count_delays", count_delays, METH_VARARGS, delays_doc},
                                 {"count_scores", count_scores, METH_VARARGS, scores_doc},
+                                {"count_value_scores", count_value_scores, METH_VARARGS, value_scores_doc},
                                 {"count_windows", count_windows, METH_VARARGS, windows_doc},
                                 {"in_pace", in_pace, METH_VARARGS, pace_doc},
                                 {NULL, NULL, 0, NULL}};

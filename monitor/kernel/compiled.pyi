@@ -92,6 +92,16 @@ def count_scores(
     rings: tuple[tuple[Any, ...], ...],
     /,
 ) -> tuple[bytes | None, ...] | None: ...
+def count_value_scores(
+    deltas: tuple[NDArray[Any], ...],
+    models: NDArray[Any],
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    no_score: int,
+    changes: NDArray[Any],
+    rings: tuple[tuple[Any, ...], ...],
+    /,
+) -> tuple[bytes | None, ...] | None: ...
 def count_windows(
     deltas: tuple[NDArray[Any], ...],
     models: NDArray[Any],

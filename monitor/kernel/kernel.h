@@ -48,7 +48,8 @@ const void *read_column(Buffers *buffers, PyObject *array, Py_ssize_t size, size
 /* ---- Functions of the module, in the order of compiled.c ---- */
 
 extern const char scan_doc[], lines_doc[], keys_doc[], find_doc[], enter_doc[], remember_doc[],
-    meet_doc[], count_doc[], delays_doc[], scores_doc[], windows_doc[], pace_doc[];
+    meet_doc[], count_doc[], delays_doc[], scores_doc[], value_scores_doc[],
+    windows_doc[], pace_doc[];
 
 PyObject *scan_block(PyObject *module, PyObject *arguments); /* scan.c */
 PyObject *count_lines(PyObject *module, PyObject *block);     /* lines.c */
@@ -60,6 +61,7 @@ PyObject *meet(PyObject *module, PyObject *arguments);         /* labels.c */
 PyObject *count(PyObject *module, PyObject *arguments);        /* panes.c */
 PyObject *count_delays(PyObject *module, PyObject *arguments); /* delays.c */
 PyObject *count_scores(PyObject *module, PyObject *arguments); /* scores.c */
+PyObject *count_value_scores(PyObject *module, PyObject *arguments); /* value_scores.c */
 PyObject *count_windows(PyObject *module, PyObject *arguments); /* windows.c */
 
 PyObject *in_pace(PyObject *module, PyObject *arguments); /* times.c */

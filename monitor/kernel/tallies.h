@@ -1,5 +1,5 @@
-/* Counting of deltas into several rings of panes by one call. Part of delays.c, scores.c and
-windows.c.
+/* Counting of deltas into several rings of panes by one call. Part of delays.c, scores.c,
+value_scores.c and windows.c.
 
 Each function does what a method in Python does, on the same memory, in a pass over the rows
 instead of a call of NumPy for each step. A pass before it checks that every row has its place;

@@ -30,7 +30,7 @@ def tallied(
     """Count deltas with a function of the kernel; return False if it leaves them to Python.
 
     Args:
-        count: `count_delays`, `count_scores` or `count_windows`.
+        count: `count_delays`, `count_scores`, `count_value_scores` or `count_windows`.
         deltas: the changes to be counted.
         second: name of the column that the function takes beside time, group, cell and count.
         models: model number of each group.

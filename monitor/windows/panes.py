@@ -67,11 +67,7 @@ class PaneRing:
         return None if found == _NOT_YET else found
 
     def ensure(self, owners: Int64Array) -> None:
-        """Make room for rows.
-
-        Args:
-            owners: model number of each row.
-        """
+        """Make room for rows; `owners` is the model number of each."""
         if len(owners) == len(self._owners):
             return
         self._owners = owners
@@ -178,11 +174,7 @@ class PaneRing:
         self.ahead.fold(row, into)
 
     def drop(self, row: int) -> None:
-        """Set the counts of a row to 0.
-
-        Args:
-            row: its number.
-        """
+        """Set the counts of a row, by its number, to 0."""
         self._slots.drop(row)
         self.ahead.drop(row)
 

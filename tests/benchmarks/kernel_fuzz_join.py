@@ -34,6 +34,7 @@ from monitor.windows import Windows
 from monitor.windows.pane_slots import CompiledSlots
 from monitor.windows.panes import PaneRing
 from monitor.windows.scores import Scores
+from monitor.windows.value_scores import ValueScores
 from tests.same import differences
 
 MODELS = 5
@@ -54,7 +55,7 @@ class _CountedRules(CompiledRules):
 
 
 class Joined:
-    """A join, and two rings of panes, label delays, scores and windows behind it.
+    """A join, and two rings of panes, label delays, scores of models and values, and windows.
 
     Args:
         module: the kernel; None for Python.
@@ -66,12 +67,14 @@ class Joined:
 
     def __init__(self, module: Any, config: Config) -> None:
         self.catalogue = Catalogue(config)
-        self.catalogue.groups_of([Group(f"m{number}") for number in range(MODELS)])
+        values = tuple("usual" for _ in config.defaults.segments)
+        self.catalogue.groups_of([Group(f"m{number}", "", values) for number in range(MODELS)])
         self.rules: _CountedRules | None = None
         with patch.dict(os.environ, {VARIABLE: "python"}):
             self.join = Join(self.catalogue, 1 << 20)
             self.rings = [PaneRing(width=w, span=50, cells=6) for w in (60_000, 3_600_000)]
             self.delays, self.scores = LabelDelays(config, self.catalogue), Scores(self.catalogue)
+            self.values = ValueScores(self.catalogue, self.scores)
             self.windows = Windows(config, self.catalogue)
         for ring in self.rings:
             if module is not None:
@@ -79,7 +82,7 @@ class Joined:
             ring.ensure(np.arange(MODELS))
         if module is not None:
             self.delays._counter._compiled = self.scores._compiled = module
-            self.windows._compiled = module
+            self.windows._compiled = self.values._compiled = module
             self.rules = _CountedRules(module, self.join._memory)
             self.join._labels._compiled = self.join._predictions._compiled = self.rules
 
@@ -92,7 +95,7 @@ class Joined:
         for ring in self.rings:
             ring.advance(times)
             ring.add(ring.pane_of(deltas.time), deltas.group, deltas.cell, deltas.count)
-        for behind in (self.delays, self.scores, self.windows):
+        for behind in (self.delays, self.scores, self.values, self.windows):
             behind.advance(times)
             behind.apply(deltas)
         self.windows.view(self.windows.names[0], times, np.zeros_like(times))
@@ -100,7 +103,7 @@ class Joined:
     def state(self) -> Any:
         """What is equal for both kernels."""
         rings = [ring.state() for ring in self.rings]
-        behind = [one.state() for one in (self.delays, self.scores, self.windows)]
+        behind = [one.state() for one in (self.delays, self.scores, self.values, self.windows)]
         return self.join.state(), [*rings, *behind], self.join.met()
 
 
@@ -151,7 +154,11 @@ def join(events: int, seed: int, module: Any) -> int:
     while done < events:
         names = [[], ["fine", "fraud"], ["fine", "fraud", "other"]][chance.integers(3)]
         config = Config(
-            defaults={"label_timeout": str(chance.choice(["1h", "30d"])), "classes": names}
+            defaults={
+                "label_timeout": str(chance.choice(["1h", "30d"])),
+                "classes": names,
+                "segments": [] if len(names) > 2 else ["kind"],
+            }
         )
         runs = [Joined(None, config), Joined(module, config)]
         now = 1_700_000_000_000
@@ -246,6 +253,15 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
         int(chance.choice([cells, cells, 0, -1, 2**62])),
         books(1),
         (ring(cells), ring(3 * cells)),
+    )
+    module.count_value_scores(
+        (column(2**43), column(cells), column(groups), column(6), column(2)),
+        model_of_group,
+        numbers_of_any_size(chance, groups * 2, 40).reshape(groups, 2) - 1,
+        numbers_of_any_size(chance, 4 * cells, cells).reshape(4, cells),
+        -1,
+        books(1) + int(chance.integers(2)),
+        (ring(int(chance.choice([cells, 1]))),),
     )
     rows = int(chance.integers(1, 40))
     module.count_windows(

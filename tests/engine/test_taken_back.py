@@ -7,6 +7,7 @@ from same import through_disk
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.engine.taken_back import with_time
+from monitor.events.columns import Series
 
 CONFIG = Config(
     models={name: {"label_timeout": "14d", "maturity": "1m"} for name in "ab"},
@@ -97,3 +98,33 @@ def test_few_false_events_are_set_aside_again(carried):
 def test_what_cannot_be_taken_back_is_refused(carried, model, time, fault):
     with pytest.raises(ValueError, match=fault):
         with_time(carried.state(), model, time)
+
+
+def test_scores_of_segment_values_are_those_of_a_monitor_without_false_events():
+    config = Config(
+        models={name: {"label_timeout": "14d", "segments": ["kind"]} for name in "ab"},
+        windows=["1d"],
+    )
+
+    def scored(events):
+        more = {"score": 0.7, "segment": {"kind": "x"}}
+        return [one | (more if one["type"] == "prediction" else {}) for one in events]
+
+    true, false = scored(true_events(0, BEFORE)), scored(false_events())
+    monitor = counting(true, config=config)
+    counting(false, config=config, monitor=monitor)
+    carried = through_disk(monitor.state())
+    rest = scored(true_events(BEFORE, DURING + AFTER))
+    found = counting(
+        rest,
+        config=config,
+        monitor=Monitor(config, with_time(carried, "a", NOW - 12 * HOUR * 1000)),
+    )
+    clean = counting(rest, config=config, monitor=counting(true, config=config))
+    stretch = NOW, NOW + 2 * DAY * 1000
+    for model in "ab":
+        series = Series(model, "kind", "x")
+        both = [one.value_scores.blocks(model, *stretch).of(series) for one in (found, clean)]
+        assert both[0].positive.tolist() == both[1].positive.tolist()
+        assert both[0].negative.tolist() == both[1].negative.tolist()
+        assert both[1].positive.sum() > AFTER / 4

@@ -18,6 +18,7 @@ from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
 from monitor.labels.delays import LabelDelays
 from monitor.windows.scores import Scores
+from monitor.windows.value_scores import ValueScores
 
 pytestmark = pytest.mark.skipif(compiled_module() is None, reason="no compiled kernel is installed")
 
@@ -52,10 +53,14 @@ steps = st.lists(
 
 
 def made(kind, kernel):
-    catalogue = Catalogue(Config())
-    catalogue.groups_of([Group(f"model-{number}") for number in range(MODELS)])
+    config = Config(defaults={"segments": ["a", "b"]} if kind is ValueScores else {})
+    catalogue = Catalogue(config)
+    values = ("x", "y") if kind is ValueScores else ()
+    catalogue.groups_of([Group(f"model-{number}", "", values) for number in range(MODELS)])
     with patch.dict("os.environ", {VARIABLE: kernel}):
-        return LabelDelays(Config(), catalogue) if kind is LabelDelays else Scores(catalogue)
+        if kind is ValueScores:
+            return ValueScores(catalogue, Scores(catalogue))
+        return LabelDelays(config, catalogue) if kind is LabelDelays else Scores(catalogue)
 
 
 def deltas_of(changes):
@@ -64,7 +69,7 @@ def deltas_of(changes):
     return Deltas(**dict(zip(names, columns, strict=True)))
 
 
-@pytest.mark.parametrize("kind", [LabelDelays, Scores])
+@pytest.mark.parametrize("kind", [LabelDelays, Scores, ValueScores])
 @settings(max_examples=40, deadline=None)  # a machine may be busy
 @given(steps=steps)
 def test_each_kernel_counts_the_same(kind, steps):
@@ -79,7 +84,7 @@ def test_each_kernel_counts_the_same(kind, steps):
         assert by_kernel._changes.tolist() == by_python._changes.tolist()
 
 
-@pytest.mark.parametrize("kind", [LabelDelays, Scores])
+@pytest.mark.parametrize("kind", [LabelDelays, Scores, ValueScores])
 def test_a_long_batch_is_the_kernels_alone(kind):
     chance = np.random.default_rng(7)
     hours = chance.integers(-3 * HOUR, HOUR, (2000, 2)) + FIRST
@@ -88,17 +93,18 @@ def test_a_long_batch_is_the_kernels_alone(kind):
     both = by_kernel, by_python = made(kind, "c"), made(kind, "python")
     for one in both:
         one.advance(np.full(MODELS, FIRST))
+        one.apply(deltas_of([[FIRST, FIRST, model, 0, 3, 1] for model in range(MODELS)]))
     by_python.apply(deltas_of(changes))
     with patch("numpy.add.at", side_effect=AssertionError):
         by_kernel.apply(deltas_of(changes))
     assert not list(differences(by_kernel.state(), by_python.state()))
 
 
-@pytest.mark.parametrize("kind", [LabelDelays, Scores])
+@pytest.mark.parametrize("kind", [LabelDelays, Scores, ValueScores])
 @pytest.mark.parametrize("wrong", [(2, 1 << 40), (2, -1), (3, -1)])
 def test_a_change_without_a_place_changes_nothing_in_the_kernel(kind, wrong):
     one = made(kind, "c")
-    one.apply(deltas_of([]))
+    one.apply(deltas_of([[FIRST, FIRST, 0, 0, 3, 1]]))
     before = one.state()
     rows = [[FIRST, FIRST + 5, 0, 1, 3, 1], [FIRST, FIRST + 5, 0, 1, 3, 1]]
     column, value = wrong

@@ -27,6 +27,7 @@ from monitor.snapshot import ModelState
 from monitor.windows.days_then_weeks import DAYS
 from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
+from monitor.windows.value_scores import MOST_VALUES, MOST_VERSIONS, ScoresByValue
 
 _WITHOUT_SEGMENTS = (
     "segments are left out: so long ago they are stored by the day, which is enough only for a "
@@ -36,6 +37,12 @@ _WITHOUT_CURVE = (
     "whether recall is below the ROC curve of before: labelled scores of both classes are needed; "
     f"those older than {DAYS} days are stored by the week (UTC, from Thursday on), and the range "
     "holds no whole one; diagnose recorded events with --feed FILE"
+)
+
+_WITHOUT_VALUE_CURVES = (
+    f"ROC curves of some segment values are left out: scores of {MOST_VALUES} values of a model "
+    f"are stored, those that came first, of versions the last {MOST_VERSIONS}; diagnose recorded "
+    "events with --feed FILE for the others"
 )
 
 
@@ -50,6 +57,9 @@ class RecalledComparison(NamedTuple):
         after_scores: scores of the later range.
         after_labelled: its labelled scores by block of time; None where there are none, or
             labels are not complete.
+        before_values: labelled scores of before by segment value; of none where labels are not
+            complete.
+        after_values: the same of after.
     """
 
     before: Recalled | None
@@ -57,6 +67,8 @@ class RecalledComparison(NamedTuple):
     before_scores: ScoreHistogram | None
     after_scores: ScoreHistogram
     after_labelled: ScoreHistogram | None
+    before_values: ScoresByValue
+    after_values: ScoresByValue
 
 
 def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> RecalledComparison:
@@ -79,6 +91,10 @@ def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> Recalled
         monitor.scores_by_block(asked.model, *asked.before) if asked.before and plain else None,
         monitor.scores(asked.model, *asked.after),
         monitor.scores_by_block(asked.model, *asked.after) if plain else None,
+        *(
+            monitor.value_scores.blocks(asked.model, *part) if part and plain else ScoresByValue()
+            for part in (asked.before, asked.after)
+        ),
     )
 
 
@@ -99,9 +115,10 @@ def compared(
             it ends before the label timeout has passed.
     """
     earlier = _before(model, asked, recalled.before)
-    before = replace(earlier, scores=recalled.before_scores)
+    values, later_values = recalled.before_values, recalled.after_values
+    before = replace(earlier, scores=recalled.before_scores, segment_scores=values.of)
     later = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
-    after = replace(later, scores=recalled.after_labelled)
+    after = replace(later, scores=recalled.after_labelled, segment_scores=later_values.of)
     found = diagnose(
         before,
         after,
@@ -116,6 +133,9 @@ def compared(
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
     if _curve_is_gone(model, recalled, found):
         found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
+    stored, curves = later_values.cells, [part.curve for part in found.segments]
+    if any(curves) and any(part.series not in stored for part in found.segments):
+        found = replace(found, notes=(*found.notes, _WITHOUT_VALUE_CURVES))
     return with_label_sources(with_audits(found, model.audits), model.label_sources)
 
 
@@ -185,6 +205,8 @@ def digest(counted: RecalledComparison) -> str:
     for part in counted:
         if isinstance(part, Recalled):
             arrays += [part.cells, part.label_weights]
+        elif isinstance(part, ScoresByValue):
+            arrays += [*part.cells.values(), part.whole]
         elif part is not None:
             arrays += [part.positive, part.negative]
     found = xxhash.xxh3_128()
