@@ -86,6 +86,17 @@ class Changes:
             return z * self.standard_error
         return np.asarray(stdtrit(self.freedom, ndtr(z)) * self.standard_error)
 
+    def fell(self, component: Component, level: float) -> bool:
+        """Return whether the interval of a change of one series lies below 0.
+
+        Args:
+            component: which one changed.
+            level: of the interval, in (0, 1).
+        """
+        freedom = np.broadcast_to(self.freedom, self.change.shape)[component]
+        half = stdtrit(freedom, (1 + level) / 2) * self.standard_error[component]
+        return bool(self.change[component] + half < 0)
+
     def within_days(self, odds_ratio: float) -> Changes:
         """Return the changes with a fall of the odds ratio as large as it is within days.
 

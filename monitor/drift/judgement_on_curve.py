@@ -84,7 +84,7 @@ def judge_on_curve(
         *whole,
         dispersion,
         between=between,
-        within_days=_within_days(days),
+        within_days=change_within_days(days),
         by_chance=by_chance,
         scored=scores is not None,
     )
@@ -167,8 +167,12 @@ def flags_by_chance(
     return found > (0.0 if known_dead else CERTAINLY_BY_CHANCE)
 
 
-def _within_days(days: ComparedOutcomes | None) -> float:
-    """Return the change of the log odds ratio within days; NaN where it is not known."""
+def change_within_days(days: ComparedOutcomes | None) -> float:
+    """Return the change of the log odds ratio within days; NaN where it is not known.
+
+    Args:
+        days: outcomes by days; None where they are not known by days.
+    """
     if days is None:
         return float("nan")
     before, after = (log_odds_ratio_within(as_blocks(one)) for one in days)

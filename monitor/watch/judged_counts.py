@@ -8,15 +8,20 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.drift import Judgement, block_seconds
+from monitor.drift import Judgement, Verdict, block_seconds
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import no_scores
+from monitor.drift.recall_evidence import Because
 from monitor.events.columns import Int64Array
 from monitor.labels.error_ranges import Corner
 from monitor.labels.faults import LabelFault
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.verdicts import WindowVerdict
 from monitor.windows.outcome_reader import OutcomeReader
+
+UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
+"""The verdict on counts that cannot be compared."""
 
 
 class Counts(NamedTuple):
@@ -55,6 +60,15 @@ class Tested(NamedTuple):
     dispersion: Dispersion
     between: BetweenDays
     corners: tuple[Corner, ...]
+
+
+def untrusted(fault: LabelFault) -> WindowVerdict:
+    """Return the verdict on counts whose labels are faulty; without causes.
+
+    Args:
+        fault: of the labels.
+    """
+    return WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
 
 
 def block_length(windows: OutcomeReader, name: str, now: int, age: int) -> int:

@@ -14,6 +14,7 @@ from monitor.drift import Judgement, Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.judgement_on_curve import no_scores
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
@@ -21,11 +22,11 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judged_counts import Counts, block_length, blocks_between
-from monitor.watch.judging_counts import CountsJudge, untrusted
+from monitor.watch.judged_counts import Counts, block_length, blocks_between, untrusted
+from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
-from monitor.watch.page import certain_fall
+from monitor.watch.page import SUDDEN_LEVEL, certain_fall
 from monitor.watch.reference import MatureReference
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
@@ -131,24 +132,27 @@ class Judge:
     def degradation(self, now: int, age: int, cuts: Cuts) -> Judgement | None:
         """Return the judgement of the first window of a day or more that is degraded, or None.
 
-        None as well where wrong labels explain the change of one of them as well.
+        None as well where wrong labels explain the change of one of them as well, and where no
+        window can be degraded as certainly as `ModelPage.is_sudden` asks for.
 
         Args:
             now: current event time, epoch milliseconds; windows end maturity before it.
             age: the model's maturity, milliseconds.
             cuts: its series by segment key.
         """
-        found = []
-        for name in self._windows.names:
-            if self._windows.length(name) < DAY_MS or self._is_open(name, now, age, cuts):
-                continue
-            whole = cuts._replace(segments=())
-            if not self._judge.may_have_fallen(self._counts(name, now, age, whole)):
-                continue
-            tested = self._judge.tested(self._counts(name, now, age, cuts), cuts)
-            if tested is not None and not tested.fault:
-                found.append(tested.judgement)
-        return certain_fall(found)
+        whole, judge, level = cuts._replace(segments=()), self._judge, SUDDEN_LEVEL
+        totals = {
+            name: self._counts(name, now, age, whole)
+            for name in self._windows.names
+            if self._windows.length(name) >= DAY_MS and not self._is_open(name, now, age, cuts)
+        }
+        tested = partial(self._tested, now, age, cuts)
+        found = {n: tested(n) for n, one in totals.items() if judge.may_have_fallen_at(one, level)}
+        if not any(one is not None and one.verdict in DEGRADED for one in found.values()):
+            return None
+        others = {n: one for n, one in totals.items() if n not in found}
+        found |= {n: tested(n) for n, one in others.items() if judge.may_have_fallen(one)}
+        return certain_fall(one for n in totals if (one := found.get(n)) is not None)
 
     def of_days(self, days: RecentDays, cuts: Cuts, *, only_dead: bool = False) -> Judgement | None:
         """Judge days of the model; None where nothing can be judged, or labels are at fault.
@@ -203,6 +207,11 @@ class Judge:
         length = self._windows.length(name)
         reports = self._reports
         return reports is not None and reports.are_missing(now - age - length, now - age, now)
+
+    def _tested(self, now: int, age: int, cuts: Cuts, name: str) -> Judgement | None:
+        """Judge a window by its name; None where it cannot be, or its labels are at fault."""
+        found = self._judge.tested(self._counts(name, now, age, cuts), cuts)
+        return None if found is None or found.fault else found.judgement
 
     def _verdict(
         self, name: str, now: int, age: int, cuts: Cuts, fault: LabelFault | None = None

@@ -13,12 +13,13 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import Judgement, Status, Verdict, attribute, judge_within_segments
-from monitor.drift.component_changes import BetweenDays
+from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import (
     ComparedOutcomes,
+    change_within_days,
     flags_by_chance,
     judge_on_curve,
 )
@@ -50,7 +51,7 @@ from monitor.labels.sampled_labels import expected, labels_by_stratum
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judged_counts import Counts, Tested
+from monitor.watch.judged_counts import UNJUDGED, Counts, Tested, untrusted
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
 
@@ -59,8 +60,6 @@ FaultBehind: TypeAlias = Callable[[Int64Array, float], LabelFault | None]
 _CLEARLY = 2.0
 _CHANCE = 0.005
 """Probability that a judge calls a component fallen, or risen, by chance."""
-UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
-"""The verdict on counts that cannot be compared."""
 
 
 class CountsJudge:
@@ -135,6 +134,26 @@ class CountsJudge:
         variance = old.variances(Dispersion.of(1.0)) + new.variances(Dispersion.of(1.0))
         fallen = change < -_CLEARLY * np.sqrt(variance[Component.ODDS_RATIO])
         return bool(fallen) or self.may_be_dead(counts)
+
+    def may_have_fallen_at(self, counts: Counts, level: float) -> bool:
+        """Return whether judging counts may give a certain fall of the odds ratio, or a dead model.
+
+        Args:
+            counts: of a stretch of time.
+            level: of the interval of the fall, in (0, 1).
+
+        Returns:
+            As `may_have_fallen` for a class of many, which is judged within the others.
+        """
+        if self._alike > 1:
+            return self.may_have_fallen(counts)
+        blocks, sampling = self._totals(counts)
+        days = self._by_days(blocks, counts.block_ms)
+        dispersion = self._dispersion(sampling)
+        between = self._between(days_behind(days.after.total, 1))
+        found = changes(self._reference.counts, blocks, dispersion, between)
+        found = found.within_days(change_within_days(days))
+        return found.fell(Component.ODDS_RATIO, level) or self.may_be_dead(counts)
 
     def may_be_dead(self, counts: Counts) -> bool:
         """Return whether it is worth judging counts for a dead model.
@@ -320,15 +339,6 @@ def _of_class(within: Judgement, whole: Judgement) -> Judgement:
     if within.verdict is Verdict.NO_CHANGE and whole.verdict in MOVED_RATES:
         return replace(within, verdict=Verdict.PREVALENCE_SHIFT)
     return within
-
-
-def untrusted(fault: LabelFault) -> WindowVerdict:
-    """Return the verdict on counts whose labels are faulty; without causes.
-
-    Args:
-        fault: of the labels.
-    """
-    return WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
 
 
 def _ratio_change(before: ConfusionCounts, after: ConfusionCounts) -> float:

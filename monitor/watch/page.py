@@ -16,9 +16,10 @@ JUDGED_DAYS = (7, 28)
 """Lengths of the stretches of whole days that are judged beside the windows."""
 DEAD_DAYS = (1, 3, 7, 14)
 """Lengths of the stretches of whole days on which a dead model may show."""
+SUDDEN_LEVEL = 0.9999
+"""Of the interval of a fall that starts a page before the day is over."""
 _BACK_SHARE = 0.5
 _LEVEL_DAYS = 7
-_SUDDEN = 0.9999
 _LASTS = 0.95
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
@@ -108,7 +109,7 @@ class ModelPage:
         Args:
             found: a judgement on a window of a day or more.
         """
-        _, upper = found.interval("odds_ratio", level=_SUDDEN)
+        _, upper = found.interval("odds_ratio", level=SUDDEN_LEVEL)
         return found.verdict in DEGRADED and (found.dead or upper < 0)
 
     def confirms_trend(self, week: Judgement, month: Judgement) -> bool:

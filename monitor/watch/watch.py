@@ -38,7 +38,7 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
 from monitor.watch.class_watch import ClassWatch
 from monitor.watch.cuts import CutsByModel
-from monitor.watch.judging_counts import untrusted
+from monitor.watch.judged_counts import untrusted
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch

@@ -9,7 +9,7 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import Counts
 from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.model_days import LearnedScatter
-from monitor.watch.page import ModelPage
+from monitor.watch.page import SUDDEN_LEVEL, ModelPage
 from monitor.watch.reference import MatureReference
 
 DRAWN = 400
@@ -39,13 +39,15 @@ def drawn(rng):
 
 def test_what_would_start_a_page_is_always_judged_and_much_else_is_not():
     rng, page = np.random.default_rng(1), ModelPage()
-    sudden, judged = [], []
+    sudden, judged, first = [], [], []
     for _ in range(DRAWN):
         judge, counts = drawn(rng)
         found = judge.tested(counts, Cuts(0, ()))
         sudden.append(page.is_sudden(found.judgement))
         judged.append(judge.may_have_fallen(counts))
-    sudden, judged = np.array(sudden), np.array(judged)
+        first.append(judge.may_have_fallen_at(counts, SUDDEN_LEVEL))
+    sudden, judged, first = map(np.array, (sudden, judged, first))
     assert sudden.sum() > DRAWN // 8
-    assert judged[sudden].all()
-    assert judged[~sudden].mean() < 0.7
+    assert first[sudden].all()
+    assert judged[first].all()
+    assert first[~sudden].sum() < judged[~sudden].sum() < 0.7 * (~sudden).sum()
