@@ -3,7 +3,8 @@
     before   the range asked for; else the model's reference: the configured window, trailing
              stretch or counts, else the first days (`monitor.watch.first_days`)
     after    the range asked for; else the latest mature hours: as many as the window has that
-             gives the verdict of a running monitor, or `JUDGED_MS` of recorded events, but for
+             gives the verdict of a running monitor, or all since the reference where these
+             answer (`monitor.report.deciding_window`), or `JUDGED_MS` of recorded events, but for
              those that lie in `before`, where a day of others remains
 
 `compared_live` applies the rule to the snapshot of a running monitor, and
@@ -110,7 +111,7 @@ def compared_live(
     model: ModelState,
     before: str | None,
     after: str | None,
-    window: str | None = None,
+    length_ms: int | None = None,
 ) -> Comparison:
     """Return the stretches that a running monitor compares.
 
@@ -119,14 +120,16 @@ def compared_live(
         model: one of its models.
         before: a range of whole hours as text; None for the model's reference.
         after: a range of whole hours as text; None for the latest mature hours.
-        window: name of the window that these hours are as long as; None for the longest.
+        length_ms: of these hours, milliseconds; None for that of the longest window.
 
     Raises:
         UsageError: a range is invalid, is not whole hours, or they overlap; or one is
             left out and no default is known yet; or the model has more than two classes.
     """
     check_two_classes("comparison", model.name, next((r.names for r in model.classes.values()), ()))
-    later = _latest_live(snapshot, model, window) if after is None else _whole_hours("after", after)
+    later = (
+        _latest_live(snapshot, model, length_ms) if after is None else _whole_hours("after", after)
+    )
     reference = model.watched.reference
     earlier: TimeRange | None
     if before is not None:
@@ -237,13 +240,13 @@ def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) 
         raise UsageError(f"{model}: {because(fault_of_rates(audits))}")
 
 
-def _latest_live(snapshot: Snapshot, model: ModelState, window: str | None) -> TimeRange:
+def _latest_live(snapshot: Snapshot, model: ModelState, length_ms: int | None) -> TimeRange:
     until = model.mature_until
     if until is None:
         raise UsageError("after: cannot be left out, no outcome is mature yet; write A..B")
-    used = snapshot.windows_of(model)
-    names = [one.name for one in used] if window is None else [window]
-    return latest_hours(until, max(map(parse_duration, names)))
+    if length_ms is None:
+        length_ms = max(parse_duration(one.name) for one in snapshot.windows_of(model))
+    return latest_hours(until, length_ms)
 
 
 def _whole_hours(name: str, text: str) -> TimeRange:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS
+from monitor.counts import ConfusionCounts
+from monitor.drift.attribution import Attribution
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import MOVED_RATES, Judgement, Verdict
+from monitor.metrics.rates import false_positive_rate, recall
 
 
 class BeyondReference(NamedTuple):
@@ -22,7 +25,10 @@ class BeyondReference(NamedTuple):
         because: why it is `insufficient_evidence`; None for any other.
         judgement: what it rests on; None where nothing could be judged.
         rests_on: outcomes in the smallest cell that it rests on.
-        rates: recall and the false-positive rate; NaN where undefined.
+        outcomes: all of them, a scalar.
+        attribution: what moved precision; None where nothing could be judged.
+        visible_recall: recall at which a fall would have been called one, with 80 %
+            probability; NaN where nothing could be judged.
     """
 
     length_ms: int
@@ -30,7 +36,14 @@ class BeyondReference(NamedTuple):
     because: Because | None
     judgement: Judgement | None
     rests_on: int
-    rates: tuple[float, float]
+    outcomes: ConfusionCounts
+    attribution: Attribution | None
+    visible_recall: float
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Recall and the false-positive rate; NaN where undefined."""
+        return float(recall(self.outcomes)), float(false_positive_rate(self.outcomes))
 
     @property
     def days(self) -> float:

@@ -8,6 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
 from monitor.drift.beyond_reference import BeyondReference
+from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.snapshot import ModelState, Snapshot
@@ -162,6 +163,43 @@ def since_reference(model: ModelState) -> BeyondReference | None:
     """
     found = (one.beyond for one in model.watched.verdicts.values())
     return next((one for one in found if one is not None and one.days >= 1), None)
+
+
+def deciding_since_reference(model: ModelState, deciding: str) -> BeyondReference | None:
+    """Return the outcomes since the reference, where they are what answers for a model.
+
+    They do while longer windows than the deciding one reach back into the reference, and that one
+    has no verdict: a day alone says less than all days since the reference.
+
+    Args:
+        model: with its verdicts.
+        deciding: name of its deciding window.
+
+    Returns:
+        None where the deciding window answers, the model pages, it has more than two classes, or
+        it did not tell the classes apart in the reference.
+    """
+    since, found = since_reference(model), verdict_on(model, deciding)
+    reference = model.watched.reference
+    if reference is None or separates_nothing(reference.counts):
+        return None
+    if since is None or since.judgement is None or model.watched.classes is not None:
+        return None
+    if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE or found.label_fault:
+        return None
+    shorter = found.judgement is not None and since.length_ms <= parse_duration(deciding)
+    return None if shorter or model.watched.degradation_detected else since
+
+
+def length_of(model: ModelState, deciding: str) -> int:
+    """Return the length of the stretch whose outcomes answer for a model, milliseconds.
+
+    Args:
+        model: with its verdicts.
+        deciding: name of its deciding window.
+    """
+    since = deciding_since_reference(model, deciding)
+    return parse_duration(deciding) if since is None else since.length_ms
 
 
 def window_opens(snapshot: Snapshot, model: ModelState, window: str) -> int:

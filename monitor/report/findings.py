@@ -23,6 +23,7 @@ from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import recall
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import (
+    deciding_since_reference,
     deciding_window,
     moved_window,
     since_reference,
@@ -46,7 +47,13 @@ from monitor.report.two_answers import (
 )
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
-from monitor.report.worse_lately import lately_words, live_rates, since_words, worse_lately
+from monitor.report.worse_lately import (
+    lately_words,
+    live_rates,
+    rates_since,
+    since_words,
+    worse_lately,
+)
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
@@ -119,23 +126,25 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     seen, stretch = _recall(model)
     if model.watched.reference is None:
         seen = _metric(model, window)
-    attribution, worse = found.attribution, worse_version_in_use(model)
+    since, worse = deciding_since_reference(model, deciding), worse_version_in_use(model)
+    answers = found if since is None else since
+    counts = window.counts[model.row] if since is None else since.outcomes
     return Compared(
         verdict=found.verdict,
-        judgement=found.judgement,
+        judgement=answers.judgement,
         because=model_because(model, found),
-        change=_UNKNOWN if attribution is None else _whole(attribution),
-        parts={} if attribution is None else _parts(attribution),
-        rates=live_rates(model, window),
+        change=_UNKNOWN if answers.attribution is None else _whole(answers.attribution),
+        parts={} if answers.attribution is None else _parts(answers.attribution),
+        rates=live_rates(model, window) if since is None else rates_since(model, since),
         recall=seen,
         false_positive_rate_above=_false_positive_rate_above(model),
-        recall_visible=found.visible_recall,
-        flags=_flags(window.counts[model.row]),
-        few=_few(window.counts[model.row], found.judgement),
+        recall_visible=answers.visible_recall,
+        flags=_flags(counts),
+        few=_few(counts, answers.judgement),
         pages=model.watched.degradation_detected,
         stretch=stretch,
-        obstacle=_obstacle(model, window, found),
-        reaches_back=reaches_back(model, window, found),
+        obstacle="" if since is not None else _obstacle(model, window, found),
+        reaches_back="" if since is not None else reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
         worse_lately=lately_words(worse_lately(snapshot, model, deciding)),
         by_predictions=degenerate_since(model.watched.predictions),

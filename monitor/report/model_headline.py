@@ -11,9 +11,8 @@ from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import CAUSE_UNKNOWN
 from monitor.metrics.precision import precision
-from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import verdict_on, window_opens
+from monitor.report.deciding_window import deciding_since_reference, verdict_on, window_opens
 from monitor.report.findings import model_because
 from monitor.report.headline import PAGES, certainly_moved, died, moved, reason
 from monitor.report.label_quality_words import cases_named
@@ -22,6 +21,7 @@ from monitor.report.missing_evidence import missing_evidence
 from monitor.report.verdict_words import BECAUSE
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
+from monitor.report.worse_lately import live_rates, rates_since
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
 
@@ -58,6 +58,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
         beside: versions are compared beside it.
     """
     found, reference = verdict_on(model, deciding), model.watched.reference
+    since = deciding_since_reference(model, deciding)
     if model.labelling == Labelling.FLAGGED_ONLY:
         return CAUSE_UNKNOWN
     if (classes := class_findings(model, deciding)) is not None:
@@ -68,26 +69,24 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     after = next(w for w in snapshot.windows if w.name == deciding)
     missing = missing_evidence(model, after, found)
     because = model_because(model, found)
-    if found.judgement is None or missing:
+    answers = found if since is None else since
+    if answers.judgement is None or (missing and since is None):
         compared = f"Nothing is compared{' with the reference' * beside}: {missing}."
         steady = f"Since the reference, {BECAUSE[Because.STEADY].headline}"
         return steady if because is Because.STEADY else compared
-    now = float(after.metrics["precision"].estimate[model.row])
+    counts = after.counts[model.row] if since is None else since.outcomes
+    now = after.metrics["precision"].estimate[model.row] if since is None else precision(counts)
     then = math.nan if reference is None else float(precision(reference.counts))
-    parts = found.attribution
+    parts = answers.attribution
     certain = parts is not None and certainly_moved(
         parts.change_lower_points, parts.change_upper_points, because=because
     )
-    change = moved(then, now, certain=certain)
-    labels_changed = found.judgement.label_errors_changed
+    change = moved(then, float(now), certain=certain)
+    labels_changed = answers.judgement.label_errors_changed
     if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
         return f"{change}: {PAGES}"
-    rates = {
-        name: (math.nan if reference is None else float(rate(reference.counts)), estimate)
-        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
-        for estimate in [float(after.metrics[name].estimate[model.row])]
-    }
-    why = reason(found.verdict, found.judgement, rates, because=because)
+    rates = live_rates(model, after) if since is None else rates_since(model, since)
+    why = reason(found.verdict, answers.judgement, rates, because=because)
     if labels_changed and reference is not None:
-        why = f"{why} {cases_named(reference.counts, after.counts[model.row])}"
+        why = f"{why} {cases_named(reference.counts, counts)}"
     return f"{change}: {why}"

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from monitor.config.quantities import parse_duration
 from monitor.diagnosis.result import WorseLately
+from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.verdict import IMPROVED, MOVED_RATES
 from monitor.metrics.rates import false_positive_rate, recall
-from monitor.report.deciding_window import since_reference, verdict_on, worse_window
+from monitor.report.deciding_window import (
+    deciding_since_reference,
+    since_reference,
+    verdict_on,
+    worse_window,
+)
 from monitor.report.durations import duration_text
 from monitor.report.rate_changes import RatePairs
 from monitor.report.two_answers import how_rates_moved
@@ -53,14 +59,13 @@ def _since_reference(model: ModelState, deciding: str) -> WorseLately | None:
         return None
     if since.verdict not in MOVED_RATES - IMPROVED:
         return None
-    usual = [float(rate(reference.counts)) for rate in (recall, false_positive_rate)]
-    names = ("recall", "false_positive_rate")
+    answers = deciding_since_reference(model, deciding) is not None
     return WorseLately(
         window="",
         length_ms=since.length_ms,
-        rates=dict(zip(names, zip(usual, since.rates, strict=True), strict=True)),
+        rates=rates_since(model, since),
         judgement=since.judgement,
-        deciding=_compared(model, deciding),
+        deciding="" if answers else _compared(model, deciding),
     )
 
 
@@ -87,6 +92,20 @@ def since_words(length_ms: int) -> str:
     'in the 3 days since the reference'
     """
     return f"in the {duration_text(length_ms / 1000)} since the reference"
+
+
+def rates_since(model: ModelState, since: BeyondReference) -> RatePairs:
+    """Return recall and the false positive rate, in the reference of a model and since then.
+
+    Args:
+        model: one of the models of a snapshot; it has a reference.
+        since: what lies beyond the reference.
+    """
+    reference = model.watched.reference
+    assert reference is not None  # noqa: S101  # the outcomes lie beyond it
+    usual = [float(rate(reference.counts)) for rate in (recall, false_positive_rate)]
+    names = ("recall", "false_positive_rate")
+    return dict(zip(names, zip(usual, since.rates, strict=True), strict=True))
 
 
 def live_rates(model: ModelState, window: Window) -> RatePairs:

@@ -19,7 +19,6 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.rates import false_positive_rate, recall
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import Counts, block_length, blocks_between, untrusted
@@ -237,7 +236,6 @@ class Judge:
         seen = known.verdict
         if seen.label_fault:
             return NOT_COMPARED
-        total = self._judge.total(known.counts)
         return replace(
             NOT_COMPARED,
             recall=seen.recall,
@@ -248,7 +246,9 @@ class Judge:
                 because=seen.because,
                 judgement=seen.judgement,
                 rests_on=seen.rests_on,
-                rates=(float(recall(total)), float(false_positive_rate(total))),
+                outcomes=self._judge.total(known.counts),
+                attribution=seen.attribution,
+                visible_recall=seen.visible_recall,
             ),
         )
 

@@ -1,13 +1,15 @@
 """In a second week, windows reach back into the reference: what lies beyond it speaks."""
 
+import re
 from dataclasses import replace
 
 import pytest
 from report.one_moment import USUAL, counted
 
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
+from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.status import status_answer
 from monitor.report.findings import model_because, of_model
 from monitor.report.two_answers import is_model_worse
@@ -31,7 +33,9 @@ def test_a_model_is_steady_by_what_lies_beyond_its_reference():
         "Nothing points to it: a fall of recall below .62 in the 29 hours since the reference is "
         "excluded"
     )
-    assert model.headline == "Since the reference, within its usual scatter, no sign of a change."
+    assert model.headline == (
+        "Precision stayed, .667 → .667: within its usual scatter, no sign of a change."
+    )
 
 
 def test_a_model_is_not_steady_by_the_outcomes_of_its_reference():
@@ -47,13 +51,42 @@ def test_a_fall_in_the_second_week_is_named_before_a_day_alone_shows_it():
     assert model.windows["1d"].verdict_because == "moved_cause_open"
     assert (model.verdict_window, model.verdict_because) == ("1d", "moved_cause_open")
     assert model.worse.text == (
-        "Not shown: in the 2.2 days since the reference recall fell from .79 to .50, over the "
-        "last 1d not certainly"
+        "Not shown: in the 2.2 days since the reference recall fell from .79 to .50"
     )
     alone = status(*[SMALL] * WEEK, *[FALLEN] * 3, windows=("7d",))
     assert alone.worse.text == (
         "Not shown: in the 2.2 days since the reference recall fell from .79 to .50"
     )
+
+
+def test_all_days_since_the_reference_answer_where_a_day_has_no_verdict():
+    monitor = counted([USUAL] * (WEEK + 3), windows=("1d", "7d"))
+    snapshot = monitor.snapshot()
+    (model,) = status_answer(snapshot, limit=1).models
+    since, reference = model.since_reference, snapshot.models[0].watched.reference
+    assert (model.verdict_window, model.verdict) == ("1d", "insufficient_evidence")
+    assert since.seconds > 2 * DAY_MS / 1000
+    assert since.outcomes.total > model.windows["1d"].outcomes.total * 2
+    found = Queries(lambda: snapshot, lambda read: read(monitor)).explanation(None, None, None)
+    after = found.diagnosis.after
+    assert after.opens == reference.closes
+    assert after.closes - after.opens == since.seconds * 1000 // HOUR_MS * HOUR_MS
+    assert found.answer.headline == model.headline
+    rounded = [
+        points_of(text) for text in (found.answer.moved_precision.text, model.moved_precision.text)
+    ]
+    assert rounded[0] == pytest.approx(rounded[1], abs=0.3)
+
+
+def points_of(text):
+    """The numbers in an answer to what moved precision."""
+    return [float(number) for number in re.findall(r"[-+][0-9.]+", text.replace("\u2212", "-"))]
+
+
+@pytest.mark.parametrize("days", [[USUAL] * (WEEK + 1), [USUAL] * (4 * WEEK)])
+def test_a_window_answers_where_little_or_all_lies_beyond_the_reference(days):
+    model = status(*days)
+    assert model.since_reference is None
 
 
 def with_beyond(**fields):

@@ -14,6 +14,7 @@ from monitor.exporter.api.status_answer import (
     DetectorStatus,
     LifetimeTotals,
     ModelStatus,
+    SinceReference,
     StatusAnswer,
     VersionAppeared,
 )
@@ -37,12 +38,13 @@ from monitor.report.answer_parts import (
     metric_intervals,
     missing_label_shares,
     outcome_counts,
+    outcome_sums,
     prediction_check,
     reference_period,
     time_text,
 )
 from monitor.report.class_answer import compared_classes
-from monitor.report.deciding_window import verdict_on
+from monitor.report.deciding_window import deciding_since_reference, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
@@ -140,6 +142,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         ),
         verdict=found.verdict,
         verdict_window=deciding,
+        since_reference=_since_reference(model, deciding),
         label_fault=_fault(found.label_fault),
         verdict_because=seen.because,
         missing_evidence=_missing_evidence(snapshot, model, deciding),
@@ -188,6 +191,13 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
             metrics=metric_intervals(snapshot.lifetime, model.row),
         ),
     )
+
+
+def _since_reference(model: ModelState, deciding: str) -> SinceReference | None:
+    since = deciding_since_reference(model, deciding)
+    if since is None:
+        return None
+    return SinceReference(seconds=since.length_ms / 1000, outcomes=outcome_sums(since.outcomes))
 
 
 def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> str | None:

@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     MetricIntervals,
     MissingLabelShare,
     OutcomeCounts,
+    OutcomeSums,
     PredictionCheck,
     ReferencePeriod,
     Time,
@@ -107,6 +108,18 @@ class LifetimeTotals(Struct, frozen=True, kw_only=True):
     metrics: MetricIntervals
 
 
+class SinceReference(Struct, frozen=True, kw_only=True):
+    """All mature outcomes since the reference.
+
+    Attributes:
+        seconds: from the end of the reference on.
+        outcomes: of the predictions made in this time.
+    """
+
+    seconds: float
+    outcomes: OutcomeSums
+
+
 class ModelStatus(Struct, frozen=True, kw_only=True):
     """One model with all its windows.
 
@@ -121,6 +134,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             is not known.
         verdict: the model's own verdict.
         verdict_window: the window that gives it.
+        since_reference: all outcomes since the reference, where both answers rest on them: while
+            longer windows reach back into the reference, and `verdict_window` has no verdict; else
+            null.
         label_fault: what is wrong with the labels of that window; null where nothing is.
         verdict_because: why the verdict is `insufficient_evidence`: `steady` (no sign of a
             change, and a fall of recall by a quarter is excluded), `moved_cause_open`,
@@ -184,6 +200,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     versions: tuple[VersionAppeared, ...]
     verdict: Verdict
     verdict_window: str
+    since_reference: SinceReference | None
     label_fault: LabelFault | None
     verdict_because: Because | None
     missing_evidence: str | None

@@ -24,7 +24,8 @@ from monitor.exporter.page.version_section import versions_section
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
-from monitor.report.answer_parts import ReferencePeriod
+from monitor.report.answer_parts import OutcomeCounts, OutcomeSums, ReferencePeriod
+from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS, words_of
 from monitor.report.version_news_words import reference_versions_text
@@ -88,13 +89,17 @@ def _rests_on(model: ModelStatus) -> str:
     """
     if model.without_labels is not None:
         return ""
-    counts, reference = model.windows[model.verdict_window].outcomes, model.reference
+    counts: OutcomeCounts | OutcomeSums = model.windows[model.verdict_window].outcomes
+    reference, stretch = model.reference, f"last {model.verdict_window}"
+    if model.since_reference is not None:
+        counts = model.since_reference.outcomes
+        stretch = f"{duration_text(model.since_reference.seconds)} since the reference"
     if model.windows[model.verdict_window].classes is not UNSET:
-        text = f"last {model.verdict_window}: {count(counts.total)} labelled cases of all classes"
+        text = f"last {model.verdict_window}: {count(round(counts.total))} labelled cases of all classes"
         return f"{text}{_compared_with(reference)}{_versions_of(reference)}."
     text = (
-        f"last {model.verdict_window}: {count_of(round(counts.tp + counts.fn), 'positive')} and "
-        f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(counts.total)}"
+        f"{stretch}: {count_of(round(counts.tp + counts.fn), 'positive')} and "
+        f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(round(counts.total))}"
     )
     if reference is not None:
         before = reference.outcomes
