@@ -15,6 +15,7 @@ from monitor.events.label_totals import LabelTotals
 from monitor.report.answer_parts import Share, defined
 from monitor.report.durations import duration_text
 from monitor.report.estimate_words import rests_on
+from monitor.report.missing_evidence import day_text
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
@@ -184,7 +185,8 @@ def _text(model: ModelState, made: int, reason: str) -> str:
     waiting = f"{count_of(model.pending, 'prediction')} {_waits(model.pending)} for one"
     if reason == "none_yet":
         ends = f"; each expires {timeout} after it was made (`label_timeout`)" if timeout else ""
-        return f"No label has come: {count_of(made, 'prediction')} {_waits(made)} for one{ends}."
+        waits = f"No label has come: {count_of(made, 'prediction')} {_waits(made)} for one{ends}."
+        return waits + _earliest_reference(model)
     if reason == "expired":
         of_all = f"of {count_of(made, 'prediction')} {expired}"
         return f"No label has come: {of_all}, {model.pending:,} {_waits(model.pending)}."
@@ -200,6 +202,16 @@ def _text(model: ModelState, made: int, reason: str) -> str:
         f"{model.labelled:,} of {count_of(made, 'prediction')} "
         f"{'has' if model.labelled == 1 else 'have'} a label. Windows show predictions that are "
         f"{age}, when nearly all labels have come; there are none yet."
+    )
+
+
+def _earliest_reference(model: ModelState) -> str:
+    """Return when a model without any label can have a reference, a sentence; "" if not known."""
+    awaited = model.watched.awaited
+    if awaited is None or model.now_ms is None or awaited.about_ms <= model.now_ms:
+        return ""
+    return (
+        f" With labels, the reference is complete on {day_text(awaited.about_ms)} at the earliest."
     )
 
 

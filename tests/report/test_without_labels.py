@@ -113,7 +113,7 @@ def test_top_prints_what_is_known_and_a_line_to_send():
     text = " ".join(line.strip() for line in lines)
     assert "What moved precision? Not known: no labels yet. Is the model worse? Cannot be" in text
     assert text.index("Is the model worse?") < text.index("No label has come")
-    assert "No label has come" in text
+    assert "With labels, the reference is complete on " in text
     assert "Share of flagged cases" in text
     assert 'Send: {"type": "label"' in text
     assert max(map(len, lines)) <= 80

@@ -95,7 +95,7 @@ def _rests_on(model: ModelStatus) -> str:
         counts = model.since_reference.outcomes
         stretch = f"{duration_text(model.since_reference.seconds)} since the reference"
     if model.windows[model.verdict_window].classes is not UNSET:
-        text = f"last {model.verdict_window}: {count(round(counts.total))} labelled cases of all classes"
+        text = f"{stretch}: {count(round(counts.total))} labelled cases of all classes"
         return f"{text}{_compared_with(reference)}{_versions_of(reference)}."
     text = (
         f"{stretch}: {count_of(round(counts.tp + counts.fn), 'positive')} and "
