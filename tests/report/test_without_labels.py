@@ -108,12 +108,21 @@ def test_a_model_with_metrics_or_without_predictions_has_nothing_to_say():
     assert empty.without_labels is None
 
 
+def test_before_the_first_label_it_is_said_when_a_reference_can_be_complete():
+    (model,) = answered(predictions(2)).models
+    found = model.without_labels
+    assert found.reason == "none_yet"
+    assert found.text.endswith(
+        "(`label_timeout`). With labels, the reference is complete on 13 October 2024 at the "
+        "earliest."
+    )
+
+
 def test_top_prints_what_is_known_and_a_line_to_send():
     lines = table(answered(predictions(10)))
     text = " ".join(line.strip() for line in lines)
     assert "What moved precision? Not known: no labels yet. Is the model worse? Cannot be" in text
     assert text.index("Is the model worse?") < text.index("No label has come")
-    assert "With labels, the reference is complete on " in text
     assert "Share of flagged cases" in text
     assert 'Send: {"type": "label"' in text
     assert max(map(len, lines)) <= 80
