@@ -214,9 +214,8 @@ class Watch:
             watching = self._builder.started(model, reference, self._cuts.of(model))
         restart = None if age is None else self._news.restarts(model, now - age)
         since = None if restart is None else restart.at
-        awaited = None
-        if age is not None:
-            awaited = self._references.awaited(model, now - age, age, since=since)
+        known = 0 if age is None else age  # before the first label, which may come at once
+        awaited = self._references.awaited(model, now - known, known, since=since)
         by_class = None if age is None else self._classes.of(model, Moment(now, age, paces), since)
         if by_class is not None:
             return replace(

@@ -113,7 +113,7 @@ def test_before_the_first_label_it_is_said_when_a_reference_can_be_complete():
     found = model.without_labels
     assert found.reason == "none_yet"
     assert found.text.endswith(
-        "(`label_timeout`). With labels, the reference is complete on 13 October 2024 at the "
+        "(`label_timeout`). With labels, the reference is complete on 11 October 2024 at the "
         "earliest."
     )
 
