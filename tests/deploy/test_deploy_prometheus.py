@@ -38,7 +38,6 @@ def test_the_scrape_example_has_no_fault(system_program):
     assert "SUCCESS" in checked(system_program("promtool"), "check", "config", path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
 def test_every_alert_fires_when_it_should_and_only_then(system_program, path):
     checked(system_program("promtool"), "test", "rules", path)

@@ -180,10 +180,12 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         keep="1h",
         summary=summaries.untrusted(window),
         description="The labels received are not representative of the missing ones, their errors "
-        "changed, or records name a class that the model does not have; classifier_label_fault "
-        "has the fault. There is no verdict on the model until its labels are right again, and "
-        "alerts about it are muted. Look at how labels are chosen, delayed and joined.",
-        numbers=templates.in_windows(_UNTRUSTED, templates.coverage()),
+        "changed, or records name a class that the model does not have. There is no verdict on the "
+        "model until its labels are right again, and alerts about it are muted. Look at how labels "
+        "are chosen, delayed and joined.",
+        numbers=templates.in_windows(
+            _UNTRUSTED, f"{templates.label_fault()}{templates.coverage()}"
+        ),
         runbook=scope.verdict_link(Verdict.LABELS_NOT_TRUSTWORTHY),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),

@@ -90,6 +90,14 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
     return number_or_dash(f"printf `{query}` $labels.model .Labels.window", digits)
 
 
+def label_fault() -> str:
+    """Return the fault of the labels in the current window of `in_windows`; nothing without one."""
+    query = 'max by (fault) (classifier_label_fault{model=%q,window=%q,class=""}) == 1'
+    fault = '{{ (. | first).Labels.fault | reReplaceAll "_" " " }}'
+    found = f"printf `{query}` $labels.model .Labels.window"
+    return f"{{{{ with {found} | query }}}}{fault}; {{{{ end }}}}"
+
+
 def of_model(series: str, digits: int = 3, **more: str) -> str:
     """Return a number of the model.
 
