@@ -27,6 +27,9 @@ ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
 class ComparedScores:
     """Metrics of the scores of two periods, over the whole days (UTC) inside each.
 
+    Where labels have errors of known rates, the metrics are corrected for them, and there is
+    nothing else.
+
     Attributes:
         before: of the earlier one; None where it has no scores with labels of both classes.
         after: of the later one; None likewise.
@@ -61,12 +64,13 @@ def compare_scores(
         after: what is judged.
         objective: precision that a threshold is sought for; None for that of before.
     """
-    if before.scores is None and after.scores is None:
-        return None
     reference = before.total
+    skills = _skill(before, reference), _skill(after, reference)
+    if skills == (None, None):
+        return None
     return ComparedScores(
-        before=_skill(before.scores, reference),
-        after=_skill(after.scores, reference),
+        before=skills[0],
+        after=skills[1],
         roc_before=_roc(before.scores),
         roc_after=_roc(after.scores),
         slide=None
@@ -88,8 +92,13 @@ def _threshold(before: Period, after: Period, objective: float | None) -> Expect
     return expected_threshold(after.scores, wanted) if after.scores and missed else None
 
 
-def _skill(scores: ScoreHistogram | None, reference: ConfusionCounts) -> ScoreSkill | None:
-    return None if scores is None else ScoreSkill(by_day=scores, reference=reference)
+def _skill(period: Period, reference: ConfusionCounts) -> ScoreSkill | None:
+    if period.scores is not None:
+        return ScoreSkill(by_day=period.scores, reference=reference)
+    if period.scores_as_labelled is None or period.sample is None:
+        return None
+    errors = period.sample.regime.errors
+    return ScoreSkill(by_day=period.scores_as_labelled, reference=reference, errors=errors)
 
 
 def _roc(scores: ScoreHistogram | None) -> RocBand | None:

@@ -248,6 +248,8 @@ class RecordedComparison:
             timeout = settings_of(self._config, model).label_timeout or 0
             watermark = self._monitor.times.get(model)
             check_silence(option, asked, None if watermark is None else watermark - timeout)
+        if regime.corrects_scores:
+            return replace(period, scores_as_labelled=self._scores.days(model, *asked))
         if not regime.is_plain:
             return period
         return replace(

@@ -56,6 +56,11 @@ class LabelRegime(NamedTuple):
         return self.labelling in SAMPLES or self.has_errors
 
     @property
+    def corrects_scores(self) -> bool:
+        """True if metrics of scores are corrected for wrong labels, and for nothing else."""
+        return self.labelling is Labelling.COMPLETE and self.has_errors and self.errors.known
+
+    @property
     def is_plain(self) -> bool:
         """True if every prediction gets a label or misses it at random, and labels are right."""
         return self.labelling is Labelling.COMPLETE and not self.has_errors

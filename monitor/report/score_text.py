@@ -17,6 +17,7 @@ from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sent
 
 UNDEFINED = "—"
 COLUMNS = 100
+_CORRECTED = "corrected for wrong labels (label_errors)"
 
 
 def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Iterator[str]:
@@ -35,6 +36,8 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
         old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
         change = signed(new.estimate - old.estimate)
         yield _row(words.words, _interval(old), _interval(new), change)
+    if any(side is not None and any(side.errors) for side in sides):
+        yield _CORRECTED
     for name, side in zip(("before", "after"), sides, strict=True):
         yield from _ties(name, side)
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
@@ -62,7 +65,7 @@ def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
         cells = (_four_digits(words.of(found)) for found in scores.values())
         yield _columns(f"  {words.words}", cells)
     if any(any(found.errors) for found in scores.values()):
-        yield "  corrected for wrong labels (label_errors), but for the precision-recall-gain area"
+        yield f"  {_CORRECTED}, but for the precision-recall-gain area"
     for name, found in scores.items():
         yield from _ties(name, found)
 

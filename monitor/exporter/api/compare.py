@@ -52,7 +52,7 @@ class RecalledComparison(NamedTuple):
     Attributes:
         before: counts to compare with; None if the reference is given as counts.
         after: counts to judge.
-        before_scores: scores by day, for the ROC curve of before; None if they are not
+        before_scores: labelled scores of before by block of time; None if they are not
             stored, or labels are not complete.
         after_scores: scores of the later range.
         after_labelled: its labelled scores by block of time; None where there are none, or
@@ -85,12 +85,16 @@ def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> Recalled
     before = None if asked.before is None else _recalled(monitor, asked.model, asked.before)
     after = _recalled(monitor, asked.model, asked.after)
     plain = regime.is_plain
+    scored = [
+        part if plain or regime.corrects_scores else None for part in (asked.before, asked.after)
+    ]
+    blocks = [part and monitor.scores_by_block(asked.model, *part) for part in scored]
     return RecalledComparison(
         before,
         after,
-        monitor.scores_by_block(asked.model, *asked.before) if asked.before and plain else None,
+        blocks[0],
         monitor.scores(asked.model, *asked.after),
-        monitor.scores_by_block(asked.model, *asked.after) if plain else None,
+        blocks[1],
         *(
             monitor.value_scores.blocks(asked.model, *part) if part and plain else ScoresByValue()
             for part in (asked.before, asked.after)
@@ -114,11 +118,19 @@ def compared(
         UsageError: a range has no prediction; or under labelling `negatives_by_timeout`,
             it ends before the label timeout has passed.
     """
-    earlier = _before(model, asked, recalled.before)
-    values, later_values = recalled.before_values, recalled.after_values
-    before = replace(earlier, scores=recalled.before_scores, segment_scores=values.of)
-    later = _period(model, asked.after, recalled.after, name="after", source=asked.after_source)
-    after = replace(later, scores=recalled.after_labelled, segment_scores=later_values.of)
+    regime = LabelRegime.of(model)
+    before = _with_scores(
+        _before(model, asked, recalled.before),
+        recalled.before_scores,
+        recalled.before_values,
+        regime,
+    )
+    after = _with_scores(
+        _period(model, asked.after, recalled.after, name="after", source=asked.after_source),
+        recalled.after_labelled,
+        recalled.after_values,
+        regime,
+    )
     found = diagnose(
         before,
         after,
@@ -133,10 +145,18 @@ def compared(
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
     if _curve_is_gone(model, recalled, found):
         found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
-    stored, curves = later_values.cells, [part.curve for part in found.segments]
+    stored, curves = recalled.after_values.cells, [part.curve for part in found.segments]
     if any(curves) and any(part.series not in stored for part in found.segments):
         found = replace(found, notes=(*found.notes, _WITHOUT_VALUE_CURVES))
     return with_label_sources(with_audits(found, model.audits), model.label_sources)
+
+
+def _with_scores(
+    period: Period, scores: ScoreHistogram | None, by_value: ScoresByValue, regime: LabelRegime
+) -> Period:
+    if regime.corrects_scores:
+        return replace(period, scores_as_labelled=scores)
+    return replace(period, scores=scores, segment_scores=by_value.of)
 
 
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:

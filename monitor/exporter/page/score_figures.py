@@ -32,6 +32,15 @@ from monitor.report.score_words import (
 _SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
 _SIDE = _SIZE - _LEFT - _RIGHT
 _SIDES = ("before", "after")
+_HOW_TO_READ = (
+    "Of the whole days (UTC) inside each period. A changed threshold, or scores that all slid, "
+    "leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on the diagonal "
+    "of the second figure. Bands are 95 % limits of recall at each false positive rate."
+)
+_CORRECTED = (
+    "Of the whole days (UTC) inside each period, corrected for wrong labels (label_errors). "
+    "Calibrated scores lie on the diagonal."
+)
 
 
 def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
@@ -42,10 +51,12 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
     """
     if isinstance(found, UnsetType):
         return None
+    corrected = found.recall_before is None and found.recall_after is None
+    roc = h.figcaption[_legend(found, "recall by false positive rate")]
     return [
         h.h3["The scores"],
         h.div(".beside")[
-            h.figure[_roc(found), h.figcaption[_legend(found, "recall by false positive rate")]],
+            None if corrected else h.figure[_roc(found), roc],
             h.figure[
                 _reliability(found), h.figcaption[_legend(found, "share of positives by score")]
             ],
@@ -54,12 +65,7 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
         _ties(found),
         _slide(found),
         _corrections(found.recalibration),
-        h.p(".muted")[
-            "Of the whole days (UTC) inside each period. A changed threshold, or scores that all "
-            "slid, leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on "
-            "the diagonal of the second figure. Bands are 95 % limits of recall at each false "
-            "positive rate."
-        ],
+        h.p(".muted")[_CORRECTED if corrected else _HOW_TO_READ],
     ]
 
 
