@@ -25,7 +25,7 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
-from monitor.drift.roc import CurvePosition, position_on_curve, standardised_to
+from monitor.drift.roc import CurvePlace, CurvePosition, place_on_curve, standardised_to
 from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
 
@@ -88,56 +88,73 @@ def judge_on_curve(
         by_chance=by_chance,
         scored=scores is not None,
     )
-    judgement, below = ask(), None
+    judgement, below, z = ask(), None, float("nan")
     if by_chance or scores is None:
         return judgement, below
     if roc_decides(judgement):
-        found = _positions(whole, dispersion, between, scores, by_key)
-        below = all(position is CurvePosition.BELOW for position in found)
-        on = any(position is CurvePosition.ON for position in found)
+        found = _places(whole, dispersion, between, scores, by_key, days=days)
+        below = all(one.position is CurvePosition.BELOW for one in found)
+        on = any(one.position is CurvePosition.ON for one in found)
+        z = max(one.z for one in found)
         ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
         judgement = ask()
-    if not judgement.labels_may_explain:
-        return judgement, below
-    after = scores_after()
+    if judgement.labels_may_explain:
+        judgement = _with_labels(judgement, ask, scores, scores_after())
+    return replace(judgement, curve_z=z), below
+
+
+def _with_labels(
+    judgement: Judgement,
+    ask: Callable[..., Judgement],
+    scores: ScoreHistogram,
+    after: ScoreHistogram | None,
+) -> Judgement:
+    """Return the judgement of rates that other labels may explain, as scores settle it."""
     if after is None:
-        return ask(scored=False), below
+        return ask(scored=False)
     fell = judgement.change["recall"] < 0
     missed = missed_positives(scores, after) if fell else missed_positives(after, scores)
     if missed is MissedPositives.SLID:
-        judgement = ask(by_labels=False)
-    elif missed is MissedPositives.SCATTERED:
-        judgement = replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
-    return judgement, below
+        return ask(by_labels=False)
+    if missed is MissedPositives.SCATTERED:
+        return replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
+    return judgement
 
 
 def roc_decides(judgement: Judgement) -> bool:
-    """Return True where the reference's ROC curve could turn the verdict into another.
+    """Return True where the reference's ROC curve could turn the verdict into another, or a page.
 
-    That is where recall or the false-positive rate changed and the verdict is not degraded
-    already; and where it is degraded, though both moved in one direction, as along a curve.
+    That is where recall or the false-positive rate changed; and where the verdict is degraded,
+    unless recall certainly fell and the false-positive rate certainly rose.
     """
     names = ("recall", "false_positive_rate")
     if judgement.verdict in DEGRADED:
-        recall, false = (judgement.change[name] for name in names)
-        return recall * false > 0 and not judgement.dead
+        both = "recall" in judgement.fell and "false_positive_rate" in judgement.rose
+        return not both and not judgement.dead
     return Status.CHANGED in [judgement.status[name] for name in names]
 
 
-def _positions(
+def _places(
     whole: ComparedOutcomes,
     dispersion: Dispersion,
     between: BetweenDays | None,
     scores: ScoreHistogram,
     by_key: Iterable[ComparedOutcomes],
-) -> list[CurvePosition]:
+    *,
+    days: ComparedOutcomes | None,
+) -> list[CurvePlace]:
     """Return where the window lies, overall and with the reference's mix of each segment key."""
     factors = dispersion
     if between is not None:
         total = as_blocks(whole.after).sum(axis=-1)
         factors = dispersion.larger(off_the_curve(total, between.after))
-    points = [whole.after, *(standardised_to(*both) for both in by_key)]
-    return [position_on_curve(scores, point, factors, before=whole.before) for point in points]
+    after = as_blocks(whole.after)
+    blocks_a_day = 1 if days is None else -(-after.shape[-1] // days.after.shape[-1])
+    place = partial(
+        place_on_curve, scores, dispersion=factors, before=whole.before, blocks_a_day=blocks_a_day
+    )
+    points = (whole.after, *(standardised_to(*both) for both in by_key))
+    return [place(after=point) for point in points]
 
 
 def flags_by_chance(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +19,10 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.ratio import FloatArray
+from monitor.metrics.ratio import FloatArray, ratio
 
 
 class CurvePosition(StrEnum):
@@ -30,6 +31,18 @@ class CurvePosition(StrEnum):
     BELOW = "below"
     ON = "on"
     OPEN = "open"
+
+
+class CurvePlace(NamedTuple):
+    """Where an operating point lies relative to the reference's ROC curve.
+
+    Attributes:
+        position: below the curve, on it, or open.
+        z: recall minus that of the curve, in standard errors; NaN where a class is missing.
+    """
+
+    position: CurvePosition
+    z: float
 
 
 def below_reference_curve(
@@ -68,6 +81,7 @@ def position_on_curve(
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
     before: ConfusionCounts | None = None,
+    blocks_a_day: int = 1,
 ) -> CurvePosition:
     """Compare recall with the reference's ROC curve at today's FPR.
 
@@ -80,9 +94,12 @@ def position_on_curve(
             are not the scores cut at one threshold (a threshold by country, a rule on
             top of it), the reference's own point lies below its curve, and today's point
             is compared with that deficit. None to compare with the curve itself.
+        blocks_a_day: blocks of time of `after` in a day, at least 1.
 
     Returns:
-        Below where TPR is below the curve at p < .01, two-sided as for every component.
+        Below where TPR is below the curve at p < .01, two-sided as for every component, and so
+        are its days together: the sum of days at different thresholds lies below the curve that
+        each of them lies on.
         On the curve where TPR is neither below nor above it at p < .01, and its log-odds differ
         from those of the curve by less than τ = .2 and certainly (p < .01) by less than 2 τ. A
         quarter and a half of the change of recall along the curve may take the place of τ and
@@ -98,13 +115,35 @@ def position_on_curve(
     >>> str(position_on_curve(reference, slid))
     'on'
     """
+    return place_on_curve(
+        reference, after, dispersion, before=before, blocks_a_day=blocks_a_day
+    ).position
+
+
+def place_on_curve(
+    reference: ScoreHistogram,
+    after: ConfusionCounts,
+    dispersion: Dispersion | ArrayLike = 1.0,
+    *,
+    before: ConfusionCounts | None = None,
+    blocks_a_day: int = 1,
+) -> CurvePlace:
+    """Return `position_on_curve`, and how far recall lies from the curve.
+
+    Args:
+        reference: as for `position_on_curve`.
+        after: likewise.
+        dispersion: likewise.
+        before: likewise.
+        blocks_a_day: likewise.
+    """
     whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
     blocks = as_blocks(after)
     total = blocks.sum(axis=-1)
     if min(whole.positive.sum(), whole.negative.sum()) == 0:
-        return CurvePosition.OPEN
+        return CurvePlace(CurvePosition.OPEN, float("nan"))
     if min(total.actual_positive, total.actual_negative) == 0:
-        return CurvePosition.OPEN
+        return CurvePlace(CurvePosition.OPEN, float("nan"))
     curve, now, factors = _Curve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
@@ -116,7 +155,11 @@ def position_on_curve(
     error = float(np.sqrt(variance + reference_variance))
     off = float(curve.deficit(now)) - _usual_deficit(curve, before)
     if off < -Z_TWO_SIDED * error:
-        return CurvePosition.BELOW
+        off += float(curve.at(now.false_positive_rate)) - _expected_by_day(
+            curve, in_days(blocks, blocks_a_day)
+        )
+    if off < -Z_TWO_SIDED * error:
+        return CurvePlace(CurvePosition.BELOW, off / error)
     expected = float(curve.at(now.false_positive_rate))
     tolerable = 2 * EQUIVALENCE * expected * (1 - expected)
     if before is not None:
@@ -124,7 +167,16 @@ def position_on_curve(
         tolerable = max(tolerable, abs(expected - float(own.recall)) / 2)
     same = abs(off) < min(tolerable / 2, Z_TWO_SIDED * error)
     bounded = abs(off) + Z_ONE_SIDED * error < tolerable
-    return CurvePosition.ON if same and bounded else CurvePosition.OPEN
+    position = CurvePosition.ON if same and bounded else CurvePosition.OPEN
+    return CurvePlace(position, off / error)
+
+
+def _expected_by_day(curve: _Curve, days: ConfusionCounts) -> float:
+    """Return the recall of days that each lie on the curve, at their own false-positive rates."""
+    whole = float(days.fp.sum() / days.actual_negative.sum())
+    false = ratio(days.fp, days.actual_negative)
+    expected = curve.at(np.where(np.isnan(false), whole, false))
+    return float(np.average(expected, weights=days.actual_positive))
 
 
 def _usual_deficit(curve: _Curve, before: ConfusionCounts | None) -> float:

@@ -132,6 +132,8 @@ class Judgement:
         rose: components whose status is changed, and that rose.
         unknown: components whose status is unknown.
         below_reference_curve: the argument of `judge`.
+        curve_z: recall minus that of the reference's curve, in standard errors; NaN where it was
+            not compared.
         on_reference_curve: True where the point slid along the reference's ROC curve
             (`threshold_moved`).
         dead: True where the model does not tell the classes apart any more: it flags
@@ -154,6 +156,7 @@ class Judgement:
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
+    curve_z: float = math.nan
 
     @property
     def label_errors_changed(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Self
 
@@ -20,6 +21,9 @@ SUDDEN_LEVEL = 0.9999
 """Of the interval of a fall that starts a page before the day is over."""
 _BACK_SHARE = 0.5
 _LEVEL_DAYS = 7
+_BELOW_CURVE, _SUDDENLY_BELOW = 3.3, 4.4
+"""Standard errors below the ROC curve: p = .0005 of whole days, .000005 of a window at any pane."""
+_TREND_BELOW = 2.0
 _LASTS = 0.95
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
@@ -36,12 +40,26 @@ def certain_fall(found: Iterable[Judgement]) -> Judgement | None:
         wrong more often explain it as well.
     """
     found = list(found)
-    degraded = next((one for one in found if one.verdict in DEGRADED), None)
+    degraded = next((one for one in found if _is_degraded(one, _BELOW_CURVE)), None)
     if degraded is None:
         return None
     half = degraded.change["odds_ratio"] / 2
     by_labels = (one for one in found if one.labels_may_explain)
     return None if any(one.change["odds_ratio"] < half for one in by_labels) else degraded
+
+
+def _is_degraded(found: Judgement, errors: float) -> bool:
+    """Return whether a model is degraded, and so many standard errors below the ROC curve.
+
+    A slide of the threshold lowers the odds ratio for good, so that detectors fire and the curve
+    alone tells it from a worse model, at many looks.
+
+    Args:
+        found: the judgement.
+        errors: asked for where the curve was asked.
+    """
+    unasked = found.dead or math.isnan(found.curve_z)
+    return found.verdict in DEGRADED and (unasked or found.curve_z < -errors)
 
 
 class ModelPage:
@@ -51,8 +69,13 @@ class ModelPage:
     judged degraded; a fall that is large enough starts it within the day. The last 1, 3, 7 or 14
     days on which the model was dead start it without a detector, as does a certain trend over
     weeks that the last 28 days confirm. It ends once the odds ratio is certainly (p < .05)
-    above half of its fall, over the last 7 or 28 days, all of them since the page started. So
-    one lasting degradation is one page, and it does not fade as the fault fills the windows.
+    above half of its fall, over the last 7 or 28 days, all of them since the page started, or
+    once the last 28 lie on the ROC curve of the scores. So one lasting degradation is one page,
+    and it does not fade as the fault fills the windows.
+
+    Where scores come, a degraded stretch also has to lie below the ROC curve by `_BELOW_CURVE`
+    standard errors, or by `_SUDDENLY_BELOW` within the day, unless both rates certainly became
+    worse: a slide of the threshold fires detectors, too.
     """
 
     def __init__(self) -> None:
@@ -110,7 +133,7 @@ class ModelPage:
             found: a judgement on a window of a day or more.
         """
         _, upper = found.interval("odds_ratio", level=SUDDEN_LEVEL)
-        return found.verdict in DEGRADED and (found.dead or upper < 0)
+        return _is_degraded(found, _SUDDENLY_BELOW) and (found.dead or upper < 0)
 
     def confirms_trend(self, week: Judgement, month: Judgement) -> bool:
         """Return whether the last days agree with a certain fall over weeks.
@@ -122,13 +145,15 @@ class ModelPage:
         Returns:
             True where the odds ratio of the month is certainly (p < .025) below the level, and
             that of the week by at least half as much, so that the model is not back already;
-            False where the operating point of the month moved along the curve, and where
-            other labels explain its change as well.
+            False where the operating point of the month moved along the curve, or does not
+            certainly lie below that of the scores, and where other labels explain its change.
         """
         if month.labels_may_explain or month.verdict in (
             Verdict.OPERATING_POINT_MOVED,
             Verdict.THRESHOLD_MOVED,
         ):
+            return False
+        if month.curve_z > -_TREND_BELOW:
             return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
         return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]
@@ -153,7 +178,7 @@ class ModelPage:
         return tuple(days for days in JUDGED_DAYS if at - self._began >= days * DAY_MS)
 
     def judge_return(self, days: int, found: Judgement) -> None:
-        """End the page if the model has certainly recovered.
+        """End the page if the model has certainly recovered, or a month is on the ROC curve.
 
         Args:
             days: number of last days judged.
@@ -163,7 +188,8 @@ class ModelPage:
         lower, _ = found.interval("odds_ratio", level=_CERTAINTY)
         if days == _LEVEL_DAYS:
             self._fall = min(self._fall, change)
-        if lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED:
+        slid = found.verdict is Verdict.THRESHOLD_MOVED and days > _LEVEL_DAYS
+        if slid or (lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED):
             self._began = self._fired = None
             self._dead = False
 

@@ -65,6 +65,28 @@ def test_a_slide_is_on_the_curve_however_the_classes_scatter(cut: float, scatter
     assert np.mean([one is CurvePosition.BELOW for one in found]) <= 0.03
 
 
+def test_days_at_two_thresholds_are_not_below_the_curve_that_both_lie_on() -> None:
+    rng, below, by_day = np.random.default_rng(8), [], []
+    reference = reference_of(100_000)
+    for _ in range(100):
+        days = [window(rng, 4_000, cut, GAP) for cut in (0.5,) * 7 + (2.3,) * 7]
+        cells = np.stack([day.cells for day in days])
+        together = ConfusionCounts.from_cells(cells.sum(axis=0))
+        below.append(below_reference_curve(reference, together))
+        mixed = position_on_curve(reference, ConfusionCounts.from_cells(cells))
+        by_day.append(mixed is CurvePosition.BELOW)
+    assert np.mean(below) > 0.9
+    assert np.mean(by_day) <= 0.03
+
+
+def test_days_at_two_thresholds_below_the_curve_are_found() -> None:
+    rng, reference = np.random.default_rng(9), reference_of(100_000)
+    for _ in range(20):
+        days = [window(rng, 4_000, cut, 1.2) for cut in (0.5,) * 7 + (2.3,) * 7]
+        mixed = ConfusionCounts.from_cells(np.stack([day.cells for day in days]))
+        assert position_on_curve(reference, mixed) is CurvePosition.BELOW
+
+
 def test_a_better_model_is_not_on_the_curve_and_without_a_class_it_is_open() -> None:
     rng = np.random.default_rng(5)
     better = window(rng, 30_000, 1.5, 3.0)

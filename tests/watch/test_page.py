@@ -1,12 +1,14 @@
 """When a page starts, that it lasts, and when it ends."""
 
+from dataclasses import replace
+
 import pytest
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
-from monitor.drift import judge
+from monitor.drift import Verdict, judge
 from monitor.drift.day_scatter import DayScatter
-from monitor.watch.page import ALARM_MS, ModelPage
+from monitor.watch.page import ALARM_MS, ModelPage, certain_fall
 
 BEFORE = ConfusionCounts(tp=22_400, fp=12_600, fn=5_600, tn=239_400)
 A_DAY = BEFORE.cells / 28
@@ -41,6 +43,36 @@ def test_a_page_needs_an_alarm_of_the_last_28_days():
 @pytest.mark.parametrize(("recall", "sudden"), [(0.75, False), (0.3, True), (0.0, True)])
 def test_only_a_large_fall_starts_a_page_within_the_day(recall, sudden):
     assert ModelPage().is_sudden(judged(recall, days=1)) == sudden
+
+
+@pytest.mark.parametrize(
+    ("z", "sudden", "starts"),
+    [(-2.7, False, False), (-3.5, False, True), (-4.5, True, True), (float("nan"), True, True)],
+)
+def test_where_scores_come_a_page_needs_a_point_certainly_below_their_curve(z, sudden, starts):
+    found = replace(judged(0.3, days=1), curve_z=z)
+    assert ModelPage().is_sudden(found) == sudden
+    assert (certain_fall([found]) is found) == starts
+
+
+def test_a_dead_model_pages_wherever_its_point_lies():
+    found = replace(judged(0.0, days=1), curve_z=-1.0)
+    assert found.dead
+    assert ModelPage().is_sudden(found)
+
+
+@pytest.mark.parametrize(("days", "active"), [(7, True), (28, False)])
+def test_a_month_on_the_curve_of_the_scores_ends_a_page(days, active):
+    page = paging()
+    slid = replace(judged(0.6, days=days), verdict=Verdict.THRESHOLD_MOVED)
+    page.judge_return(days, slid)
+    assert page.active == active
+
+
+def test_a_trend_is_confirmed_below_the_curve_alone_where_scores_come():
+    month, week = judged(0.784, days=28), judged(0.764)
+    assert not ModelPage().confirms_trend(week, replace(month, curve_z=-1.0))
+    assert ModelPage().confirms_trend(week, replace(month, curve_z=-2.5))
 
 
 @pytest.mark.parametrize(
