@@ -29,6 +29,8 @@ from monitor.drift.roc import CurvePlace, CurvePosition, place_on_curve, standar
 from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
 
+_CERTAIN = 2.0
+
 
 class ComparedOutcomes(NamedTuple):
     """Outcomes of two windows, by blocks of time along the last axis.
@@ -76,7 +78,8 @@ def judge_on_curve(
 
     Returns:
         The judgement, and whether recall lies below the curve; None without scores, or
-        where the answer could not change the verdict.
+        where the answer could not change the verdict. Where rates blame the model, and scores
+        wrong labels, the cause is open.
     """
     by_chance = flags_by_chance(days, dispersion, between, known_dead=known_dead)
     ask = partial(
@@ -100,7 +103,29 @@ def judge_on_curve(
         judgement = ask()
     if judgement.labels_may_explain:
         judgement = _with_labels(judgement, ask, scores, scores_after())
+    elif judgement.verdict in DEGRADED and _may_be_labels(judgement, scores, scores_after):
+        judgement = ask(by_labels=True)
     return replace(judgement, curve_z=z), below
+
+
+def _may_be_labels(
+    judgement: Judgement, scores: ScoreHistogram, scores_after: Callable[[], ScoreHistogram | None]
+) -> bool:
+    """Return whether scores speak for wrong labels, though the rates rule them out.
+
+    Where positives certainly became more frequent, as wrong labels make them, scores have to
+    speak for the model.
+    """
+    rise, error = (of["class_ratio"] for of in (judgement.change, judgement.standard_error))
+    if judgement.dead or not rise > 0 > judgement.change["recall"]:
+        return False
+    after = scores_after()
+    if after is None:
+        return False
+    missed = missed_positives(scores, after)
+    if rise > _CERTAIN * error:
+        return missed is not MissedPositives.SLID
+    return missed is MissedPositives.SCATTERED
 
 
 def _with_labels(

@@ -132,6 +132,8 @@ class Judgement:
         rose: components whose status is changed, and that rose.
         unknown: components whose status is unknown.
         below_reference_curve: the argument of `judge`.
+        fits_labels: True where labels that are wrong more, or less, often explain the changes,
+            whatever the verdict.
         curve_z: recall minus that of the reference's curve, in standard errors; NaN where it was
             not compared.
         on_reference_curve: True where the point slid along the reference's ROC curve
@@ -156,6 +158,7 @@ class Judgement:
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
+    fits_labels: bool = False
     curve_z: float = math.nan
 
     @property
@@ -273,7 +276,7 @@ def judge_changes(
     below, on = np.asarray(below_reference_curve), np.asarray(on_reference_curve)
     separation = skill(found, known, below, np.asarray(dead), on)
     code = int(_verdict_codes(separation, known))
-    by_labels = by_labels and _VERDICTS[code] in OF_THE_MODEL
+    fits_labels, by_labels = by_labels, by_labels and _VERDICTS[code] in OF_THE_MODEL
     if by_labels:
         code = _CODE[Verdict.INSUFFICIENT_EVIDENCE]
     verdict = _VERDICTS[code] if labels_trustworthy else Verdict.LABELS_NOT_TRUSTWORTHY
@@ -299,6 +302,7 @@ def judge_changes(
         dead=dead,
         freedom=dict(zip(names, freedom.tolist(), strict=False)),
         labels_may_explain=by_labels and labels_trustworthy,
+        fits_labels=fits_labels,
     )
 
 

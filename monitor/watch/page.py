@@ -24,6 +24,7 @@ _LEVEL_DAYS = 7
 _BELOW_CURVE, _SUDDENLY_BELOW = 3.3, 4.4
 """Standard errors below the ROC curve: p = .0005 of whole days, .000005 of a window at any pane."""
 _TREND_BELOW = 2.0
+"""Standard errors of what a trend has to show besides the fall."""
 _LASTS = 0.95
 _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
@@ -146,14 +147,16 @@ class ModelPage:
             True where the odds ratio of the month is certainly (p < .025) below the level, and
             that of the week by at least half as much, so that the model is not back already;
             False where the operating point of the month moved along the curve, or does not
-            certainly lie below that of the scores, and where other labels explain its change.
+            certainly lie below that of the scores, and where other labels explain its change:
+            also of one without a verdict, where positives became more frequent.
         """
         if month.labels_may_explain or month.verdict in (
             Verdict.OPERATING_POINT_MOVED,
             Verdict.THRESHOLD_MOVED,
         ):
             return False
-        if month.curve_z > -_TREND_BELOW:
+        more = month.change["class_ratio"] > _TREND_BELOW * month.standard_error["class_ratio"]
+        if month.curve_z > -_TREND_BELOW or (month.fits_labels and more):
             return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
         return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]
