@@ -12,7 +12,6 @@ from monitor.drift.curve_parts import CurveParts, curve_parts
 from monitor.drift.score_slide import ScoreSlide, score_slide
 from monitor.metrics.expected_threshold import ExpectedThreshold, expected_threshold
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.precision import precision
 from monitor.metrics.rates import class_ratio
 from monitor.metrics.ratio import FloatArray
 from monitor.metrics.recalibration import Recalibration, recalibration
@@ -39,8 +38,8 @@ class ComparedScores:
         parts: of the effect of the operating point on precision, what the threshold did and
             what the curve; None without scores of before, and where a rate is 0.
         recalibration: corrections of the scores of after as probabilities; None with few.
-        threshold: what the threshold for the precision wanted brings; None where precision
-            is as wanted, and where few scores say.
+        threshold: what the threshold for the precision wanted brings; None where precision is
+            not certainly lower, and where few scores say.
     """
 
     before: ScoreSkill | None
@@ -54,7 +53,7 @@ class ComparedScores:
 
 
 def compare_scores(
-    before: Period, after: Period, objective: float | None = None
+    before: Period, after: Period, wanted: float | None = None
 ) -> ComparedScores | None:
     """Return the metrics of the scores of both periods; None where neither has scores.
 
@@ -62,7 +61,7 @@ def compare_scores(
         before: what is compared with; its class ratio and false-positive rate are those
             that metrics at the reference refer to.
         after: what is judged.
-        objective: precision that a threshold is sought for; None for that of before.
+        wanted: precision that a threshold is sought for; None where none is missed.
     """
     reference = before.total
     skills = _skill(before, reference), _skill(after, reference)
@@ -82,14 +81,10 @@ def compare_scores(
         recalibration=None
         if after.scores is None
         else recalibration(after.scores, float(class_ratio(reference))),
-        threshold=_threshold(before, after, objective),
+        threshold=None
+        if wanted is None or after.scores is None
+        else expected_threshold(after.scores, wanted),
     )
-
-
-def _threshold(before: Period, after: Period, objective: float | None) -> ExpectedThreshold | None:
-    wanted = float(precision(before.total)) if objective is None else objective
-    missed = float(precision(after.total)) < wanted
-    return expected_threshold(after.scores, wanted) if after.scores and missed else None
 
 
 def _skill(period: Period, reference: ConfusionCounts) -> ScoreSkill | None:

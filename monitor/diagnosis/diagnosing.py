@@ -158,8 +158,21 @@ def diagnose(
             mature_until=mature_until,
             sensitivity=(sides[0].sensitivity, sides[1].sensitivity),
         ),
-        scores=compare_scores(before, after, objective) if trusted else None,
+        scores=compare_scores(before, after, _missed(before, after, attribution, objective))
+        if trusted
+        else None,
     )
+
+
+def _missed(
+    before: Period, after: Period, attribution: Attribution, objective: float | None
+) -> float | None:
+    """Return the precision that is certainly missed: that of before, or the objective."""
+    if objective is None:
+        fell = attribution.change_upper_points < 0
+        return float(metrics.precision(before.total)) if fell else None
+    _, upper = metrics.intervals(after.total, "precision")
+    return objective if float(upper) < objective else None
 
 
 def _corners(before: Period, after: Period) -> tuple[Corner, ...]:

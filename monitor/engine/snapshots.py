@@ -21,6 +21,7 @@ from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
 from monitor.join.shadow_store import Book
 from monitor.labels.evidence import Evidence
+from monitor.labels.faults import LabelFault
 from monitor.labels.maturity import Ages, Times
 from monitor.labels.published_delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.refusals import REASONS, refused, refused_by
@@ -31,7 +32,7 @@ from monitor.snapshot import (
     SourceProgress,
     Window,
 )
-from monitor.verdicts import ShadowsNow, Watched
+from monitor.verdicts import NOT_COMPARED, ShadowsNow, Watched
 from monitor.watch.live_versions import LiveVersions
 from monitor.watch.windows_in_use import windows_in_use
 
@@ -339,8 +340,9 @@ def _without(watched: Watched, unused: tuple[str, ...]) -> Watched:
 
 
 def _fault_of(model: ModelState, window: str) -> str:
-    found = model.watched.verdicts.get(window)
-    return "" if found is None else found.label_fault
+    """Return the fault of labels for which metrics are withheld; "" for none."""
+    found = model.watched.verdicts.get(window, NOT_COMPARED).label_fault
+    return "" if found == LabelFault.LABEL_ERRORS_CHANGED else found
 
 
 def _class_ratios(config: Config) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ import math
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Judgement
 
 _UNLIKELY = 0.05
@@ -90,9 +91,12 @@ def audit_advice(diagnosis: Diagnosis) -> str:
     side = "after" if diagnosis.judgement.change["recall"] < 0 else "before"
     cases = cases_to_audit(diagnosis.before.counts, diagnosis.after.counts)
     model = "the model, or positives of a kind that it does not see"
+    of = diagnosis.after if side == "after" else diagnosis.before
+    known = of.opens is not None and of.closes is not None
+    stretch = f" --range {TimeRange(of.opens or 0, of.closes or 0)}" if known else ""
     return (
         f"Have {cases} cases looked at again, drawn at random from the unflagged cases of {side} "
         f"that are labelled positive: if hardly any label is wrong, it is {model}. "
-        f"`precision-monitor audit --sample {2 * cases}` draws them beside others; sent as audits, "
-        "they teach label_errors: audit the rates."
+        f"`precision-monitor audit --sample {2 * cases}{stretch}` draws them beside others; sent "
+        "as audits, they teach label_errors: audit the rates."
     )

@@ -114,7 +114,16 @@ def with_limits(metric: MetricInterval, digits: int = 3) -> str:
     """
     if metric.estimate is None:
         return _UNDEFINED
+    estimate = _fixed(metric.estimate, digits)
     if metric.lower is None or metric.upper is None:
-        return f"{metric.estimate:.{digits}f}"
-    ends = f"{metric.lower:.{digits}f} to {metric.upper:.{digits}f}"
-    return f"{metric.estimate:.{digits}f} ({ends})"
+        return estimate
+    return f"{estimate} ({_fixed(metric.lower, digits)} to {_fixed(metric.upper, digits)})"
+
+
+def _fixed(number: float, digits: int) -> str:
+    """Return a number with so many digits after the point; what rounds to 0 has no sign.
+
+    >>> _fixed(-0.00001, 4), _fixed(-0.00007, 4)
+    ('0.0000', '-0.0001')
+    """
+    return f"{round(number, digits) + 0.0:.{digits}f}"

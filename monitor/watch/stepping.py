@@ -290,22 +290,23 @@ class Stepper:
                 return
 
     def _look_back(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
-        """Look for a trend since the level opened; a certain fall that lasts starts the page."""
+        """Look for a trend of the model, not of its labels; a fall that lasts starts the page."""
         at, level, page = end * DAY_MS + age, watch.level, watch.page
-        opens = level.reference.opens
-        first = end - MOST_DAYS if opens is None else max(opens // DAY_MS, end - MOST_DAYS)
+        first = max((level.reference.opens or 0) // DAY_MS, end - MOST_DAYS)
         days = self._days.days(model, cuts, first, end)
         certain = CERTAIN / level.alike
         trend = trend_of(days, cuts, level.regime, level.learned.scatter, certain=certain)
         if trend is not None and not level.trusts_labels(days, at):
             trend = None
         watch.trend = trend
-        if trend is None or trend.change > 0 or page.active or watch.by_day is None:
+        if trend is None or trend.change > 0:
             return
         week, month = (self._judged(model, watch, cuts, end, length) for length in JUDGED_DAYS)
-        if week is None or month is None or self._is_silent(watch, at, age):
+        if week is None or month is None:
             return
-        if page.confirms_trend(week, month):
+        watch.trend = None if month.labels_may_explain else trend
+        silent = page.active or watch.by_day is None or self._is_silent(watch, at, age)
+        if not silent and page.confirms_trend(week, month):
             page.fire(at)
             _start(watch, at, month)
 

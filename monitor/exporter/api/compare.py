@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xxhash
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.comparison import (
@@ -143,6 +144,11 @@ def compared(
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
     if any(part.without_segments for part in ranges) and model.segments:
         found = replace(found, notes=(*found.notes, _WITHOUT_SEGMENTS))
+    weeks = [
+        _by_week("before", asked.before, recalled.before_scores, before),
+        _by_week("after", asked.after, recalled.after_labelled, after),
+    ]
+    found = replace(found, notes=(*found.notes, *filter(None, weeks)))
     if _curve_is_gone(model, recalled, found):
         found = replace(found, notes=(*found.notes, _WITHOUT_CURVE))
     stored, curves = recalled.after_values.cells, [part.curve for part in found.segments]
@@ -157,6 +163,22 @@ def _with_scores(
     if regime.corrects_scores:
         return replace(period, scores_as_labelled=scores)
     return replace(period, scores=scores, segment_scores=by_value.of)
+
+
+def _by_week(
+    name: str, asked: TimeRange | None, scores: ScoreHistogram | None, period: Period
+) -> str:
+    """Return that a side is so long ago that its whole weeks alone have scores; "" otherwise."""
+    if asked is None or scores is None:
+        return ""
+    if len(scores.positive) >= asked.closes // DAY_MS - -(-asked.opens // DAY_MS):
+        return ""
+    scored = round(float(scores.positive.sum() + scores.negative.sum()))
+    return (
+        f"scores of {name} are those of its whole weeks (UTC, from Thursday on), {scored:,} of "
+        f"{round(float(period.labelled.total)):,} outcomes: days are stored for {DAYS} days; "
+        "intervals between few weeks are wide; diagnose recorded events with --feed FILE"
+    )
 
 
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:

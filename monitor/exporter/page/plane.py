@@ -123,7 +123,8 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
             h.strong[f"{choice.threshold:g}"],
             f" and above. Recall would be {_with_interval(choice.recall)}{cost}; precision ",
             f"{_with_interval(choice.precision)}. This rests on {count(curve.labelled_scores)} ",
-            f"labelled scores, {count(choice.labelled_scores)} of them from the threshold on.",
+            f"labelled scores, {count(choice.labelled_scores)} of them from the threshold on. It ",
+            "was chosen on these scores; on others it does not quite reach this.",
         ],
         None
         if choice.certain

@@ -33,9 +33,10 @@ _SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
 _SIDE = _SIZE - _LEFT - _RIGHT
 _SIDES = ("before", "after")
 _HOW_TO_READ = (
-    "Of the whole days (UTC) inside each period. A changed threshold, or scores that all slid, "
-    "leave the ROC curve as it is; a worse model lowers it. Calibrated scores lie on the diagonal "
-    "of the second figure. Bands are 95 % limits of recall at each false positive rate."
+    "Of the whole days (UTC) inside each period, or of its whole weeks if it is long ago. A "
+    "changed threshold, or scores that all slid, leave the ROC curve as it is; a worse model "
+    "lowers it. Calibrated scores lie on the diagonal of the second figure. Bands are 95 % limits "
+    "of recall at each false positive rate."
 )
 _CORRECTED = (
     "Of the whole days (UTC) inside each period, corrected for wrong labels (label_errors). "

@@ -117,7 +117,9 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
         {(part["segment"], part["value"]): part.pop("curve", None) for part in one["segments"]}
         for one in (of_feed, live)
     ]
+    *live["notes"], weeks = live["notes"]
     assert live == of_feed
+    assert weeks.startswith("scores of before are those of its whole weeks (UTC, from Thursday on)")
     assert (of_days["days"], of_weeks["days"]) == (31, 4)
     recorded_curves, live_curves = of_values
     assert recorded_curves.keys() == live_curves.keys()
