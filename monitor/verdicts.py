@@ -311,7 +311,7 @@ class Watched:
             last mature pane; NaN without a profile.
         day_scatter: how much the days of the model scatter; None without a reference.
         awaited: what the configured reference lacks; None once it is in use, and before the
-            first outcome.
+            first prediction.
         predictions: the test of its predictions against their past.
         trend: slope of the model's skill over weeks, looked at once a week; None where none
             is certain.

@@ -25,11 +25,15 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
-from monitor.drift.roc import CurvePlace, CurvePosition, place_on_curve, standardised_to
+from monitor.drift.roc import (
+    CurvePlace,
+    CurvePosition,
+    mixing_loss,
+    place_on_curve,
+    standardised_to,
+)
 from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
-
-_CERTAIN = 2.0
 
 
 class ComparedOutcomes(NamedTuple):
@@ -94,38 +98,32 @@ def judge_on_curve(
     judgement, below, z = ask(), None, float("nan")
     if by_chance or scores is None:
         return judgement, below
-    if roc_decides(judgement):
+    if _asks_curve(judgement):
         found = _places(whole, dispersion, between, scores, by_key, days=days)
-        below = all(one.position is CurvePosition.BELOW for one in found)
-        on = any(one.position is CurvePosition.ON for one in found)
         z = max(one.z for one in found)
-        ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
-        judgement = ask()
+        if roc_decides(judgement):
+            below = all(one.position is CurvePosition.BELOW for one in found)
+            on = any(one.position is CurvePosition.ON for one in found)
+            ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
+            judgement = ask()
     if judgement.labels_may_explain:
         judgement = _with_labels(judgement, ask, scores, scores_after())
-    elif judgement.verdict in DEGRADED and _may_be_labels(judgement, scores, scores_after):
+    elif judgement.verdict in DEGRADED and _shows_labels(judgement, scores, scores_after):
         judgement = ask(by_labels=True)
     return replace(judgement, curve_z=z), below
 
 
-def _may_be_labels(
+def _shows_labels(
     judgement: Judgement, scores: ScoreHistogram, scores_after: Callable[[], ScoreHistogram | None]
 ) -> bool:
-    """Return whether scores speak for wrong labels, though the rates rule them out.
+    """Return whether scores show wrong labels, though the rates rule them out.
 
-    Where positives certainly became more frequent, as wrong labels make them, scores have to
-    speak for the model.
+    Asked where positives became more frequent and more of them are missed.
     """
-    rise, error = (of["class_ratio"] for of in (judgement.change, judgement.standard_error))
-    if judgement.dead or not rise > 0 > judgement.change["recall"]:
+    if judgement.dead or not judgement.change["class_ratio"] > 0 > judgement.change["recall"]:
         return False
     after = scores_after()
-    if after is None:
-        return False
-    missed = missed_positives(scores, after)
-    if rise > _CERTAIN * error:
-        return missed is not MissedPositives.SLID
-    return missed is MissedPositives.SCATTERED
+    return after is not None and missed_positives(scores, after) is MissedPositives.SCATTERED
 
 
 def _with_labels(
@@ -147,16 +145,27 @@ def _with_labels(
 
 
 def roc_decides(judgement: Judgement) -> bool:
-    """Return True where the reference's ROC curve could turn the verdict into another, or a page.
+    """Return True where the reference's ROC curve could turn the verdict into another.
 
-    That is where recall or the false-positive rate changed; and where the verdict is degraded,
-    unless recall certainly fell and the false-positive rate certainly rose.
+    That is where recall or the false-positive rate changed and the verdict is not degraded
+    already; and where it is degraded, though both moved in one direction, as along a curve.
     """
     names = ("recall", "false_positive_rate")
     if judgement.verdict in DEGRADED:
-        both = "recall" in judgement.fell and "false_positive_rate" in judgement.rose
-        return not both and not judgement.dead
+        recall, false = (judgement.change[name] for name in names)
+        return recall * false > 0 and not judgement.dead
     return Status.CHANGED in [judgement.status[name] for name in names]
+
+
+def _asks_curve(judgement: Judgement) -> bool:
+    """Return True where the curve decides on the verdict, or on a page.
+
+    Of a degraded verdict that is unless recall certainly fell and false positives certainly rose.
+    """
+    if judgement.verdict not in DEGRADED:
+        return roc_decides(judgement)
+    both = "recall" in judgement.fell and "false_positive_rate" in judgement.rose
+    return not (both or judgement.dead)
 
 
 def _places(
@@ -173,11 +182,11 @@ def _places(
     if between is not None:
         total = as_blocks(whole.after).sum(axis=-1)
         factors = dispersion.larger(off_the_curve(total, between.after))
-    after = as_blocks(whole.after)
-    blocks_a_day = 1 if days is None else -(-after.shape[-1] // days.after.shape[-1])
-    place = partial(
-        place_on_curve, scores, dispersion=factors, before=whole.before, blocks_a_day=blocks_a_day
-    )
+    mixed = 0.0
+    if days is not None:
+        before, after = (mixing_loss(scores, one) for one in days)
+        mixed = max(0.0, after - before)
+    place = partial(place_on_curve, scores, dispersion=factors, before=whole.before, mixed=mixed)
     points = (whole.after, *(standardised_to(*both) for both in by_key))
     return [place(after=point) for point in points]
 

@@ -19,7 +19,6 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray, ratio
@@ -81,7 +80,7 @@ def position_on_curve(
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
     before: ConfusionCounts | None = None,
-    blocks_a_day: int = 1,
+    mixed: float = 0.0,
 ) -> CurvePosition:
     """Compare recall with the reference's ROC curve at today's FPR.
 
@@ -94,12 +93,11 @@ def position_on_curve(
             are not the scores cut at one threshold (a threshold by country, a rule on
             top of it), the reference's own point lies below its curve, and today's point
             is compared with that deficit. None to compare with the curve itself.
-        blocks_a_day: blocks of time of `after` in a day, at least 1.
+        mixed: recall by which `after` lies below the curve since it sums days at different
+            thresholds (see `mixing_loss`), at least 0.
 
     Returns:
-        Below where TPR is below the curve at p < .01, two-sided as for every component, and so
-        are its days together: the sum of days at different thresholds lies below the curve that
-        each of them lies on.
+        Below where TPR is below the curve at p < .01, two-sided as for every component.
         On the curve where TPR is neither below nor above it at p < .01, and its log-odds differ
         from those of the curve by less than τ = .2 and certainly (p < .01) by less than 2 τ. A
         quarter and a half of the change of recall along the curve may take the place of τ and
@@ -115,9 +113,7 @@ def position_on_curve(
     >>> str(position_on_curve(reference, slid))
     'on'
     """
-    return place_on_curve(
-        reference, after, dispersion, before=before, blocks_a_day=blocks_a_day
-    ).position
+    return place_on_curve(reference, after, dispersion, before=before, mixed=mixed).position
 
 
 def place_on_curve(
@@ -126,7 +122,7 @@ def place_on_curve(
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
     before: ConfusionCounts | None = None,
-    blocks_a_day: int = 1,
+    mixed: float = 0.0,
 ) -> CurvePlace:
     """Return `position_on_curve`, and how far recall lies from the curve.
 
@@ -135,7 +131,7 @@ def place_on_curve(
         after: likewise.
         dispersion: likewise.
         before: likewise.
-        blocks_a_day: likewise.
+        mixed: likewise.
     """
     whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
     blocks = as_blocks(after)
@@ -154,10 +150,7 @@ def place_on_curve(
         reference_variance = np.fmax(reference_variance, between)
     error = float(np.sqrt(variance + reference_variance))
     off = float(curve.deficit(now)) - _usual_deficit(curve, before)
-    if off < -Z_TWO_SIDED * error:
-        off += float(curve.at(now.false_positive_rate)) - _expected_by_day(
-            curve, in_days(blocks, blocks_a_day)
-        )
+    off = min(off + mixed, 0.0) if off < 0 else off
     if off < -Z_TWO_SIDED * error:
         return CurvePlace(CurvePosition.BELOW, off / error)
     expected = float(curve.at(now.false_positive_rate))
@@ -171,12 +164,33 @@ def place_on_curve(
     return CurvePlace(position, off / error)
 
 
-def _expected_by_day(curve: _Curve, days: ConfusionCounts) -> float:
-    """Return the recall of days that each lie on the curve, at their own false-positive rates."""
-    whole = float(days.fp.sum() / days.actual_negative.sum())
-    false = ratio(days.fp, days.actual_negative)
-    expected = curve.at(np.where(np.isnan(false), whole, false))
-    return float(np.average(expected, weights=days.actual_positive))
+def mixing_loss(reference: ScoreHistogram, days: ConfusionCounts) -> float:
+    """Return by how much the sum of days lies below the ROC curve that each of them lies on.
+
+    Args:
+        reference: labelled cases by score, (bins,), or (blocks of time, bins).
+        days: outcomes by day along one axis.
+
+    Returns:
+        Recall of the curve at the false-positive rate of all days, minus the mean of that at the
+        rates of the days, each drawn to the common one by its share of binomial noise; at least
+        0. 0 where a class is missing.
+    """
+    whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
+    by_day, total = as_blocks(days), as_blocks(days).sum(axis=-1)
+    if min(whole.positive.sum(), whole.negative.sum()) == 0:
+        return 0.0
+    if min(total.actual_positive, total.actual_negative) == 0:
+        return 0.0
+    common, negatives = float(ratio(total.fp, total.actual_negative)), by_day.actual_negative
+    own = np.where(negatives > 0, ratio(by_day.fp, negatives), common)
+    noise = common * (1 - common) / np.maximum(negatives, 1)
+    positives = by_day.actual_positive
+    spread = np.average((own - common) ** 2, weights=positives)
+    true = max(0.0, 1 - float(np.average(noise, weights=positives)) / spread) if spread else 0.0
+    curve = _Curve.of(whole)
+    each = curve.at(np.clip(common + np.sqrt(true) * (own - common), 0, 1))
+    return max(0.0, float(curve.at(np.asarray(common)) - np.average(each, weights=positives)))
 
 
 def _usual_deficit(curve: _Curve, before: ConfusionCounts | None) -> float:

@@ -9,7 +9,7 @@ from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.no_skill import separates_nothing
-from monitor.drift.recall_evidence import FEWEST_OUTCOMES
+from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
@@ -169,7 +169,7 @@ def deciding_since_reference(model: ModelState, deciding: str) -> BeyondReferenc
     """Return the outcomes since the reference, where they are what answers for a model.
 
     They do while longer windows than the deciding one reach back into the reference, and that one
-    has no verdict: a day alone says less than all days since the reference.
+    has no verdict and shows no certain change: a day alone says less than all days since then.
 
     Args:
         model: with its verdicts.
@@ -186,6 +186,8 @@ def deciding_since_reference(model: ModelState, deciding: str) -> BeyondReferenc
     if since is None or since.judgement is None or model.watched.classes is not None:
         return None
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE or found.label_fault:
+        return None
+    if found.because is Because.MOVED:
         return None
     shorter = found.judgement is not None and since.length_ms <= parse_duration(deciding)
     return None if shorter or model.watched.degradation_detected else since

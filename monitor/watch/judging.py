@@ -13,6 +13,7 @@ from monitor.clock import DAY_MS
 from monitor.drift import Judgement, Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.judgement_on_curve import no_scores
+from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
@@ -151,7 +152,8 @@ class Judge:
             return None
         others = {n: one for n, one in totals.items() if n not in found}
         found |= {n: tested(n) for n, one in others.items() if judge.may_have_fallen(one)}
-        return certain_fall(one for n in totals if (one := found.get(n)) is not None)
+        known = [one for n in totals if (one := found.get(n)) is not None]
+        return certain_fall(known, sudden=True)
 
     def of_days(self, days: RecentDays, cuts: Cuts, *, only_dead: bool = False) -> Judgement | None:
         """Judge days of the model; None where nothing can be judged, or labels are at fault.
@@ -170,6 +172,21 @@ class Judge:
             return None
         found = self._judge.tested(counts, cuts)
         return None if found is None or found.fault else found.judgement
+
+    def shows_wrong_labels(self, first: int, end: int) -> bool:
+        """Return whether the scores of positives are those of labels that are wrong more often.
+
+        Args:
+            first: number of the first of some days since 1970.
+            end: number of the day after them.
+        """
+        before, after = (
+            self.reference.scores_by_day,
+            self._scores_of(first * DAY_MS, end * DAY_MS)(),
+        )
+        if before is None or after is None:
+            return False
+        return missed_positives(before, after) is MissedPositives.SCATTERED
 
     def trusts_labels(self, days: RecentDays, now: int) -> bool:
         """Return whether the labels of some days show no fault.

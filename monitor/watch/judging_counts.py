@@ -326,7 +326,7 @@ class CountsJudge:
             if self._alike > 1:
                 return _of_class(within, whole)
             if explains(within, whole):
-                return within
+                return replace(within, curve_z=whole.curve_z, fits_labels=whole.fits_labels)
         return whole
 
 

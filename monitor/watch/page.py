@@ -30,18 +30,19 @@ _CERTAINTY = 0.9
 """Coverage of the two-sided interval whose lower bound is certain at p < .05."""
 
 
-def certain_fall(found: Iterable[Judgement]) -> Judgement | None:
+def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgement | None:
     """Return the first judgement that is degraded; None where labels may be the cause.
 
     Args:
         found: judgements of stretches that end together.
+        sudden: ask for what a page before the day is over needs.
 
     Returns:
         None as well where one of them shows at least half of the fall, and labels that are
         wrong more often explain it as well.
     """
-    found = list(found)
-    degraded = next((one for one in found if _is_degraded(one, _BELOW_CURVE)), None)
+    found, errors = list(found), _SUDDENLY_BELOW if sudden else _BELOW_CURVE
+    degraded = next((one for one in found if _is_degraded(one, errors)), None)
     if degraded is None:
         return None
     half = degraded.change["odds_ratio"] / 2
@@ -191,7 +192,7 @@ class ModelPage:
         lower, _ = found.interval("odds_ratio", level=_CERTAINTY)
         if days == _LEVEL_DAYS:
             self._fall = min(self._fall, change)
-        slid = found.verdict is Verdict.THRESHOLD_MOVED and days > _LEVEL_DAYS
+        slid = found.on_reference_curve and days > _LEVEL_DAYS
         if slid or (lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED):
             self._began = self._fired = None
             self._dead = False

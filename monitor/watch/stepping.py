@@ -47,8 +47,7 @@ class ModelWatch:
         trend: since the level opened, as of the last week's end; None where none is certain.
         ratio: its live class ratio.
         nowcasts: its estimates ahead of the labels; None where labels are a sample.
-        shifted_at: event time of the last alarm of the class ratio detector, epoch
-            milliseconds.
+        shifted_at: event time of the last alarm of the class ratio detector, milliseconds.
         detections: all detections so far.
     """
 
@@ -304,8 +303,9 @@ class Stepper:
         week, month = (self._judged(model, watch, cuts, end, length) for length in JUDGED_DAYS)
         if week is None or month is None:
             return
-        watch.trend = None if month.labels_may_explain else trend
-        silent = page.active or watch.by_day is None or self._is_silent(watch, at, age)
+        labels = month.labels_may_explain or level.shows_wrong_labels(end - max(JUDGED_DAYS), end)
+        watch.trend = None if labels else trend
+        silent = labels or page.active or watch.by_day is None or self._is_silent(watch, at, age)
         if not silent and page.confirms_trend(week, month):
             page.fire(at)
             _start(watch, at, month)

@@ -38,6 +38,11 @@ class DaysThenWeeks:
         """Memory reserved."""
         return self.days.nbytes + self._weeks.nbytes
 
+    @property
+    def models(self) -> int:
+        """Models that it has a time for, or room for one."""
+        return len(self.days.memory[2])
+
     def ensure(self, owners: Int64Array) -> None:
         """Make room for rows; `owners` is the model number of each."""
         self.days.ensure(owners)

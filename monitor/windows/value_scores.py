@@ -78,7 +78,7 @@ class ValueScores:
     The values of a model have histograms from its first labelled score on. With `version` among
     its segment keys, the `MOST_VERSIONS` versions that came last have some. Up to `MOST_VALUES`,
     the values of other keys that come first in the catalogue have some, too. `OTHER_VALUE` has
-    none.
+    none, nor has what a version predicted while it counted there.
 
     Args:
         catalogue: numbers of models, groups and series.
@@ -137,7 +137,7 @@ class ValueScores:
     def advance(self, times: Int64Array) -> None:
         """Move on to the times of the models, as `PaneRing.advance` takes them."""
         self._times = times
-        models = int(self._owners.max(initial=-1)) + 1
+        models = self._past.models
         if models:
             new = np.full(max(0, models - len(times)), NO_TIME, dtype=np.int64)
             self._past.advance(np.append(times[:models], new))
@@ -228,6 +228,7 @@ class ValueScores:
             earlier = held[0] if is_version and len(held) == MOST_VERSIONS else None
         if earlier is not None:
             self._rows[series] = row = self._rows.pop(earlier)
+            self._past.ensure(self._owners)
             self._past.drop(row)
             return
         number = self._catalogue.models.index(series.model)

@@ -3,7 +3,13 @@ import pytest
 from scipy.stats import norm
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.roc import CurvePosition, below_reference_curve, position_on_curve
+from monitor.drift.roc import (
+    CurvePosition,
+    below_reference_curve,
+    mixing_loss,
+    place_on_curve,
+    position_on_curve,
+)
 from monitor.metrics.histogram import ScoreHistogram
 
 EDGES = np.linspace(-4, 6, 201)
@@ -65,26 +71,50 @@ def test_a_slide_is_on_the_curve_however_the_classes_scatter(cut: float, scatter
     assert np.mean([one is CurvePosition.BELOW for one in found]) <= 0.03
 
 
+def at_cuts(
+    rng: np.random.Generator, cuts: tuple[float, ...], gap: float, size: int = 4_000
+) -> ConfusionCounts:
+    """Outcomes of days, each at its own threshold."""
+    days = [window(rng, size, cut, gap).cells for cut in cuts]
+    return ConfusionCounts.from_cells(np.stack(days))
+
+
+def placed(reference: ScoreHistogram, days: ConfusionCounts, before: ConfusionCounts) -> float:
+    """Standard errors from the curve, with what mixing thresholds costs now and cost before."""
+    mixed = max(0.0, mixing_loss(reference, days) - mixing_loss(reference, before))
+    return place_on_curve(reference, days, before=before, mixed=mixed).z
+
+
+STEADY, CHANGED = (1.0,) * 14, (0.5,) * 7 + (2.3,) * 7
+WEEKENDS = (0.9,) * 5 + (1.9,) * 2
+
+
 def test_days_at_two_thresholds_are_not_below_the_curve_that_both_lie_on() -> None:
-    rng, below, by_day = np.random.default_rng(8), [], []
-    reference = reference_of(100_000)
+    rng, reference = np.random.default_rng(8), reference_of(100_000)
+    before = at_cuts(rng, STEADY, GAP)
+    apart, together = [], []
     for _ in range(100):
-        days = [window(rng, 4_000, cut, GAP) for cut in (0.5,) * 7 + (2.3,) * 7]
-        cells = np.stack([day.cells for day in days])
-        together = ConfusionCounts.from_cells(cells.sum(axis=0))
-        below.append(below_reference_curve(reference, together))
-        mixed = position_on_curve(reference, ConfusionCounts.from_cells(cells))
-        by_day.append(mixed is CurvePosition.BELOW)
-    assert np.mean(below) > 0.9
-    assert np.mean(by_day) <= 0.03
+        days = at_cuts(rng, CHANGED, GAP)
+        apart.append(placed(reference, days, before))
+        together.append(place_on_curve(reference, days.sum(axis=-1), before=before).z)
+    assert np.mean(np.array(together) < -2.6) > 0.9
+    assert np.mean(np.array(apart) < -2.6) <= 0.03
 
 
-def test_days_at_two_thresholds_below_the_curve_are_found() -> None:
+def test_a_worse_model_is_found_though_its_thresholds_differ_by_day_as_before() -> None:
     rng, reference = np.random.default_rng(9), reference_of(100_000)
-    for _ in range(20):
-        days = [window(rng, 4_000, cut, 1.2) for cut in (0.5,) * 7 + (2.3,) * 7]
-        mixed = ConfusionCounts.from_cells(np.stack([day.cells for day in days]))
-        assert position_on_curve(reference, mixed) is CurvePosition.BELOW
+    before = at_cuts(rng, WEEKENDS * 4, GAP)
+    found = [placed(reference, at_cuts(rng, WEEKENDS * 4, 1.8), before) for _ in range(20)]
+    assert max(found) < -5
+
+
+def test_few_cases_a_day_are_no_mixture_of_thresholds() -> None:
+    rng, reference = np.random.default_rng(10), reference_of(100_000)
+    before = at_cuts(rng, STEADY * 2, GAP, 100)
+    worse = [at_cuts(rng, STEADY * 2, 1.6, 100) for _ in range(60)]
+    plain = [place_on_curve(reference, one, before=before).z for one in worse]
+    by_day = [placed(reference, one, before) for one in worse]
+    assert np.median(by_day) < 0.85 * np.median(plain) < -3
 
 
 def test_a_better_model_is_not_on_the_curve_and_without_a_class_it_is_open() -> None:

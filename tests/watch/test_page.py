@@ -53,6 +53,8 @@ def test_where_scores_come_a_page_needs_a_point_certainly_below_their_curve(z, s
     found = replace(judged(0.3, days=1), curve_z=z)
     assert ModelPage().is_sudden(found) == sudden
     assert (certain_fall([found]) is found) == starts
+    certain = replace(judged(0.3, days=7), curve_z=-9.0)
+    assert certain_fall([found, certain], sudden=True) is (found if sudden else certain)
 
 
 def test_a_dead_model_pages_wherever_its_point_lies():
@@ -61,10 +63,11 @@ def test_a_dead_model_pages_wherever_its_point_lies():
     assert ModelPage().is_sudden(found)
 
 
+@pytest.mark.parametrize("verdict", [Verdict.THRESHOLD_MOVED, Verdict.PREVALENCE_SHIFT])
 @pytest.mark.parametrize(("days", "active"), [(7, True), (28, False)])
-def test_a_month_on_the_curve_of_the_scores_ends_a_page(days, active):
+def test_a_month_on_the_curve_of_the_scores_ends_a_page(days, active, verdict):
     page = paging()
-    slid = replace(judged(0.6, days=days), verdict=Verdict.THRESHOLD_MOVED)
+    slid = replace(judged(0.6, days=days), verdict=verdict, on_reference_curve=True)
     page.judge_return(days, slid)
     assert page.active == active
 

@@ -177,6 +177,60 @@ def test_the_first_values_and_the_last_versions_have_histograms():
 CONFIG_KEYS = ("colour", "version")
 
 
+def test_versions_that_came_before_the_first_label_have_histograms_too():
+    found = Counted()
+    for number in range(6):
+        found.count(0, ("red", f"v{number}"), FIRST, 500, PREDICTED_NEGATIVE)
+    found.count(0, ("red", "v5"), FIRST, 500, Outcome.TP)
+    stored = found.values.blocks("m0", FIRST * DAY_MS, (FIRST + 1) * DAY_MS).cells
+    versions = [one.value for one in stored if one.segment == "version"]
+    assert versions == ["v2", "v3", "v4", "v5"]
+    assert found.of(Series("m0", "version", "v5")).positive.sum() == 1
+
+
+WITHOUT = 2
+
+
+@pytest.mark.parametrize("gone", ["m0", "m3"])
+def test_histograms_go_on_where_another_model_is_gone(gone):
+    """One model of four has no scores; the models stand at different times."""
+    config = Config(defaults={"segments": ["colour"]})
+    catalogue = Catalogue(config)
+    groups, _ = catalogue.groups_of([Group(f"m{number}", None, ("red",)) for number in range(4)])
+    scores = Scores(catalogue)
+    values = ValueScores(catalogue, scores)
+    times = np.array([300, 30, 20, 10]) * DAY_MS + FIRST * DAY_MS
+
+    def count(to, group, days, n):
+        one = np.ones(1, dtype=np.int64)
+        time = one * (FIRST + days) * DAY_MS
+        score = one * (NO_SCORE if n == WITHOUT else 500)
+        cell = one * Outcome.TP
+        to.apply(
+            Deltas(
+                time=time, label_time=time, group=one * group, cell=cell, score_bin=score, count=one
+            )
+        )
+
+    for number, days in enumerate((300, 30, 20, 10)):
+        for to in (scores, values):
+            to.advance(times)
+            count(to, groups[number], days, number)
+    state = through_disk(values.state())
+    known = through_disk(catalogue.state())
+    restored = Catalogue(config)
+    left = restored.restore(known, [gone])
+    new_scores = Scores(restored)
+    new = ValueScores(restored, new_scores)
+    new.restore(state, left.models)
+    new.advance(times[left.models])
+    number = restored.models.index("m1")
+    (row,) = [row for one, row in new._rows.items() if one.model == "m1"]
+    assert new._past.days.newest(number) == FIRST + 30
+    day = new._past.days.table(FIRST + 30, FIRST + 31, np.array([row]))
+    assert day.sum() == 1
+
+
 def test_values_without_a_series_of_their_own_have_none():
     found = Counted()
     found.count(0, (OTHER_VALUE, "v1"), FIRST, 500, Outcome.TP)

@@ -168,15 +168,15 @@ def _with_scores(
 def _by_week(
     name: str, asked: TimeRange | None, scores: ScoreHistogram | None, period: Period
 ) -> str:
-    """Return that a side is so long ago that its whole weeks alone have scores; "" otherwise."""
+    """Return that a side, or a part of it, has the scores of whole weeks alone; "" otherwise."""
     if asked is None or scores is None:
         return ""
     if len(scores.positive) >= asked.closes // DAY_MS - -(-asked.opens // DAY_MS):
         return ""
     scored = round(float(scores.positive.sum() + scores.negative.sum()))
     return (
-        f"scores of {name} are those of its whole weeks (UTC, from Thursday on), {scored:,} of "
-        f"{round(float(period.labelled.total)):,} outcomes: days are stored for {DAYS} days; "
+        f"scores of {name} that are older than {DAYS} days are those of whole weeks (UTC, from "
+        f"Thursday on), in all {scored:,} of {round(float(period.labelled.total)):,} outcomes; "
         "intervals between few weeks are wide; diagnose recorded events with --feed FILE"
     )
 

@@ -201,6 +201,8 @@ def _since_reference(model: ModelState, deciding: str) -> SinceReference | None:
 
 
 def _missing_evidence(snapshot: Snapshot, model: ModelState, deciding: str) -> str | None:
+    if deciding_since_reference(model, deciding) is not None:
+        return None
     window = next(one for one in snapshot.windows if one.name == deciding)
     return missing_evidence(model, window, verdict_on(model, deciding))
 

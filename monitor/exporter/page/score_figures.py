@@ -39,8 +39,8 @@ _HOW_TO_READ = (
     "of recall at each false positive rate."
 )
 _CORRECTED = (
-    "Of the whole days (UTC) inside each period, corrected for wrong labels (label_errors). "
-    "Calibrated scores lie on the diagonal."
+    "Of the whole days (UTC) inside each period, or of its whole weeks if it is long ago; "
+    "corrected for wrong labels (label_errors). Calibrated scores lie on the diagonal."
 )
 
 

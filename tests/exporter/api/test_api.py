@@ -119,7 +119,7 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     ]
     *live["notes"], weeks = live["notes"]
     assert live == of_feed
-    assert weeks.startswith("scores of before are those of its whole weeks (UTC, from Thursday on)")
+    assert weeks.startswith("scores of before that are older than 62 days are those of whole weeks")
     assert (of_days["days"], of_weeks["days"]) == (31, 4)
     recorded_curves, live_curves = of_values
     assert recorded_curves.keys() == live_curves.keys()
