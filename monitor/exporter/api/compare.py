@@ -10,6 +10,7 @@ import xxhash
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
+from monitor.config.quantities import count_of
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.comparison import (
     Comparison,
@@ -176,7 +177,8 @@ def _by_week(
     scored = round(float(scores.positive.sum() + scores.negative.sum()))
     return (
         f"scores of {name} that are older than {DAYS} days are those of whole weeks (UTC, from "
-        f"Thursday on), in all {scored:,} of {round(float(period.labelled.total)):,} outcomes; "
+        f"Thursday on), in all {scored:,} of "
+        f"{count_of(round(float(period.labelled.total)), 'outcome')}; "
         "intervals between few weeks are wide; diagnose recorded events with --feed FILE"
     )
 
