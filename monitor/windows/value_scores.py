@@ -38,6 +38,8 @@ _BINS = len(_STARTS)
 _WIDE = np.searchsorted(_EDGES, np.arange(SCORE_BINS), side="right")
 """Wide bin of each fine one."""
 _NO_ROW = -1
+_Fresh = tuple[Series, Series | None]
+"""A series, and the one whose number it has taken over; None for one with a number of its own."""
 _CELLS = np.stack([_WIDE + _BINS * (kind in (Outcome.FP, Outcome.TN)) for kind in Outcome])
 """Column of a case by its outcome and fine bin."""
 
@@ -204,15 +206,33 @@ class ValueScores:
         if names is not self._seen or first:
             scored_before = {models[number] for number in np.flatnonzero(self._changes)}
             first_now = {models[number] for number in first}
-            for place, one in enumerate(names):
-                earlier = self._seen[place] if place < len(self._seen) else None
-                if one.model in first_now or (one.model in scored_before and one != earlier):
-                    self._enter(one, earlier)
+            known = [*self._seen, *[None] * (len(names) - len(self._seen))]
+            fresh = [
+                (one, earlier)
+                for one, earlier in zip(names, known, strict=True)
+                if one.model in first_now or (one.model in scored_before and one != earlier)
+            ]
+            for one, earlier in self._as_they_came(fresh):
+                self._enter(one, earlier)
             self._past.ensure(self._owners)
             self.advance(self._times)
             self._note(names)
         elif len(self._rows_of_groups) < len(self._catalogue.rows):
             self._note(names)
+
+    def _as_they_came(self, fresh: list[_Fresh]) -> list[_Fresh]:
+        """Return series with the versions among them in the order in which they came.
+
+        Series change hands between versions, so that their order is another; groups do not.
+        """
+        versions = [both for both in fresh if both[0].segment == VERSION_KEY]
+        if len(versions) <= 1:
+            return fresh
+        came: dict[Series, int] = {}
+        for place, (model, values) in enumerate(self._catalogue.named_groups()):
+            came.setdefault(Series(model, VERSION_KEY, values.get(VERSION_KEY)), place)
+        in_order = iter(sorted(versions, key=lambda both: came.get(both[0], -1)))
+        return [next(in_order) if both[0].segment == VERSION_KEY else both for both in fresh]
 
     def _enter(self, series: Series, earlier: Series | None) -> None:
         """Give a segment value a histogram if there is room; a version takes that of another."""

@@ -257,8 +257,10 @@ def test_a_model_takes_half_a_megabyte_at_most():
     assert reserved < 510_000
 
 
+@pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_histograms_depend_on_the_records_alone_not_on_batches(size):
+def test_histograms_depend_on_the_records_alone_not_on_batches(size, late):
+    """Versions take over series of ones that ended; the first label may come when all are there."""
     chance = np.random.default_rng(3)
     config = Config(
         models={
@@ -290,6 +292,8 @@ def test_histograms_depend_on_the_records_alone_not_on_batches(size):
             },
             {"type": "label", "id": f"p{number}", "ts": ts + 3600, "label": int(number % 3 == 0)},
         ]
+    if late:
+        records = [one for one in records if one["type"] == "prediction" or one["id"] == "p399"]
     lines = [json.dumps(record).encode() for record in records]
     states = [
         monitor_of(lines, range(0, len(lines), batch), config).state()["value_scores"]
