@@ -18,6 +18,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.day_dispersion import off_the_curve
@@ -64,7 +66,7 @@ def judge_on_curve(
     days: ComparedOutcomes | None = None,
     known_dead: bool = False,
 ) -> tuple[Judgement, bool | None]:
-    """Judge two windows; see `verdict.judge` and `roc.position_on_curve`.
+    """Judge two windows; see `verdict.judge` and `roc.place_on_curve`.
 
     A fall of the odds ratio counts as far as it is left within days: the sum of days at
     different thresholds explains the rest.
@@ -100,7 +102,7 @@ def judge_on_curve(
         return judgement, below
     if _asks_curve(judgement):
         found = _places(whole, dispersion, between, scores, by_key, days=days)
-        z = max(one.z for one in found)
+        z = float(np.max([one.z for one in found]))  # NaN if any is, unlike max
         if roc_decides(judgement):
             below = all(one.position is CurvePosition.BELOW for one in found)
             on = any(one.position is CurvePosition.ON for one in found)

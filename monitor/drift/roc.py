@@ -54,7 +54,7 @@ def below_reference_curve(
     """Test for recall significantly below the reference's ROC curve at today's FPR.
 
     Args:
-        reference: as for `position_on_curve`.
+        reference: as for `place_on_curve`.
         after: likewise.
         dispersion: likewise.
         before: likewise.
@@ -70,18 +70,18 @@ def below_reference_curve(
     >>> below_reference_curve(reference, ConfusionCounts(tp=800, fn=200, fp=500, tn=9_500))
     False
     """
-    found = position_on_curve(reference, after, dispersion, before=before)
-    return found is CurvePosition.BELOW
+    found = place_on_curve(reference, after, dispersion, before=before)
+    return found.position is CurvePosition.BELOW
 
 
-def position_on_curve(
+def place_on_curve(
     reference: ScoreHistogram,
     after: ConfusionCounts,
     dispersion: Dispersion | ArrayLike = 1.0,
     *,
     before: ConfusionCounts | None = None,
     mixed: float = 0.0,
-) -> CurvePosition:
+) -> CurvePlace:
     """Compare recall with the reference's ROC curve at today's FPR.
 
     Args:
@@ -97,6 +97,7 @@ def position_on_curve(
             thresholds (see `mixing_loss`), at least 0.
 
     Returns:
+        The position and its distance.
         Below where TPR is below the curve at p < .01, two-sided as for every component.
         On the curve where TPR is neither below nor above it at p < .01, and its log-odds differ
         from those of the curve by less than τ = .2 and certainly (p < .01) by less than 2 τ. A
@@ -110,28 +111,8 @@ def position_on_curve(
     ...     positive=np.array([500, 1500, 8000]), negative=np.array([80_000, 15_000, 5_000]),
     ...     unlabelled=np.zeros(3))
     >>> slid = ConfusionCounts(tp=7_980, fn=2_020, fp=5_000, tn=95_000)
-    >>> str(position_on_curve(reference, slid))
+    >>> str(place_on_curve(reference, slid).position)
     'on'
-    """
-    return place_on_curve(reference, after, dispersion, before=before, mixed=mixed).position
-
-
-def place_on_curve(
-    reference: ScoreHistogram,
-    after: ConfusionCounts,
-    dispersion: Dispersion | ArrayLike = 1.0,
-    *,
-    before: ConfusionCounts | None = None,
-    mixed: float = 0.0,
-) -> CurvePlace:
-    """Return `position_on_curve`, and how far recall lies from the curve.
-
-    Args:
-        reference: as for `position_on_curve`.
-        after: likewise.
-        dispersion: likewise.
-        before: likewise.
-        mixed: likewise.
     """
     whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
     blocks = as_blocks(after)

@@ -141,7 +141,7 @@ def skill(
         dead: True where the model does not tell the classes apart any more, shape of the
             series; None where that is not tested.
         on_reference_curve: True where TPR lies on the reference's ROC curve at today's FPR
-            (see `roc.position_on_curve`), shape of the series; None where there are no
+            (see `roc.place_on_curve`), shape of the series; None where there are no
             scores.
 
     Returns:

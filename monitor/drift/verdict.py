@@ -208,7 +208,7 @@ def judge(
         between: what the scatter of days adds to the errors of independent rows (see
             `day_scatter.DayScatter.between`). None to estimate the errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
-        below_reference_curve: see `roc.position_on_curve`; False without scores.
+        below_reference_curve: see `roc.place_on_curve`; False without scores.
         on_reference_curve: likewise.
         within_days: see `Changes.within_days`; NaN where it is not known.
         by_chance: True where the days of the window are those of a model that flags by chance

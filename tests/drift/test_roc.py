@@ -8,7 +8,6 @@ from monitor.drift.roc import (
     below_reference_curve,
     mixing_loss,
     place_on_curve,
-    position_on_curve,
 )
 from monitor.metrics.histogram import ScoreHistogram
 
@@ -66,7 +65,7 @@ def test_a_slide_is_on_the_curve_however_the_classes_scatter(cut: float, scatter
     for _ in range(200):
         tp, fp = rng.binomial(3_000, new[0]), rng.binomial(27_000, new[1])
         now = ConfusionCounts(tp=tp, fn=3_000 - tp, fp=fp, tn=27_000 - fp)
-        found.append(position_on_curve(reference, now, before=before))
+        found.append(place_on_curve(reference, now, before=before).position)
     assert np.mean([one is CurvePosition.ON for one in found]) >= 0.95
     assert np.mean([one is CurvePosition.BELOW for one in found]) <= 0.03
 
@@ -120,11 +119,11 @@ def test_few_cases_a_day_are_no_mixture_of_thresholds() -> None:
 def test_a_better_model_is_not_on_the_curve_and_without_a_class_it_is_open() -> None:
     rng = np.random.default_rng(5)
     better = window(rng, 30_000, 1.5, 3.0)
-    assert position_on_curve(reference_of(100_000), better) is CurvePosition.OPEN
+    assert place_on_curve(reference_of(100_000), better).position is CurvePosition.OPEN
     none = ConfusionCounts(tp=0, fp=500, fn=0, tn=9_500)
-    assert position_on_curve(reference_of(100_000), none) is CurvePosition.OPEN
+    assert place_on_curve(reference_of(100_000), none).position is CurvePosition.OPEN
     few = ConfusionCounts(tp=7, fp=40, fn=3, tn=860)
-    assert position_on_curve(reference_of(100_000), few) is CurvePosition.OPEN
+    assert place_on_curve(reference_of(100_000), few).position is CurvePosition.OPEN
 
 
 def test_a_better_model_is_never_below() -> None:
