@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from monitor.config.quantities import parse_duration
 from monitor.diagnosis.result import WorseLately
 from monitor.drift.beyond_reference import BeyondReference
@@ -19,6 +21,7 @@ from monitor.report.two_answers import how_rates_moved
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _NAN = float("nan")
+_RATES = {"recall": recall, "false_positive_rate": false_positive_rate}
 
 
 def worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> WorseLately | None:
@@ -98,14 +101,10 @@ def rates_since(model: ModelState, since: BeyondReference) -> RatePairs:
     """Return recall and the false positive rate, in the reference of a model and since then.
 
     Args:
-        model: one of the models of a snapshot; it has a reference.
+        model: one of the models of a snapshot.
         since: what lies beyond the reference.
     """
-    reference = model.watched.reference
-    assert reference is not None  # noqa: S101  # the outcomes lie beyond it
-    usual = [float(rate(reference.counts)) for rate in (recall, false_positive_rate)]
-    names = ("recall", "false_positive_rate")
-    return dict(zip(names, zip(usual, since.rates, strict=True), strict=True))
+    return _beside_reference(model, since.rates)
 
 
 def live_rates(model: ModelState, window: Window) -> RatePairs:
@@ -115,11 +114,14 @@ def live_rates(model: ModelState, window: Window) -> RatePairs:
         model: one of the models of a snapshot.
         window: of the same snapshot.
     """
+    now = (float(window.metrics[name].estimate[model.row]) for name in _RATES)
+    return _beside_reference(model, now)
+
+
+def _beside_reference(model: ModelState, now: Iterable[float]) -> RatePairs:
+    """Return recall and the false positive rate in the reference, NaN without one, and now."""
     reference = model.watched.reference
-    return {
-        name: (
-            _NAN if reference is None else float(rate(reference.counts)),
-            float(window.metrics[name].estimate[model.row]),
-        )
-        for name, rate in (("recall", recall), ("false_positive_rate", false_positive_rate))
-    }
+    usual = [
+        _NAN if reference is None else float(rate(reference.counts)) for rate in _RATES.values()
+    ]
+    return dict(zip(_RATES, zip(usual, now, strict=True), strict=True))
