@@ -62,7 +62,7 @@ def test_a_fall_in_the_second_week_is_named_before_a_day_alone_shows_it():
 
 
 def test_all_days_since_the_reference_answer_where_a_day_has_no_verdict():
-    monitor = counted([USUAL] * (WEEK + 3), windows=("1d", "7d"))
+    monitor = counted([USUAL] * (WEEK + 3), windows=("1d", "7d", "28d"))
     snapshot = monitor.snapshot()
     (model,) = status_answer(snapshot, limit=1).models
     since, reference = model.since_reference, snapshot.models[0].watched.reference
