@@ -93,6 +93,7 @@ class ValueScores:
         self._past = DaysThenWeeks(2 * _BINS)
         self._times = np.zeros(0, dtype=np.int64)
         self._rows: dict[Series, int] = {}
+        self._by_kind: dict[tuple[str, bool], dict[Series, int]] = {}
         self._owners = np.zeros(0, dtype=np.int64)
         self._changes = np.zeros(0, dtype=np.int64)
         self._seen: tuple[Series, ...] = ()
@@ -180,13 +181,17 @@ class ValueScores:
             state: of an earlier run.
             models: old numbers of the models that are still there.
         """
-        left = {Series(*one): row for *one, row in state.get("values", ())}
-        left = {one: row for one, row in left.items() if one in self._catalogue.series}
+        there = set(self._catalogue.series)
+        known = {Series(*one): row for *one, row in state.get("values", ())}
+        left = {one: row for one, row in known.items() if one in there}
         if not left:
             return
         rows = np.sort([*left.values()])
         self._rows = {one: int(np.searchsorted(rows, row)) for one, row in left.items()}
-        owner_of = {row: self._catalogue.models.index(one.model) for one, row in self._rows.items()}
+        for one, row in self._rows.items():
+            self._held(one)[one] = row
+        numbers = {name: number for number, name in enumerate(self._catalogue.models)}
+        owner_of = {row: numbers[one.model] for one, row in self._rows.items()}
         self._owners = np.array([owner_of[row] for row in range(len(rows))])
         self._past.restore(state, rows, models, self._owners)
         self._changes = np.zeros(len(self._catalogue.models), dtype=np.int64)
@@ -238,16 +243,12 @@ class ValueScores:
         """Give a segment value a histogram if there is room; a version takes that of another."""
         if series.segment is None or series.value == OTHER_VALUE:
             return
-        is_version = series.segment == VERSION_KEY
-        held = [
-            one
-            for one in self._rows
-            if one.model == series.model and (one.segment == VERSION_KEY) == is_version
-        ]
+        is_version, held = series.segment == VERSION_KEY, self._held(series)
         if earlier not in held:
-            earlier = held[0] if is_version and len(held) == MOST_VERSIONS else None
+            earlier = next(iter(held)) if is_version and len(held) == MOST_VERSIONS else None
         if earlier is not None:
-            self._rows[series] = row = self._rows.pop(earlier)
+            self._rows[series] = held[series] = row = self._rows.pop(earlier)
+            del held[earlier]
             self._past.ensure(self._owners)
             self._past.drop(row)
             return
@@ -255,8 +256,12 @@ class ValueScores:
         has_versions = VERSION_KEY in self._catalogue.settings[number].segments
         others = MOST_VALUES - MOST_VERSIONS if has_versions else MOST_VALUES
         if len(held) < (MOST_VERSIONS if is_version else others):
-            self._rows[series] = len(self._owners)
+            self._rows[series] = held[series] = len(self._owners)
             self._owners = np.append(self._owners, number)
+
+    def _held(self, series: Series) -> dict[Series, int]:
+        """Return the rows of a model's versions, or of its other values, as they were entered."""
+        return self._by_kind.setdefault((series.model, series.segment == VERSION_KEY), {})
 
     def _note(self, names: tuple[Series, ...]) -> None:
         """Remember the series, and the rows that each group counts in."""
