@@ -141,7 +141,7 @@ class _Demo:
     def _found(self, model: ModelState, before: str | None, after: str) -> Compared:
         """Return what a range of time shows, compared with another or with the reference."""
         asked = compared_live(self.snapshot, model, before, after)
-        counts = recall(self._monitor, asked, LabelRegime.of(model))
+        counts = recall(self._monitor, asked, LabelRegime.now(model))
         return of_diagnosis(compared(model, asked, counts))
 
     def _paged(self, at: int, mature: int) -> Paged:

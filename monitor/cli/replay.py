@@ -81,7 +81,7 @@ def _summary(snapshot: Snapshot, model: ModelState) -> str:
     """Return every metric of the counts, if they represent all predictions."""
     if model.refused:
         return f"  no summary: {model.refused_because}"
-    regime = LabelRegime.of(model)
+    regime = LabelRegime.now(model)
     if regime.has_errors:
         return "  no summary: labels have errors, and counts are as labelled"
     if regime.is_estimated:

@@ -11,8 +11,9 @@ from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
 from monitor.events.columns import OTHER_VALUE
+from monitor.labels.error_words import wrong_labels
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE, wrong_labels
+from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE
 from monitor.metrics.label_errors import too_few_positive
 from monitor.metrics.score_intervals import Interval
 from monitor.report.class_text import OTHER_CLASS, classes_text
@@ -88,7 +89,9 @@ def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]
     """Yield that labels have errors, and where the correction for them ends at 0."""
     if not model.label_errors.rates:
         return
-    yield from _told(f"{wrong_labels(model.label_errors)}; outcomes are as labelled")
+    yield from _told(
+        f"{wrong_labels(model.label_errors, model.earlier_label_errors)}; outcomes are as labelled"
+    )
     for window in windows:
         few = too_few_positive(window.counts[model.row], model.label_errors)
         for side, found in zip(("positives", "negatives"), few, strict=True):

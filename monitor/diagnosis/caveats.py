@@ -12,7 +12,8 @@ from monitor.drift.components import Component
 from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO
 from monitor.drift.skill import EQUIVALENCE
-from monitor.labels.refusals import TOO_FEW_POSITIVE, if_labels_wrong, wrong_labels
+from monitor.labels.error_words import wrong_labels
+from monitor.labels.refusals import TOO_FEW_POSITIVE, if_labels_wrong
 from monitor.labels.regime import SAMPLES
 from monitor.metrics.label_sensitivity import LabelSensitivity
 
@@ -160,8 +161,15 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
 
 def _errors(before: Period, after: Period) -> Iterator[str]:
     estimated = [p.sample for p in (before, after) if p.sample and p.sample.regime.has_errors]
-    if estimated:
-        yield wrong_labels(estimated[0].regime.errors)
+    rates = {one.regime.errors for one in estimated}
+    if len(rates) == 1:
+        yield wrong_labels(rates.pop())
+    elif estimated:
+        yield from (
+            f"{name}: {wrong_labels(period.sample.regime.errors)}"
+            for period, name in _named(before, after)
+            if period.sample
+        )
     for period, name in _named(before, after):
         if period.sample is None:
             continue

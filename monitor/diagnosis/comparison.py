@@ -23,8 +23,9 @@ from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
+from monitor.labels.error_words import audits_text
 from monitor.labels.faults import fault_of_rates
-from monitor.labels.refusals import audits_text, because
+from monitor.labels.refusals import because
 from monitor.labels.regime import LabelRegime
 from monitor.labels.source_words import sources_change_text, sources_text
 from monitor.metrics.audited_errors import AuditFindings

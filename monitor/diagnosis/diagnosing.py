@@ -177,11 +177,8 @@ def _missed(
 
 def _corners(before: Period, after: Period) -> tuple[Corner, ...]:
     """Return the comparison at the ends of the ranges of wrong labels; nothing without any."""
-    if after.sample is None or after.labelling_cells is None:
-        return ()
-    labelled = None if before.sample is None else before.labelling_cells
-    old = before.blocks if labelled is None else labelled
-    return at_corners(after.sample.regime, old, after.labelling_cells)
+    labelled = after.labelled_blocks
+    return () if labelled is None else at_corners(before.labelled_blocks or before.blocks, labelled)
 
 
 def _why_open(

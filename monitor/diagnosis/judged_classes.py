@@ -83,7 +83,8 @@ def judge_class(
     checked = partial(fault_behind, reference, by_days=True)
     fault = checked if checks_labels else lambda *_: None
     judge = CountsJudge(reference, regime, learned, fault, len(rows))
-    return judge.verdict(Counts(cells[1], weights, DAY_MS), cuts)
+    days = ranges[1].opens // DAY_MS + np.arange(len(weights))
+    return judge.verdict(Counts(cells[1], weights, DAY_MS, days * DAY_MS), cuts)
 
 
 def _against_others(table: ClassTable, number: int) -> Int64Array:

@@ -181,25 +181,29 @@ class PeriodOutcomes(NamedTuple):
     sample: Sample | None
 
     @classmethod
-    def of(cls, regime: LabelRegime, cells: Int64Array, weights: Int64Array) -> Self:
+    def of(
+        cls, regime: LabelRegime, cells: Int64Array, weights: Int64Array, opens: Int64Array
+    ) -> Self:
         """Return the outcomes of stored counts.
 
         Args:
             regime: how labels come, and how often they are wrong.
             cells: (blocks, 6), see `monitor.join.deltas`.
             weights: (blocks, 8), see `monitor.windows.weights`.
+            opens: first moment of each block, epoch milliseconds.
 
         >>> audited = np.array([[62, 38, 1, 99, 100, 9_900]])
         >>> regime, unweighted = LabelRegime(Labelling.SAMPLED), np.zeros((1, 8), np.int64)
-        >>> found = PeriodOutcomes.of(regime, audited, unweighted)
+        >>> found = PeriodOutcomes.of(regime, audited, unweighted, np.zeros(1, np.int64))
         >>> found.blocks.fn.tolist(), found.sample.labelled.fn.item()
         ([99.0], 1)
         """
         cells = known(cells)
         if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             cells = unlabelled_as_negative(cells)
-        blocks: CountArray = expected(regime, cells[:, None], weights[:, None])[0][:, 0]
+        blocks: CountArray = expected(regime, cells[:, None], weights[:, None], opens)[0][:, 0]
         if not regime.is_estimated:
             return cls(ConfusionCounts.from_cells(blocks), None)
-        sample = Sample(regime=regime, cells=cells.sum(axis=0), weights=weights.sum(axis=0))
+        whole = regime.of_blocks(opens, cells[:, : len(Outcome)].sum(axis=1))
+        sample = Sample(regime=whole, cells=cells.sum(axis=0), weights=weights.sum(axis=0))
         return cls(ConfusionCounts.from_cells(blocks), sample)

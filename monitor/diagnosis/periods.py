@@ -17,6 +17,7 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, at_one_level, days_behind
 from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
+from monitor.labels.error_ranges import LabelledBlocks
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.sampled import SampledCounts
@@ -109,11 +110,7 @@ class Period:
         """
         width = block_ms_of(opens, closes)
         found = {
-            series: PeriodOutcomes.of(
-                regime,
-                counts.blocks(series, opens, closes, width),
-                counts.weights(series, opens, closes, width),
-            )
+            series: _outcomes(counts, series, (opens, closes, width), regime)
             for series in counts.series(model)
         }
         totals, *segments = found
@@ -131,9 +128,18 @@ class Period:
             source=source,
             sample=found[totals].sample,
             samples={series: sample for series, sample in samples.items() if sample},
-            by_day=_by_day(counts, totals, opens, closes, regime),
+            by_day=_outcomes(counts, totals, (opens, closes, DAY_MS), regime).blocks,
             labelling_cells=known(cells) if regime.labelling is Labelling.COMPLETE else None,
         )
+
+    @property
+    def labelled_blocks(self) -> LabelledBlocks | None:
+        """Its counts as labelled, where labels have errors; else None."""
+        if self.sample is None or self.labelling_cells is None:
+            return None
+        width = self.block_ms or 0
+        opens = (self.opens or 0) + width * np.arange(len(self.labelling_cells), dtype=np.int64)
+        return LabelledBlocks(self.sample.regime, self.labelling_cells, opens)
 
     @classmethod
     def given(cls, counts: ConfusionCounts, source: str = "counts") -> Self:
@@ -246,10 +252,18 @@ class Errors:
         return cls(rows=rows, between=between, scatter=scatter)
 
 
-def _by_day(
-    counts: CountedRange, totals: Series, opens: int, closes: int, regime: LabelRegime
-) -> ConfusionCounts:
-    """Outcomes by days of UTC; the first and the last may be shorter."""
-    cut = (counts.blocks, counts.weights)
-    cells, weights = (part(totals, opens, closes, DAY_MS) for part in cut)
-    return PeriodOutcomes.of(regime, cells, weights).blocks
+def _outcomes(
+    counts: CountedRange, series: Series, stretch: tuple[int, int, int], regime: LabelRegime
+) -> PeriodOutcomes:
+    """Return outcomes by blocks of UTC; the first and the last may be shorter.
+
+    Args:
+        counts: a range that holds the stretch.
+        series: of these.
+        stretch: first moment, first moment after it, and the length of a block, milliseconds.
+        regime: how labels come, and how often they are wrong.
+    """
+    opens, _, width = stretch
+    cells, weights = (part(series, *stretch) for part in (counts.blocks, counts.weights))
+    starts = width * (opens // width + np.arange(len(cells), dtype=np.int64))
+    return PeriodOutcomes.of(regime, cells, weights, starts)

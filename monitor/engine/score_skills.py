@@ -59,7 +59,7 @@ class ScoreSkills:
         return tuple(self._added(number, model, windows) for number, model in enumerate(models))
 
     def _added(self, number: int, model: ModelState, windows: Iterable[Window]) -> ModelState:
-        regime = LabelRegime.of(model)
+        regime = LabelRegime.now(model)
         complete = regime.labelling is Labelling.COMPLETE and regime.errors.known
         if model.now_ms is None or not complete:
             return model
@@ -78,7 +78,7 @@ class ScoreSkills:
             return None
         reference, version = model.watched.reference, self._scores.version(number)
         own = 0 if reference is None else reference.version
-        errors = model.label_errors
+        errors = LabelRegime.now(model).during(opens, closes).errors
         known = self._known.get((number, window.name))
         if known is not None and known[:3] == (days, own, errors):
             if known.version == version:

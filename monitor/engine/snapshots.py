@@ -252,8 +252,7 @@ class SnapshotReader:
     def _model(
         self, number: int, maturity: int | None, expired: int, lifetime: Window
     ) -> ModelState:
-        name = self._catalogue.models[number]
-        books = self._join.books
+        name, books = self._catalogue.models[number], self._join.books
         evicted = int(books.evicted[number])
         negative, positive = books.predictions[number].tolist()
         setting, matched = self._catalogue.settings[number], int(books.matched[number])
@@ -263,7 +262,7 @@ class SnapshotReader:
         row = self._catalogue.totals_row(name)
         versions = self._received.versions(name)
         no = {**refused(lifetime.fault_of(row)), **refused_by(setting)}
-        delays = self._delays.published(number)
+        delays, regime = self._delays.published(number), self._stages.label_errors.of(number)
         predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
@@ -289,7 +288,8 @@ class SnapshotReader:
             delay_within=delays.within,
             segments=tuple(setting.segments),
             labelling=str(setting.labelling),
-            label_errors=self._stages.label_errors.of(number).errors,
+            label_errors=regime.errors,
+            earlier_label_errors=regime.earlier,
             audits=self._stages.label_errors.findings(number),
             label_sources=self._stages.label_sources.of(number),
             refused=no,

@@ -1,7 +1,8 @@
 """Comparisons where rates of wrong labels are known as ranges.
 
-The rates are the same before and after, so that a comparison is made at the ends of the
-ranges, each combination. What holds at all of them is certain, whatever the true rates are.
+A comparison is made at the ends of the ranges, each combination. What holds at all of them is
+certain, whatever the true rates are. The rates are the same before and after, unless audits show
+that they changed between them: then those of before and after are combined as well.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -27,6 +29,7 @@ from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.events.columns import Int64Array
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
+from monitor.metrics.label_errors import ErrorRates
 from monitor.windows.weights import SUMS
 
 T = TypeVar("T")
@@ -46,33 +49,60 @@ class Corner(NamedTuple):
     dispersion: Dispersion
 
 
+class LabelledBlocks(NamedTuple):
+    """Counts as labelled, by blocks of time.
+
+    Attributes:
+        regime: how labels come, and how often they are wrong.
+        cells: (blocks, 6).
+        opens: first moment of each block, epoch milliseconds.
+    """
+
+    regime: LabelRegime
+    cells: Int64Array
+    opens: Int64Array
+
+    @property
+    def rates(self) -> set[ErrorRates]:
+        """The rates of wrong labels that its blocks are corrected for."""
+        return {self.regime.rates[one] for one in self.regime.stretches(self.opens).tolist()}
+
+    def at_corners(self) -> list[tuple[ConfusionCounts, Dispersion]]:
+        """Return outcomes by blocks, and their dispersion, at each end of the ranges."""
+        cells, opens = self.cells[:, None], self.opens
+        unweighted = np.zeros((len(cells), 1, SUMS), dtype=np.int64)
+        found = [expected(regime, cells, unweighted, opens) for regime in self.regime.corners]
+        return [
+            (ConfusionCounts.from_cells(outcomes[:, 0]), factors or Dispersion.of(1.0))
+            for outcomes, factors in found
+        ]
+
+
 def at_corners(
-    regime: LabelRegime, before: Int64Array | ConfusionCounts, after: Int64Array
+    before: LabelledBlocks | ConfusionCounts, after: LabelledBlocks
 ) -> tuple[Corner, ...]:
     """Return a comparison at each combination of the ends of the ranges.
 
     Args:
-        regime: how labels come, and how often they are wrong.
-        before: counts by blocks, (blocks, 6), as labelled; outcomes that are right, by
-            blocks, where the counts were given.
-        after: counts by blocks, as labelled.
+        before: counts as labelled; outcomes that are right, by blocks, where the counts were
+            given.
+        after: counts as labelled.
 
     Returns:
         Nothing where both rates are known.
     """
-    if not regime.errors.ranges:
+    if not any(one.ranges for one in after.regime.rates):
         return ()
-    found = []
-    for errors in regime.errors.corners:
-        at = LabelRegime(regime.labelling, errors)
-        old, old_factors = (
-            (before, Dispersion.of(1.0))
-            if isinstance(before, ConfusionCounts)
-            else _outcomes(at, before)
-        )
-        new, factors = _outcomes(at, after)
-        found.append(Corner(old, new, factors.larger(old_factors)))
-    return tuple(found)
+    news = after.at_corners()
+    if isinstance(before, ConfusionCounts):
+        return tuple(Corner(before, new, factors) for new, factors in news)
+    olds = before.at_corners()
+    same = before.rates == after.rates
+    pairs = zip(olds, news, strict=True) if same else product(olds, news)
+    return tuple(
+        Corner(old, new, factors.larger(old_factors))
+        for (old, old_factors), (new, factors) in pairs
+    )
 
 
 def certain_at(
@@ -199,12 +229,6 @@ def _of_windows(
 ) -> list[T]:
     """Return what the later window excludes at each corner."""
     return [excluded(one.after.sum(axis=-1), one.dispersion, between) for one in corners]
-
-
-def _outcomes(regime: LabelRegime, cells: Int64Array) -> tuple[ConfusionCounts, Dispersion]:
-    unweighted = np.zeros((len(cells), 1, SUMS), dtype=np.int64)
-    outcomes, factors = expected(regime, cells[:, None], unweighted)
-    return ConfusionCounts.from_cells(outcomes[:, 0]), factors or Dispersion.of(1.0)
 
 
 def _common(found: set[Verdict]) -> Verdict:

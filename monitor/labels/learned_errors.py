@@ -14,7 +14,9 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
 from monitor.labels.regime import LabelRegime
-from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
+from monitor.metrics.audited_changes import AuditedDays
+from monitor.metrics.audited_errors import AuditFindings
+from monitor.metrics.label_errors import EarlierErrors
 from monitor.windows import Windows
 
 _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
@@ -22,10 +24,11 @@ _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
 
 
 class _Known(NamedTuple):
-    """What audits show, and the edition of the audits and the day that it is of."""
+    """What audits show, and the edition of the audits, the day and the cases that it is of."""
 
     edition: int
     day: int
+    cases: AuditedDays
     findings: AuditFindings
 
 
@@ -34,7 +37,8 @@ class LearnedErrors:
 
     Under `label_errors: audit` they are learned from all audits of predictions within a year.
     The labelled cases that these stand for are those predicted on the same days. They are
-    learned again where an audit came or a day passed.
+    learned again where an audit came or a day passed. Where audits show that they changed, each
+    stretch of time has its own.
 
     Args:
         catalogue: models and their settings.
@@ -70,9 +74,12 @@ class LearnedErrors:
         if not isinstance(settings[model].label_errors, LearnedLabelErrors):
             return fixed
         findings = self.findings(model)
-        return fixed if findings is None else fixed._replace(errors=findings.rates)
+        if findings is None:
+            return fixed
+        earlier = [EarlierErrors(day * DAY_MS, one.rates) for day, one in findings.earlier]
+        return fixed._replace(errors=findings.rates, earlier=tuple(earlier))
 
-    def audited(self, model: int) -> AuditedLabels:
+    def audited(self, model: int) -> AuditedDays:
         """Return the audited cases of a model, and the labelled ones of the same days.
 
         Args:
@@ -82,12 +89,14 @@ class LearnedErrors:
         opens, cells = self._windows.past.history(model)
         cells, day = cells[:, : len(Outcome)], opens // DAY_MS
         held = np.isin(counts.day, day[cells.any(axis=1)])
-        audited = np.bincount(
-            counts.cell[held], weights=counts.count[held], minlength=AUDITED_CELLS
-        ).astype(np.int64)
-        audited = audited.reshape(2, 2, 2)
-        labelled = cells[np.isin(day, counts.day[held])].sum(axis=0)[_LABELLED]
-        return AuditedLabels(audited, np.maximum(labelled, audited.sum(axis=2)))
+        days, place = np.unique(counts.day[held], return_inverse=True)
+        by_cell = np.zeros((len(days), AUDITED_CELLS), dtype=np.int64)
+        np.add.at(by_cell, (place, counts.cell[held]), counts.count[held])
+        audited = by_cell.reshape(-1, 2, 2, 2)
+        labelled = np.zeros((len(days), len(Outcome)), dtype=np.int64)
+        same = np.isin(day, days)
+        np.add.at(labelled, np.searchsorted(days, day[same]), cells[same])
+        return AuditedDays(days, audited, np.maximum(labelled[:, _LABELLED], audited.sum(axis=3)))
 
     def counts(self, model: int) -> AuditCounts:
         """Return the audited cases of a model by group, day and cell, as labelled now.
@@ -124,7 +133,7 @@ class LearnedErrors:
         known = self._learned.get(model)
         if known is None or (known.edition, known.day) != (self._audits.edition, day):
             found = self.audited(model)
-            same = known is not None and all(map(np.array_equal, known.findings.cases, found))
-            findings = known.findings if known and same else AuditFindings.of(found)
-            known = self._learned[model] = _Known(self._audits.edition, day, findings)
-        return known.findings if known.findings.cases.audited.any() else None
+            same = known is not None and known.cases.is_same(found)
+            findings = known.findings if known and same else found.findings()
+            known = self._learned[model] = _Known(self._audits.edition, day, found, findings)
+        return known.findings if len(known.cases.days) else None

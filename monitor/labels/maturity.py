@@ -129,6 +129,7 @@ class Maturities:
         found = self._come(cells)
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
+            self._mix_rates(found, model, name, int(now[model]) - (age or 0))
             if found.kind[rows[0]] == Kind.WEIGHTED:
                 panes = self._windows.pane_range(name, int(now[model]), age or 0)
                 found.weights[rows] = self._windows.weights.sum(panes, rows)
@@ -152,6 +153,13 @@ class Maturities:
         found = self._come(cells)
         if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
+        for model in range(len(self._catalogue.settings)):
+            regime = self._errors.of(model)
+            if regime.earlier:
+                opens, counted = self._windows.past.history(model)
+                cases = counted[:, : len(Outcome)].sum(axis=1)
+                errors = regime.of_blocks(opens, cases).errors
+                found.errors[self._catalogue.rows_of(model)] = errors
         self._distrust_unaudited(found)
         found.distrust_sides(self._complete())
         return found
@@ -176,6 +184,13 @@ class Maturities:
         if errors:
             found.errors[:] = np.array(errors)[model]
         return found
+
+    def _mix_rates(self, found: Evidence, model: int, name: str, closes: int) -> None:
+        """Set the rates of wrong labels of a window in which, or since which, they changed."""
+        regime = self._errors.of(model)
+        if regime.earlier:
+            opens = closes - self._windows.length(name)
+            found.errors[self._catalogue.rows_of(model)] = regime.during(opens, closes).errors
 
     def _distrust_unaudited(self, found: Evidence) -> None:
         """Mark the series of models whose rates of wrong labels are undefined."""

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from monitor.config import Labelling
 from monitor.labels.faults import LabelFault
-from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditFindings
-from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.audited_errors import FEWEST_AUDITS
 from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.snapshot import METRIC_NAMES
 
@@ -90,49 +89,6 @@ TOO_FEW_POSITIVE = (
 )
 """Text for predictions whose correction for wrong labels ends at 0."""
 
-
-def wrong_labels(errors: ErrorRates) -> str:
-    """Return what is configured of wrong labels, as a sentence without its full stop.
-
-    >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
-    'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
-    """
-    ranges = errors.ranges
-    of_negatives, of_positives = (
-        " to ".join(f"{100 * end:g}" for end in ranges.get(name, (getattr(errors, name),)))
-        for name in ("false_positive", "false_negative")
-    )
-    return (
-        f"labels are taken to be wrong for {of_negatives} % of actual negatives and "
-        f"{of_positives} % of actual positives; metrics and their intervals are corrected for it "
-        "(label_errors)"
-    )
-
-
-def audits_text(found: AuditFindings) -> str:
-    """Return what audits show of labels that follow the prediction, as a clause.
-
-    Args:
-        found: what they show.
-    """
-    zero, one = found.cases.by_label
-    wrong = int(found.cases.audited[:, 0, 1].sum()), int(found.cases.audited[:, 1, 0].sum())
-    told = (
-        f"audits found {wrong[0]:,} of {zero:,} labels 0 and {wrong[1]:,} of {one:,} labels 1 wrong"
-    )
-    return f"{told}; {_FOLLOWING[found.follow_predictions]}"
-
-
-_FOLLOWING: Mapping[bool | None, str] = {
-    True: "flagged cases have wrong labels at other rates than the others, as where a label "
-    "follows the prediction: precision or recall is off, and label_errors, which takes the rates "
-    "to be the same, does not correct it",
-    False: "flagged and other cases may have wrong labels at the same rates, so that labels do not "
-    "seem to follow the prediction",
-    None: f"whether labels follow the prediction takes {FEWEST_AUDITS} audits of flagged cases "
-    "and of others",
-}
-"""The end of `audits_text`, by what the audits show."""
 
 UNAUDITED = (
     "Whether labels follow the prediction, as where a flagged case is confirmed as flagged: audits "

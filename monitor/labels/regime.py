@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol, Self
 
+import numpy as np
+
 from monitor.config import LabelErrors, Labelling
 from monitor.config.labelling import LearnedLabelErrors
-from monitor.metrics.label_errors import NO_ERRORS, UNKNOWN_ERRORS, ErrorRates
+from monitor.events.columns import FloatArray, Int64Array
+from monitor.metrics.label_errors import NO_ERRORS, UNKNOWN_ERRORS, EarlierErrors, ErrorRates
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
@@ -16,7 +19,16 @@ class _Setting(Protocol):
     @property
     def labelling(self) -> str: ...
     @property
-    def label_errors(self) -> LabelErrors | ErrorRates: ...
+    def label_errors(self) -> LabelErrors: ...
+
+
+class _Corrected(Protocol):
+    @property
+    def labelling(self) -> str: ...
+    @property
+    def label_errors(self) -> ErrorRates: ...
+    @property
+    def earlier_label_errors(self) -> tuple[EarlierErrors, ...]: ...
 
 
 class LabelRegime(NamedTuple):
@@ -25,30 +37,106 @@ class LabelRegime(NamedTuple):
     Attributes:
         labelling: how they come.
         errors: rates of wrong labels; zeros where labels are taken as they are, NaN where too
-            few audits show them.
+            few audits show them. Of the latest predictions, where audits show that the rates
+            changed.
+        earlier: the rates before each change, the oldest first.
     """
 
     labelling: Labelling = Labelling.COMPLETE
     errors: ErrorRates = NO_ERRORS
+    earlier: tuple[EarlierErrors, ...] = ()
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
         """Return the regime of a model; rates that audits show are undefined in its configuration.
 
         Args:
-            setting: its configuration, or its state in a snapshot.
+            setting: its configuration.
         """
-        errors = setting.label_errors
+        labelling, errors = Labelling(setting.labelling), setting.label_errors
         if isinstance(errors, LearnedLabelErrors):
-            return cls(Labelling(setting.labelling), UNKNOWN_ERRORS)
-        if not isinstance(errors, ErrorRates):
-            errors = ErrorRates.within(errors.false_positive, errors.false_negative)
-        return cls(Labelling(setting.labelling), errors)
+            return cls(labelling, UNKNOWN_ERRORS)
+        return cls(labelling, ErrorRates.within(errors.false_positive, errors.false_negative))
+
+    @classmethod
+    def now(cls, model: _Corrected) -> Self:
+        """Return the regime of a model as it is corrected for by now.
+
+        Args:
+            model: its state in a snapshot.
+        """
+        return cls(Labelling(model.labelling), model.label_errors, model.earlier_label_errors)
+
+    @property
+    def rates(self) -> tuple[ErrorRates, ...]:
+        """The rates of wrong labels by stretch of time, the oldest first."""
+        return (*(one.errors for one in self.earlier), self.errors)
+
+    def stretches(self, moments: Int64Array) -> Int64Array:
+        """Return of which of `rates` the predictions at some moments are.
+
+        Args:
+            moments: epoch milliseconds.
+        """
+        ends = np.array([one.until for one in self.earlier], dtype=np.int64)
+        return np.searchsorted(ends, moments, side="right").astype(np.int64)
+
+    def during(self, opens: int, closes: int) -> LabelRegime:
+        """Return the regime of a stretch of time, with the same rates for all of it.
+
+        Args:
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
+
+        Returns:
+            Where the rates changed inside, their mean by time, and that of their limits.
+        """
+        if not self.earlier:
+            return self
+        ends = [one.until for one in self.earlier]
+        bounds = np.clip([opens, *ends, max(closes, opens + 1)], opens, max(closes, opens + 1))
+        return self._mean(np.diff(bounds))
+
+    def of_blocks(self, opens: Int64Array, cases: Int64Array) -> LabelRegime:
+        """Return the regime of blocks of time, with the same rates for all of them.
+
+        Args:
+            opens: first moment of each block, epoch milliseconds.
+            cases: of each block.
+
+        Returns:
+            Where the rates changed between them, their mean by cases, and that of their limits.
+        """
+        if not self.earlier:
+            return self
+        stretches, least = self.stretches(opens), len(self.rates)
+        shares = np.bincount(stretches, weights=cases, minlength=least)
+        return self._mean(shares if shares.any() else np.bincount(stretches, minlength=least))
+
+    def _mean(self, shares: FloatArray | Int64Array) -> LabelRegime:
+        held = np.flatnonzero(shares)
+        mean = shares[held] @ np.array(self.rates)[held] / shares[held].sum()
+        return self._replace(errors=ErrorRates(*mean.tolist()), earlier=())
+
+    @property
+    def corners(self) -> tuple[LabelRegime, ...]:
+        """The regime at the ends of the ranges of its rates; all stretches at the same ends."""
+        ends = zip(*(one.corners for one in self.rates), strict=True)
+        return tuple(
+            self._replace(
+                errors=latest,
+                earlier=tuple(
+                    one._replace(errors=errors)
+                    for one, errors in zip(self.earlier, before, strict=True)
+                ),
+            )
+            for *before, latest in ends
+        )
 
     @property
     def has_errors(self) -> bool:
         """True if outcomes are corrected for wrong labels."""
-        return any(self.errors)
+        return any(map(any, self.rates))
 
     @property
     def is_estimated(self) -> bool:

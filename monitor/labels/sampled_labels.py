@@ -81,7 +81,7 @@ def labels_by_stratum(
 
 
 def expected(
-    regime: LabelRegime, cells: Int64Array, weights: Int64Array
+    regime: LabelRegime, cells: Int64Array, weights: Int64Array, opens: Int64Array
 ) -> tuple[CountArray, Dispersion | None]:
     """Return outcomes by blocks of time: as counted, or as expected of all predictions.
 
@@ -93,6 +93,7 @@ def expected(
         regime: how labels come, and how often they are wrong.
         cells: (blocks, series, 6); the first series is the whole.
         weights: (blocks, series, 8).
+        opens: first moment of each block, epoch milliseconds.
 
     Returns:
         Cells (blocks, series, 4); and for estimates how much larger the variance of the
@@ -110,13 +111,17 @@ def expected(
         else counted.astype(float)
     )
     if regime.has_errors:
-        labelled = _without_errors(labelled, regime.errors)
+        of_blocks = regime.stretches(opens)
+        for stretch in np.unique(of_blocks):
+            held = of_blocks == stretch
+            labelled[held] = _without_errors(labelled[held], regime.rates[stretch])
     if regime.labelling in SAMPLES:
         whole, population = labelled.sum(axis=0), cells[..., PREDICTED_POSITIVE:].sum(axis=0)
         flagged = np.nan_to_num(ratio(population[..., 0], whole[..., 0] + whole[..., 1]))
         passed = np.nan_to_num(ratio(population[..., 1], whole[..., 2] + whole[..., 3]))
         labelled = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
-    return labelled, sampling_dispersion(regime, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
+    whole = regime.of_blocks(opens, counted[:, 0].sum(axis=-1))
+    return labelled, sampling_dispersion(whole, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
 
 
 def _without_errors(labelled: FloatArray, errors: ErrorRates) -> FloatArray:

@@ -17,24 +17,19 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.metrics.audit_likelihood import HIGHEST, LOWEST, log_likelihood
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
 from monitor.metrics.ratio import FloatArray
 
 FEWEST_AUDITS = 30
 """Audited cases of each label below which no rate is stated."""
 
-_PRIOR = 0.5
-"""Audits added to right and to wrong labels (Jeffreys): a rate is not 0 where none is wrong."""
 _DROP = 1.9207294103470620
 """Half of the quantile .95 of chi squared with one degree of freedom."""
 _FITS = 9.210340371976184
 """Quantile .99 of chi squared with two degrees of freedom."""
 _POINTS = 25
-_LOWEST, _HIGHEST = -14.0, 3.0
-"""Logits between which rates are looked for."""
 _ROUNDS = 8
-_WIDEST = 18.0
-_HALVINGS = 24
 _DIGITS = 3
 _CLASSES = 2
 
@@ -59,7 +54,16 @@ class AuditedLabels(NamedTuple):
     @property
     def are_enough(self) -> bool:
         """True where rates can be learned: `FEWEST_AUDITS` cases of each label."""
-        return min(self.by_label) >= FEWEST_AUDITS
+        return bool(self.enough(np.array(self.by_label)))
+
+    @staticmethod
+    def enough(by_label: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return where audits are enough for rates.
+
+        Args:
+            by_label: (..., 2), audited cases labelled 0, and labelled 1.
+        """
+        return np.asarray(by_label.min(axis=-1) >= FEWEST_AUDITS)
 
     def of(self, predicted: int) -> AuditedLabels:
         """Return the cases of one predicted class alone.
@@ -81,11 +85,15 @@ class AuditFindings(NamedTuple):
         cases: audited and labelled ones.
         rates: of wrong labels, see `learned_rates`.
         follow_predictions: see the function of this name.
+        earlier: what the cases before each change of the rates show, the oldest first, each
+            after the number of the first day since 1970 that follows them; the cases above are
+            those since the last change.
     """
 
     cases: AuditedLabels
     rates: ErrorRates
     follow_predictions: bool | None
+    earlier: tuple[tuple[int, AuditFindings], ...] = ()
 
     @classmethod
     def of(cls, cases: AuditedLabels) -> Self:
@@ -175,12 +183,14 @@ def _likely(found: AuditedLabels) -> _Likely:
     The grid contracts to the box around the rates whose log-likelihood lies within `_DROP` of
     the greatest: its sides are the profile limits.
     """
-    low, high = np.full(_CLASSES, _LOWEST), np.full(_CLASSES, _HIGHEST)
+    low, high = np.full(_CLASSES, LOWEST), np.full(_CLASSES, HIGHEST)
     greatest, best = -np.inf, (low + high) / 2
     limits: list[tuple[float, float]] = []
     for _ in range(_ROUNDS):
         grid = [np.linspace(low[i], high[i], _POINTS) for i in range(_CLASSES)]
-        value = _log_likelihood(found, grid[0][:, None], grid[1])
+        value = log_likelihood(
+            found.audited[None, None], found.labelled[None, None], grid[0][None], grid[1][None]
+        )[0]
         at = np.unravel_index(int(value.argmax()), value.shape)
         if value[at] > greatest:
             greatest, best = float(value[at]), np.array([grid[i][at[i]] for i in range(_CLASSES)])
@@ -189,8 +199,8 @@ def _likely(found: AuditedLabels) -> _Likely:
             for i in range(_CLASSES)
         ]
         ends, step = np.array(limits), (high - low) / (_POINTS - 1)
-        low = np.maximum(ends[:, 0] - step, _LOWEST)
-        high = np.minimum(ends[:, 1] + step, _HIGHEST)
+        low = np.maximum(ends[:, 0] - step, LOWEST)
+        high = np.minimum(ends[:, 1] + step, HIGHEST)
     return _Likely(
         tuple(_rate(one) for one in best.tolist()),
         tuple((_rate(a), _rate(b)) for a, b in limits),
@@ -221,71 +231,4 @@ def _limits(grid: FloatArray, above: FloatArray, best: float) -> tuple[float, fl
 
 def _rate(logit: float) -> float:
     """Return a rate; 0 at the lowest logit, below which none is looked for."""
-    return 0.0 if logit <= _LOWEST else float(1 / (1 + np.exp(-logit)))
-
-
-def _log_likelihood(found: AuditedLabels, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the log-likelihood of rates, each share of positives at its most likely value.
-
-    Args:
-        found: audited cases, and all labelled ones.
-        first: logits of the false positive rate; broadcasts.
-        second: logits of the false negative rate.
-
-    Returns:
-        -inf where both rates add up to 1 or more.
-    """
-    a, b = 1 / (1 + np.exp(-first)), 1 / (1 + np.exp(-second))
-    left = 1 - a - b
-    possible = left > 0
-    left = np.where(possible, left, 1.0)
-    (right_negative, lost), (false, right_positive) = (
-        found.audited.sum(axis=0).astype(np.float64) + _PRIOR
-    )
-    value = (
-        right_negative * np.log1p(-a)
-        + false * np.log(a)
-        + right_positive * np.log1p(-b)
-        + lost * np.log(b)
-    )
-    for audited, labelled in zip(found.audited, found.labelled, strict=True):
-        negative, positive = audited.sum(axis=0).tolist()
-        zero, one = (labelled - audited.sum(axis=1)).tolist()
-        share = _most_likely_share((positive, negative, one, zero), a, left)
-        labelled_one = a + share * left
-        value = value + _times(one, labelled_one) + _times(zero, 1 - labelled_one)
-        value = value + _times(positive, share) + _times(negative, 1 - share)
-    return np.where(possible, value, -np.inf)
-
-
-def _times(count: float, share: FloatArray) -> FloatArray:
-    return count * np.log(np.maximum(share, np.finfo(np.float64).tiny))
-
-
-def _most_likely_share(
-    counts: tuple[float, float, float, float], a: FloatArray, left: FloatArray
-) -> FloatArray:
-    """Return the share of actual positives where the derivative of its likelihood is 0.
-
-    The likelihood is concave, so that halving finds it.
-
-    Args:
-        counts: audited cases that are positive, and negative; others labelled 1, and 0.
-        a: the false positive rate.
-        left: 1 less both rates.
-    """
-    positive, negative, one, zero = counts
-    shape = np.broadcast_shapes(np.shape(a), np.shape(left))
-    low, high = np.full(shape, -_WIDEST), np.full(shape, _WIDEST)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        share = 1 / (1 + np.exp(-middle))
-        labelled_one = a + share * left
-        slope = (
-            positive / share
-            - negative / (1 - share)
-            + left * (one / labelled_one - zero / (1 - labelled_one))
-        )
-        rises = slope > 0
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    return np.asarray(1 / (1 + np.exp(-(low + high) / 2)))
+    return 0.0 if logit <= LOWEST else float(1 / (1 + np.exp(-logit)))

@@ -118,6 +118,18 @@ false_positive_above=0.25, false_negative_below=0.0, false_negative_above=0.0)
         return 1 - self.false_positive - self.false_negative
 
 
+class EarlierErrors(NamedTuple):
+    """How often labels of earlier predictions are wrong.
+
+    Attributes:
+        until: of predictions before this moment, epoch milliseconds.
+        errors: rates of wrong labels.
+    """
+
+    until: int
+    errors: ErrorRates
+
+
 NO_ERRORS = ErrorRates()
 """The rates of labels that are taken as they are."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 
 from monitor.config import Labelling
-from monitor.labels.refusals import audits_text, if_labels_wrong
+from monitor.config.quantities import format_time
+from monitor.labels.error_words import audits_text, wrong_labels
+from monitor.labels.refusals import if_labels_wrong
 from monitor.metrics.audited_errors import AuditFindings
-from monitor.metrics.label_errors import too_few_positive
+from monitor.metrics.label_errors import EarlierErrors, too_few_positive
 from monitor.metrics.label_sensitivity import (
     SENSITIVE_METRICS,
     LabelSensitivity,
@@ -86,6 +90,39 @@ def clipped_classes(model: ModelState, window: Window) -> tuple[str, ...]:
     few = too_few_positive(window.counts[model.row], model.label_errors)
     names = ("predicted_positive", "predicted_negative")
     return tuple(name for name, is_few in zip(names, few, strict=True) if is_few)
+
+
+class EarlierLabelErrors(Struct, frozen=True, kw_only=True):
+    """Rates of wrong labels of earlier predictions.
+
+    Attributes:
+        until: of predictions before this moment, ISO 8601 in UTC.
+        label_errors: the rates, the middle of their ranges.
+        label_error_ranges: the lowest and the highest of each.
+    """
+
+    until: str
+    label_errors: dict[str, float]
+    label_error_ranges: dict[str, tuple[float, float]]
+
+
+def earlier_errors_answer(found: Sequence[EarlierErrors]) -> tuple[EarlierLabelErrors, ...]:
+    """Return the rates before each change, the oldest first."""
+    return tuple(
+        EarlierLabelErrors(
+            until=format_time(one.until),
+            label_errors=one.errors.rates,
+            label_error_ranges=one.errors.ranges,
+        )
+        for one in found
+    )
+
+
+def label_errors_text(model: ModelState) -> str:
+    """Return what metrics of a model are corrected for; "" where labels are taken as they are."""
+    if not model.label_errors.rates:
+        return ""
+    return wrong_labels(model.label_errors, model.earlier_label_errors)
 
 
 class AuditsAnswer(Struct, frozen=True, kw_only=True):

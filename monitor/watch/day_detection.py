@@ -68,7 +68,7 @@ class DayDetection:
             scatter: how days scatter.
         """
         self.follow(cuts)
-        outcomes, sampling = expected(self._regime, day.cells, day.weights)
+        outcomes, sampling = expected(self._regime, day.cells, day.weights, day.opens)
         total: CountArray = outcomes.sum(axis=0)
         places = places_by_key(cuts)
         alarms = [

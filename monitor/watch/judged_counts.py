@@ -31,12 +31,14 @@ class Counts(NamedTuple):
         cells: by blocks of time, (blocks, series, 6).
         weights: of the labels, (blocks, series, 8).
         block_ms: length of a block, milliseconds.
+        opens: first moment of each block, epoch milliseconds.
         scores: returns the labelled scores by day, (days, bins).
     """
 
     cells: Int64Array
     weights: Int64Array
     block_ms: int
+    opens: Int64Array
     scores: Callable[[], ScoreHistogram | None] = no_scores
 
 

@@ -16,6 +16,7 @@ from monitor.drift.judgement_on_curve import no_scores
 from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
+from monitor.events.columns import Int64Array
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
@@ -167,7 +168,9 @@ class Judge:
         if not len(days.cells):
             return None
         opens, closes = int(days.numbers[0]) * DAY_MS, (int(days.numbers[-1]) + 1) * DAY_MS
-        counts = Counts(days.cells, days.weights, DAY_MS, self._scores_of(opens, closes))
+        counts = Counts(
+            days.cells, days.weights, DAY_MS, days.opens, self._scores_of(opens, closes)
+        )
         if only_dead and not self._judge.may_be_dead(counts):
             return None
         found = self._judge.tested(counts, cuts)
@@ -200,7 +203,7 @@ class Judge:
         opens, closes = (int(days.numbers[at]) * DAY_MS for at in (0, -1))
         if self._reports is not None and self._reports.are_missing(opens, closes + DAY_MS, now):
             return False
-        return self._judge.fault_of(Counts(days.cells, days.weights, DAY_MS)) is None
+        return self._judge.fault_of(Counts(days.cells, days.weights, DAY_MS, days.opens)) is None
 
     def may_be_labels(self, now: int, age: int, totals: int) -> bool:
         """Return whether missing labels may explain a shift of prevalence that is seen now.
@@ -296,12 +299,19 @@ class Judge:
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         if (closes := self._overlapped(name, now, age)) is not None:
             cells, weights, block_ms = blocks_between(self._windows, rows, closes, now - age)
-            return Counts(cells, weights, block_ms, self._scores_of(closes, now - age))
+            return self._read(cells, weights, block_ms, closes, now - age)
         block_ms = block_length(self._windows, name, now, age)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)
         opens = now - age - self._windows.length(name)
-        return Counts(cells, weights, block_ms, self._scores_of(opens, now - age))
+        return self._read(cells, weights, block_ms, opens, now - age)
+
+    def _read(
+        self, cells: Int64Array, weights: Int64Array, block_ms: int, opens: int, closes: int
+    ) -> Counts:
+        """Return the counts of [opens, closes), whose last block may be shorter."""
+        starts = opens + block_ms * np.arange(len(cells), dtype=np.int64)
+        return Counts(cells, weights, block_ms, starts, self._scores_of(opens, closes))
 
     def _scores_of(self, opens: int, closes: int) -> Callable[[], ScoreHistogram | None]:
         """Return what reads the labelled scores of the whole days inside a stretch."""

@@ -38,7 +38,7 @@ from monitor.drift.within_segments import explains
 from monitor.events.columns import Int64Array
 from monitor.labels.checks import in_order
 from monitor.labels.error_ranges import (
-    Corner,
+    LabelledBlocks,
     at_corners,
     certain_at,
     widened,
@@ -186,10 +186,10 @@ class CountsJudge:
         Returns:
             None where there is nothing to judge.
         """
-        cells, weights, block_ms, scores_after = counts
+        cells, weights, block_ms, opens, scores_after = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
-        outcomes, sampling = expected(self._regime, cells, weights)
+        outcomes, sampling = expected(self._regime, cells, weights, opens)
         outcomes = np.moveaxis(outcomes, 0, 1)
         after = ConfusionCounts.from_cells(outcomes[0])
         if not after.total.any():
@@ -208,7 +208,10 @@ class CountsJudge:
             known_dead=known_dead,
         )
         fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
-        corners = self._corners(cells[:, 0])
+        corners = at_corners(
+            self._reference.labelled_blocks(self._regime),
+            LabelledBlocks(self._regime, cells[:, 0], opens),
+        )
         judgement = certain_at(judgement, corners, between)
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
@@ -262,7 +265,9 @@ class CountsJudge:
 
     def _totals(self, counts: Counts) -> tuple[ConfusionCounts, Dispersion | None]:
         """Return the outcomes of all predictions by block, and what a sample of labels adds."""
-        outcomes, sampling = expected(self._regime, counts.cells[:, :1], counts.weights[:, :1])
+        outcomes, sampling = expected(
+            self._regime, counts.cells[:, :1], counts.weights[:, :1], counts.opens
+        )
         return ConfusionCounts.from_cells(outcomes[:, 0]), sampling
 
     def _by_days(self, after: ConfusionCounts, block_ms: int) -> ComparedOutcomes:
@@ -273,11 +278,6 @@ class CountsJudge:
         if self._regime.labelling is Labelling.COMPLETE:
             return in_order(self._reference.labelling, cells)
         return judgement.status["class_ratio"] is Status.CLEAN
-
-    def _corners(self, cells: Int64Array) -> tuple[Corner, ...]:
-        reference = self._reference
-        before = reference.labelling if reference.block_ms else reference.blocks[None]
-        return at_corners(self._regime, before, cells)
 
     def _has_both_strata(self, cells: Int64Array, weights: Int64Array) -> bool:
         """Return whether a sample of labels covers predicted positives and negatives."""

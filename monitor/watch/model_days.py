@@ -37,6 +37,11 @@ class RecentDays(NamedTuple):
     cells: Int64Array
     weights: Int64Array
 
+    @property
+    def opens(self) -> Int64Array:
+        """First moment of each day, epoch milliseconds."""
+        return self.numbers * DAY_MS
+
     def between(self, first: int, end: int) -> RecentDays:
         """Return the days [first, end) of these.
 
@@ -123,7 +128,7 @@ class LearnedScatter:
         """
         if len(days.numbers) < _FEWEST_DAYS:
             return
-        outcomes, _ = expected(self._regime, days.cells, days.weights)
+        outcomes, _ = expected(self._regime, days.cells, days.weights, days.opens)
         self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]
         self.scatter = self._learned()
 

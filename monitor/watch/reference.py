@@ -18,10 +18,11 @@ from monitor.drift.profile import SeasonalProfile
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
+from monitor.labels.error_ranges import LabelledBlocks
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.label_errors import EarlierErrors, ErrorRates
 from monitor.verdicts import ReferenceOutcomes
 from monitor.windows.weights import SUMS
 
@@ -30,12 +31,12 @@ class AsLabelled(NamedTuple):
     """What a reference is corrected from, where rates of wrong labels are learned.
 
     Attributes:
-        errors: the rates that it is corrected for.
+        regime: with the rates that it is corrected for.
         cells: (blocks, 1 + series, 6), counts as labelled of the totals and of each series;
             without blocks where counts were given, which are right.
     """
 
-    errors: ErrorRates
+    regime: LabelRegime
     cells: Int64Array
 
 
@@ -95,13 +96,13 @@ class MatureReference:
             regime: with the rates; it is as before where they are undefined.
         """
         known = self.as_labelled
-        if known is None or regime.errors == known.errors or not regime.errors.known:
+        if known is None or regime == known.regime or not regime.errors.known:
             return self
-        corrected = replace(self, as_labelled=known._replace(errors=regime.errors))
+        corrected = replace(self, as_labelled=known._replace(regime=regime))
         if not len(known.cells):
             return corrected
         weights = np.zeros((*known.cells.shape[:2], SUMS), dtype=np.int64)
-        blocks, dispersion = expected(regime, known.cells, weights)
+        blocks, dispersion = expected(regime, known.cells, weights, self.block_opens)
         return replace(
             corrected,
             counts=ConfusionCounts.from_cells(blocks[:, 0].sum(axis=0)),
@@ -170,7 +171,7 @@ class MatureReference:
             ],
             "labelling": self.labelling,
             "version": self.version,
-            **({} if self.as_labelled is None else {"as_labelled": [*self.as_labelled]}),
+            **_labels_state(self.as_labelled),
         }
 
     @classmethod
@@ -245,6 +246,21 @@ class MatureReference:
         )
 
     @property
+    def block_opens(self) -> Int64Array:
+        """First moment of each of its blocks, epoch milliseconds; 0 for given counts."""
+        return (self.opens or 0) + self.block_ms * np.arange(len(self.labelling), dtype=np.int64)
+
+    def labelled_blocks(self, regime: LabelRegime) -> LabelledBlocks | ConfusionCounts:
+        """Return its counts as labelled; its outcomes, one block, where counts were given.
+
+        Args:
+            regime: how labels come, and how often they are wrong.
+        """
+        if not self.block_ms:
+            return self.blocks[None]
+        return LabelledBlocks(regime, self.labelling, self.block_opens)
+
+    @property
     def by_day(self) -> ConfusionCounts | None:
         """Its outcomes by days since its first moment; None for given counts."""
         if not self.block_ms:
@@ -286,8 +302,16 @@ class MatureReference:
 def _restored_labels(state: Sequence[Any] | None) -> AsLabelled | None:
     if state is None:
         return None
-    errors, cells = state
-    return AsLabelled(ErrorRates(*errors), cells.copy())
+    errors, cells, *earlier = state
+    before = [EarlierErrors(until, ErrorRates(*rates)) for until, *rates in earlier]
+    return AsLabelled(LabelRegime(errors=ErrorRates(*errors), earlier=(*before,)), cells.copy())
+
+
+def _labels_state(known: AsLabelled | None) -> State:
+    if known is None:
+        return {}
+    earlier = [[one.until, *one.errors] for one in known.regime.earlier]
+    return {"as_labelled": [[*known.regime.errors], known.cells, *earlier]}
 
 
 def _scores_state(scores: ScoreHistogram | None) -> list[CountArray] | None:

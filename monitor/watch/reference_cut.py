@@ -62,7 +62,8 @@ def cut_reference(
     weights = np.add.reduceat(reader.pane_weights(start, end, rows), firsts, axis=0)
     own = int(np.flatnonzero(rows == cuts.totals)[0])
     order = np.concatenate([[own], np.arange(len(rows))])
-    blocks, dispersion = expected(regime, cells[:, order], weights[:, order])
+    opens = start * step + per_block * step * np.arange(len(cells), dtype=np.int64)
+    blocks, dispersion = expected(regime, cells[:, order], weights[:, order], opens)
     panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
     lengths = sorted({1, max(1, DAY_MS // step)})
     return MatureReference(
@@ -80,5 +81,5 @@ def cut_reference(
         scores_by_day=scores.by_day,
         block_ms=per_block * step,
         step_seconds=step / 1000,
-        as_labelled=AsLabelled(regime.errors, cells[:, order]) if learned else None,
+        as_labelled=AsLabelled(regime, cells[:, order]) if learned else None,
     )

@@ -173,7 +173,7 @@ class ReferenceFinder:
             if not self._learns_errors(model):
                 return given
             nothing = np.empty((0, 1, CELLS), dtype=np.int64)
-            return replace(given, as_labelled=AsLabelled(self._rates(model).errors, nothing))
+            return replace(given, as_labelled=AsLabelled(self._rates(model), nothing))
         if setting.window is not None:
             opens, closes = setting.window.open, setting.window.end
             return self.cut(model, Stretch("window", opens, closes)) if closes <= mature else None
@@ -257,7 +257,7 @@ class ReferenceFinder:
     def _rates(self, model: int) -> LabelRegime:
         """Return how a reference is corrected: as labelled while rates are undefined."""
         regime = self._errors.of(model)
-        return regime if regime.errors.known else regime._replace(errors=NO_ERRORS)
+        return regime if regime.errors.known else regime._replace(errors=NO_ERRORS, earlier=())
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         if not self._errors.of(model).is_plain:

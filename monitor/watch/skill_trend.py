@@ -51,7 +51,7 @@ def trend_of(
     """
     if not len(days.numbers):
         return None
-    cells, sampling = expected(regime, days.cells, days.weights)
+    cells, sampling = expected(regime, days.cells, days.weights, days.opens)
     outcomes: CountArray = cells
 
     def among(places: Int64Array) -> Trend | None:

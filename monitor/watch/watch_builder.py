@@ -314,4 +314,4 @@ class WatchBuilder:
         regime = self._errors.of(model)
         if reference is None or reference.as_labelled is None:
             return regime
-        return regime._replace(errors=reference.as_labelled.errors)
+        return reference.as_labelled.regime

@@ -29,6 +29,10 @@ REGIMES = {
 }
 
 
+def opens_of(blocks):
+    return DAY * np.arange(len(blocks), dtype=np.int64)
+
+
 def from_day(before, after):
     return lambda day: np.where(day < CHANGED, before, after)
 
@@ -180,9 +184,9 @@ def segmented(labelling, rng, *, recall):
         found[name] = np.concatenate([labelled, made], axis=1)
     weights = np.zeros((30, 8), dtype=np.int64)
     return {
-        name: PeriodOutcomes.of(LabelRegime(labelling), cells, weights)
+        name: PeriodOutcomes.of(LabelRegime(labelling), cells, weights, opens_of(cells))
         for name, cells in found.items()
-    }, (PeriodOutcomes.of(LabelRegime(labelling), sum(found.values()), weights))
+    }, (PeriodOutcomes.of(LabelRegime(labelling), sum(found.values()), weights, opens_of(weights)))
 
 
 def period_of(start, parts, whole):
@@ -234,7 +238,10 @@ def test_parts_of_a_sample_are_covered(drawn):
             made = np.stack([cells[:, 0] + cells[:, 1], cells[:, 2] + cells[:, 3]], axis=1)
             counted = np.concatenate([labelled, made], axis=1)
             whole = PeriodOutcomes.of(
-                LabelRegime(SAMPLED), counted, np.zeros((30, 8), dtype=np.int64)
+                LabelRegime(SAMPLED),
+                counted,
+                np.zeros((30, 8), dtype=np.int64),
+                opens_of(counted),
             )
             sides.append(period_of(start, {}, whole))
         found = diagnose(*sides, labelling=SAMPLED)
@@ -280,7 +287,9 @@ def lacking_labels(days, lost):
 
 
 def period(first, cells):
-    whole = PeriodOutcomes.of(LabelRegime(), cells, np.zeros((len(cells), 8), np.int64))
+    whole = PeriodOutcomes.of(
+        LabelRegime(), cells, np.zeros((len(cells), 8), np.int64), opens_of(cells)
+    )
     return Period(
         opens=first * DAY,
         closes=(first + len(cells)) * DAY,

@@ -35,7 +35,8 @@ class Cases:
         share = np.array([prevalence(day) for day in range(days)])[self.day]
         self.actual = rng.random(count) < share
         self.called = rng.random(count) < np.where(self.actual, RECALL, FPR)
-        wrong = np.where(self.actual, rates.false_negative, rates.false_positive)
+        by_day = np.array([rates(day) if callable(rates) else rates for day in range(days)])
+        wrong = np.where(self.actual, by_day[self.day, 1], by_day[self.day, 0])
         self.label = self.actual ^ (rng.random(count) < wrong)
         self.key = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(
             0x9E3779B97F4A7C15
@@ -261,7 +262,7 @@ def test_a_diagnosis_says_what_audits_show():
         snapshot, snapshot.models[0], "1970-01-01..1970-01-29", "1970-01-30..1970-02-20"
     )
     found = compared(
-        snapshot.models[0], asked, recall(monitor, asked, LabelRegime.of(snapshot.models[0]))
+        snapshot.models[0], asked, recall(monitor, asked, LabelRegime.now(snapshot.models[0]))
     )
     assert any(note.startswith("audits found") for note in found.notes)
 
@@ -272,4 +273,78 @@ def test_a_diagnosis_before_enough_audits_is_refused():
     model = snapshot.models[0]
     asked = compared_live(snapshot, model, "1970-01-01..1970-01-15", "1970-01-16..1970-01-30")
     with pytest.raises(UsageError, match="too few labels are audited"):
-        compared(model, asked, recall(monitor, asked, LabelRegime.of(model)))
+        compared(model, asked, recall(monitor, asked, LabelRegime.now(model)))
+
+
+CHANGED, WORSE = 45, ErrorRates(0.04, 0.05)
+
+
+def sloppier(day):
+    """A labeller who makes more mistakes from a day on."""
+    return WRONG if day < CHANGED else WORSE
+
+
+@pytest.fixture(scope="module")
+def changed_labels():
+    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
+    monitor = monitor_of()
+    for first in range(0, 80, 5):
+        days = range(first, first + 5)
+        fed(cases, 12, days, monitor, audit_days=days)
+    return monitor
+
+
+def test_audits_show_that_the_rates_changed_and_each_stretch_has_its_own(changed_labels):
+    snapshot = changed_labels.snapshot()
+    model = snapshot.models[0]
+    (before,) = model.earlier_label_errors
+    assert abs(before.until // DAY - CHANGED) <= 5
+    for found, truth in ((before.errors, WRONG), (model.label_errors, WORSE)):
+        for name, (low, high) in found.ranges.items():
+            assert low <= getattr(truth, name) <= high, name
+    for window in (*snapshot.windows, snapshot.lifetime):
+        recall = window.metrics["recall"]
+        assert recall.lower[0] <= RECALL <= recall.upper[0], window.name
+    reference = model.watched.reference.counts
+    assert abs(reference.tp / reference.actual_positive - RECALL) < 0.06
+    assert not {one.verdict for one in model.watched.verdicts.values()} & DEGRADED
+    assert not model.watched.degradation_detected
+
+
+def test_a_restored_monitor_knows_that_the_rates_changed(changed_labels):
+    again = monitor_of(state=changed_labels.state())
+    one, other = (monitor.snapshot().models[0] for monitor in (changed_labels, again))
+    assert one.earlier_label_errors == other.earlier_label_errors
+    assert len(one.earlier_label_errors) == 1
+    first, second = (found.watched.reference.counts for found in (one, other))
+    np.testing.assert_array_equal(first.cells, second.cells)
+
+
+def test_page_api_replay_and_diagnosis_say_that_the_rates_changed(changed_labels):
+    snapshot = changed_labels.snapshot()
+    model = snapshot.models[0]
+    status = status_answer(snapshot, limit=1)
+    (earlier,) = status.models[0].earlier_label_errors
+    day = earlier.until[:10]
+    assert "audits show that the rates of wrong labels changed" in status.models[0].audits.text
+    page = str(now_section(status, status.models[0], None, None))
+    text = " ".join(replay_text(snapshot).split())
+    for told in (page, text):
+        assert f"(before {day} for " in told
+    asked = compared_live(snapshot, model, "1970-01-08..1970-01-29", "1970-02-25..1970-03-18")
+    found = compared(model, asked, recall(changed_labels, asked, LabelRegime.now(model)))
+    notes = [note for note in found.notes if "labels are taken to be wrong" in note]
+    assert [note.partition(":")[0] for note in notes] == ["before", "after"]
+    assert found.judgement.verdict not in DEGRADED
+    for side in (found.before, found.after):
+        measured = side.metrics["recall"]
+        assert measured.lower <= RECALL <= measured.upper
+
+
+def test_rarer_positives_are_no_change_of_the_rates():
+    cases = Cases(66, 3_000, 4, halved)
+    monitor = monitor_of()
+    for first in range(0, 66, 6):
+        days = range(first, first + 6)
+        fed(cases, 12, days, monitor, audit_days=days)
+    assert monitor.snapshot().models[0].earlier_label_errors == ()

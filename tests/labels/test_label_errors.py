@@ -211,10 +211,10 @@ def test_blocks_are_within_their_cases_and_add_up_to_the_whole(blocks, a, b):
     cells = np.array([[*c, c[0] + c[1], c[2] + c[3]] for c in blocks], dtype=np.int64)[:, None]
     weights = np.zeros((len(blocks), 1, 8), dtype=np.int64)
     regime = LabelRegime(errors=ErrorRates(a, b))
-    found, dispersion = expected(regime, cells, weights)
+    found, dispersion = expected(regime, cells, weights, np.arange(len(cells)))
     assert (found >= 0).all()
     assert (dispersion is None) == (not (a or b))
-    whole, _ = expected(regime, cells.sum(axis=0, keepdims=True), weights[:1])
+    whole, _ = expected(regime, cells.sum(axis=0, keepdims=True), weights[:1], np.zeros(1))
     np.testing.assert_allclose(found.sum(axis=0), whole[0], atol=1e-7)
     for one, other, made in ((0, 1, 4), (2, 3, 5)):
         np.testing.assert_allclose(found[..., one] + found[..., other], cells[..., made], atol=1e-7)

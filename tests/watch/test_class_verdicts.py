@@ -247,7 +247,12 @@ def test_twenty_judges_of_one_model_call_less_than_one_alone() -> None:
 
     def verdict(missed: int, alike: int) -> Verdict:
         cells = np.array([[[2_000 - missed, 1_125, 500 + missed, 21_375, 3_125, 21_875]]])
-        counts = Counts(np.repeat(cells, 2, axis=1), np.zeros((1, 2, 8), np.int64), DAY_MS)
+        counts = Counts(
+            np.repeat(cells, 2, axis=1),
+            np.zeros((1, 2, 8), np.int64),
+            DAY_MS,
+            np.zeros(1, np.int64),
+        )
         learned = LearnedScatter(reference, regime)
         judge = CountsJudge(reference, regime, learned, lambda *_: None, alike)
         tested = judge.tested(counts, Cuts(0, ()))

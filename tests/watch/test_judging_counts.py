@@ -33,7 +33,7 @@ def drawn(rng):
     tp = rng.binomial(p, min(recall * rng.uniform(0, 1.1), 1))
     fp = rng.binomial(n, min(false * rng.choice([0, 0.3, 1, 1, 2, 5]), 1))
     cells = np.array([[[tp, fp, p - tp, n - fp, tp + fp, p + n - tp - fp]]])
-    counts = Counts(cells, np.zeros((1, 1, 8), np.int64), DAY_MS)
+    counts = Counts(cells, np.zeros((1, 1, 8), np.int64), DAY_MS, np.zeros(1, np.int64))
     return CountsJudge(reference, LabelRegime(), learned, in_order), counts
 
 

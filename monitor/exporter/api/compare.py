@@ -120,7 +120,7 @@ def compared(
         UsageError: a range has no prediction; or under labelling `negatives_by_timeout`,
             it ends before the label timeout has passed.
     """
-    regime = LabelRegime.of(model)
+    regime = LabelRegime.now(model)
     before = _with_scores(
         _before(model, asked, recalled.before),
         recalled.before_scores,
@@ -186,7 +186,7 @@ def _by_week(
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:
     """Return whether the ROC curve of before would decide the verdict, but is not stored."""
     scored = recalled.before is not None and int(recalled.after_scores.total.sum()) > 0
-    plain = LabelRegime.of(model).is_plain
+    plain = LabelRegime.now(model).is_plain
     return scored and plain and recalled.before_scores is None and roc_decides(found.judgement)
 
 
@@ -227,7 +227,7 @@ def _period(
     name: str,
     source: str,
 ) -> Period:
-    regime = LabelRegime.of(model)
+    regime = LabelRegime.now(model)
     check_audits(model.name, regime, model.audits)
     if regime.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
         check_silence(name, asked, model.mature_until)

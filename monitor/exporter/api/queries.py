@@ -28,7 +28,7 @@ from monitor.exporter.api.series_answer import Numbers, SeriesAnswer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
-from monitor.labels.refusals import audits_text
+from monitor.labels.error_words import audits_text
 from monitor.labels.regime import LabelRegime
 from monitor.report.deciding_window import deciding_window, length_of
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -237,7 +237,7 @@ class Queries:
         def make(snapshot: Snapshot, model: ModelState) -> Explanation:
             deciding = deciding_window(model, [one.name for one in snapshot.windows])
             asked = compared_live(snapshot, model, before, after, length_of(model, deciding))
-            regime = LabelRegime.of(model)
+            regime = LabelRegime.now(model)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
             audits = model.audits and audits_text(model.audits)
             rates = model.label_errors, audits, model.label_sources
@@ -331,7 +331,7 @@ def series_context(model: ModelState) -> SeriesContext:
         reference = None
     return SeriesContext(
         model=model.name,
-        regime=LabelRegime.of(model),
+        regime=LabelRegime.now(model),
         mature_until=model.mature_until,
         reference=None if reference is None else reference.counts,
         detections=model.watched.detections,

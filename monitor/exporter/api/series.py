@@ -157,7 +157,8 @@ def _measured(
     if context.mature_until is not None and kind is not Kind.WEIGHTED:
         known = closes <= context.mature_until
     evidence = Evidence.of(np.full(len(cells), kind, dtype=np.int64), cells)
-    evidence.errors[:] = context.regime.errors
+    rates = np.array(context.regime.rates)
+    evidence.errors[:] = rates[context.regime.stretches(closes - 1)]
     if context.regime.labelling is Labelling.COMPLETE:
         evidence.distrust_sides(np.arange(len(cells)))
     found = {}

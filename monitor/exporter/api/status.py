@@ -51,6 +51,8 @@ from monitor.report.findings import of_model
 from monitor.report.label_answer import (
     audits_answer,
     clipped_classes,
+    earlier_errors_answer,
+    label_errors_text,
     labels_wrong_answer,
     window_sensitivity,
 )
@@ -157,6 +159,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
+        earlier_label_errors=earlier_errors_answer(model.earlier_label_errors),
+        label_errors_text=label_errors_text(model),
         audits=audits_answer(model.audits),
         label_sources=label_sources_answer(model.label_sources),
         refused=dict(model.refused),

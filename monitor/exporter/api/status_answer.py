@@ -24,7 +24,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.durations import duration_text
-from monitor.report.label_answer import AuditsAnswer
+from monitor.report.label_answer import AuditsAnswer, EarlierLabelErrors
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.rejected_lately import RejectedLately
 from monitor.report.short_answers import Answers, Excluded
@@ -157,6 +157,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
             taken as they are, the middle where a range is given.
         label_error_ranges: the lowest and the highest of each rate of which a range is given.
+        earlier_label_errors: the rates before each change that audits show, the oldest first.
+        label_errors_text: all these rates in words; "" where labels are taken as they are.
         audits: what audits of its labels show; null without audits.
         label_sources: how sources label the same cases; null where no label has a source.
         refused: metrics that the labelling does not allow, each with the reason.
@@ -215,6 +217,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     labelling: Labelling
     label_errors: dict[str, float]
     label_error_ranges: dict[str, tuple[float, float]]
+    earlier_label_errors: tuple[EarlierLabelErrors, ...]
+    label_errors_text: str
     audits: AuditsAnswer | None
     label_sources: LabelSourcesAnswer | None
     refused: dict[str, str]

@@ -36,13 +36,7 @@ from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sources_now import sources_now
 from monitor.exporter.page.sparkline import sparkline
-from monitor.labels.refusals import (
-    TOO_FEW_POSITIVE,
-    UNAUDITED,
-    UNAUDITED_CLASSES,
-    wrong_labels,
-)
-from monitor.metrics.label_errors import ErrorRates
+from monitor.labels.refusals import TOO_FEW_POSITIVE, UNAUDITED, UNAUDITED_CLASSES
 from monitor.report.answer_parts import MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.metric_words import titled
@@ -309,10 +303,7 @@ def _refused(model: ModelStatus) -> list[str]:
 
 def _missing(model: ModelStatus) -> Iterator[h.Node]:
     if model.label_errors:
-        known, ranges = model.label_errors, model.label_error_ranges
-        first, second = (ranges.get(name, rate) for name, rate in known.items())
-        rates = ErrorRates.within(first, second)
-        yield h.li[f"Which labels are wrong: {wrong_labels(rates)}; outcomes are as labelled."]
+        yield h.li[f"Which labels are wrong: {model.label_errors_text}; outcomes are as labelled."]
         for name, window in model.windows.items():
             for side in window.too_few_positive_labels:
                 words = f"{side.replace('_', ' ')}s {TOO_FEW_POSITIVE}"

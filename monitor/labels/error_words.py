@@ -1,0 +1,90 @@
+"""What is known of wrong labels, in words: rates that metrics are corrected for, and audits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from monitor.clock import DAY_MS
+from monitor.config.quantities import format_time
+from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditFindings
+from monitor.metrics.label_errors import EarlierErrors, ErrorRates
+
+
+def wrong_labels(errors: ErrorRates, earlier: Sequence[EarlierErrors] = ()) -> str:
+    """Return what metrics are corrected for, as a sentence without its full stop.
+
+    Args:
+        errors: rates of wrong labels, of the latest predictions where they changed.
+        earlier: the rates before each change, the oldest first.
+
+    >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
+    'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
+    >>> changed = EarlierErrors(1_772_668_800_000, ErrorRates(0.01, 0.05))
+    >>> wrong_labels(ErrorRates(0.04, 0.05), [changed]).partition(";")[0]
+    'labels are taken to be wrong for 4 % of actual negatives and 5 % of actual positives \
+(before 2026-03-05 for 1 % and 5 %)'
+    """
+    of_negatives, of_positives = _percentages(errors)
+    found = (
+        f"labels are taken to be wrong for {of_negatives} of actual negatives and "
+        f"{of_positives} of actual positives"
+    )
+    before = [
+        f"before {_day(one.until)} for {' and '.join(_percentages(one.errors))}" for one in earlier
+    ]
+    changed = f" ({', '.join(before)})" if before else ""
+    return f"{found}{changed}; metrics and their intervals are corrected for it (label_errors)"
+
+
+def audits_text(found: AuditFindings) -> str:
+    """Return what audits show of wrong labels, and of labels that follow the prediction.
+
+    Args:
+        found: what they show.
+
+    Returns:
+        A clause; where the rates changed, with what the audits of each stretch found.
+    """
+    latest = _wrong(found)
+    if not found.earlier:
+        return f"audits found {latest} wrong; {_FOLLOWING[found.follow_predictions]}"
+    days = [_day(day * DAY_MS) for day, _ in found.earlier]
+    before = ", ".join(
+        f"{_wrong(one)} before {day}" for day, (_, one) in zip(days, found.earlier, strict=True)
+    )
+    return (
+        f"audits show that the rates of wrong labels changed: {before}, and {latest} since; each "
+        f"stretch has its own rates; {_FOLLOWING[found.follow_predictions]}"
+    )
+
+
+def _wrong(found: AuditFindings) -> str:
+    zero, one = found.cases.by_label
+    wrong = int(found.cases.audited[:, 0, 1].sum()), int(found.cases.audited[:, 1, 0].sum())
+    return f"{wrong[0]:,} of {zero:,} labels 0 and {wrong[1]:,} of {one:,} labels 1"
+
+
+def _percentages(errors: ErrorRates) -> tuple[str, str]:
+    """Return the rates, or their ranges, in percent: of actual negatives, and of positives."""
+    ranges = errors.ranges
+    first, second = (
+        " to ".join(f"{100 * end:g}" for end in ranges.get(name, (getattr(errors, name),)))
+        for name in ("false_positive", "false_negative")
+    )
+    return f"{first} %", f"{second} %"
+
+
+def _day(moment: int) -> str:
+    return format_time(moment)[:10]
+
+
+_FOLLOWING: Mapping[bool | None, str] = {
+    True: "flagged cases have wrong labels at other rates than the others, as where a label "
+    "follows the prediction: precision or recall is off, and label_errors, which takes the rates "
+    "to be the same, does not correct it",
+    False: "flagged and other cases may have wrong labels at the same rates, so that labels do not "
+    "seem to follow the prediction",
+    None: f"whether labels follow the prediction takes {FEWEST_AUDITS} audits of flagged cases "
+    "and of others",
+}
+"""The end of `audits_text`, by what the audits show."""

@@ -1,0 +1,131 @@
+"""Changes of the rates of wrong labels: found in simulations, and against a general optimizer."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from monitor.metrics.audit_likelihood import greatest_log_likelihood
+from monitor.metrics.audited_changes import MOST_CHANGES, AuditedDays, rate_changes
+
+RECALL, FPR = 0.8, 0.02
+
+
+def audited_days(rng, rates, *, days=120, a_day=1_000, prevalence=lambda _: 0.05, each=lambda _: 1):
+    """So many audits of each predicted class and label a day, on average."""
+    audited, labelled = np.zeros((days, 2, 2, 2), np.int64), np.zeros((days, 2, 2), np.int64)
+    for day in range(days):
+        fp, fn = rates(day)
+        positive = rng.binomial(a_day, prevalence(day))
+        flagged = rng.binomial(positive, RECALL), rng.binomial(a_day - positive, FPR)
+        cells = np.zeros((2, 2, 2), np.int64)
+        for called, actual, count in (
+            (1, 1, flagged[0]), (0, 1, positive - flagged[0]),
+            (1, 0, flagged[1]), (0, 0, a_day - positive - flagged[1]),
+        ):  # fmt: skip
+            wrong = rng.binomial(count, fn if actual else fp)
+            cells[called, actual, actual] = count - wrong
+            cells[called, 1 - actual, actual] = wrong
+        labelled[day] = cells.sum(axis=2)
+        for called in range(2):
+            for label in range(2):
+                size = min(rng.poisson(each(day)), labelled[day, called, label])
+                found = rng.hypergeometric(*cells[called, label, ::-1], size) if size else 0
+                audited[day, called, label] = size - found, found
+    held = audited.any(axis=(1, 2, 3))
+    return AuditedDays(np.flatnonzero(held), audited[held], labelled[held])
+
+
+def always(fp, fn):
+    return lambda _: (fp, fn)
+
+
+def log_likelihood(parts, parameters):
+    """Written out from the probabilities: shared rates, shares of positives by part and class."""
+    fp, fn, *shares = expit(np.clip(parameters, -20, 20))
+    if fp + fn >= 1:
+        return -np.inf
+    total = 0.5 * np.log([fp, 1 - fp, fn, 1 - fn]).sum()
+    for part, (audited, labelled) in enumerate(parts):
+        for called in range(2):
+            p = shares[2 * part + called]
+            one = {0: (1 - p) * fp, 1: p * (1 - fn)}
+            zero = {0: (1 - p) * (1 - fp), 1: p * fn}
+            for label, by_actual in ((0, zero), (1, one)):
+                for actual in range(2):
+                    total += audited[called, label, actual] * np.log(by_actual[actual])
+                rest = labelled[called, label] - audited[called, label].sum()
+                total += rest * np.log(by_actual[0] + by_actual[1])
+    return total
+
+
+def test_the_greatest_likelihood_is_that_of_a_general_optimizer():
+    rng = np.random.default_rng(5)
+    found = audited_days(rng, always(0.01, 0.05), prevalence=lambda d: 0.05 if d < 60 else 0.02)
+    middle = np.searchsorted(found.days, 60)
+    halves = [found.of(0, middle), found.of(middle, len(found.days))]
+    audited, labelled = (np.stack(part)[None] for part in zip(*halves, strict=True))
+    start = logit([0.01, 0.05, 0.01, 0.6, 0.005, 0.4])
+    best = max(
+        -minimize(
+            lambda at: -log_likelihood(halves, at),
+            start + rng.normal(0, 0.3, 6),
+            method="Nelder-Mead",
+            options={"maxiter": 9_000, "maxfev": 9_000, "fatol": 1e-6, "xatol": 1e-5},
+        ).fun
+        for _ in range(3)
+    )
+    assert greatest_log_likelihood(audited, labelled)[0] == pytest.approx(best, abs=0.05)
+
+
+@pytest.mark.parametrize("worse", [(0.04, 0.05), (0.01, 0.4)])
+def test_a_change_is_found_within_days(worse):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        found = audited_days(rng, lambda day: worse if day >= 70 else (0.01, 0.05))
+        (place,) = rate_changes(found.audited, found.labelled)
+        assert abs(found.days[place] - 70) <= 12
+
+
+def test_each_stretch_has_the_rates_of_its_audits():
+    rng = np.random.default_rng(3)
+    steps = [(0.01, 0.05), (0.05, 0.05), (0.01, 0.05)]
+    days = audited_days(rng, lambda day: steps[day // 60], days=180, each=lambda _: 2)
+    found = days.findings()
+    assert len(found.earlier) == 2
+    for (_, one), truth in zip([*found.earlier, (0, found)], steps, strict=True):
+        for (low, high), rate in zip(one.rates.ranges.values(), truth, strict=True):
+            assert low <= rate <= high
+    pooled = days.of(0, len(days.days))
+    assert sum(one.cases.audited.sum() for _, one in found.earlier) < pooled.audited.sum()
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"prevalence": lambda day: 0.05 if day < 60 else 0.01},
+        {"prevalence": lambda day: 0.05 * (1.5 if day % 7 < 5 else 0.5)},
+        {"each": lambda _: 0.3},
+    ],
+)
+def test_rates_that_stay_are_no_change(others):
+    for seed in range(4):
+        found = audited_days(np.random.default_rng(seed), always(0.01, 0.05), **others)
+        assert rate_changes(found.audited, found.labelled) == []
+
+
+def test_too_few_audits_show_no_change():
+    rng = np.random.default_rng(1)
+    rates = lambda day: (0.3, 0.05) if day >= 60 else (0.0, 0.05)  # noqa: E731
+    found = audited_days(rng, rates, each=lambda _: 0.2)
+    assert rate_changes(found.audited, found.labelled) == []
+    nothing = found.audited[:0], found.labelled[:0]
+    assert rate_changes(*nothing) == []
+
+
+def test_there_are_at_most_so_many_changes():
+    rng = np.random.default_rng(2)
+    rates = lambda day: (0.01, 0.05) if day // 20 % 2 else (0.1, 0.05)  # noqa: E731
+    found = audited_days(rng, rates, days=160, each=lambda _: 3)
+    assert 1 <= len(rate_changes(found.audited, found.labelled)) <= MOST_CHANGES
