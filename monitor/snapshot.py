@@ -161,6 +161,8 @@ class ModelState:
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
         earlier_label_errors: the rates before each change that audits show, the oldest first.
+        label_errors_by_value: the rates of segment values where audits show that these differ,
+            each with the segment key and the value.
         audits: what audits of its labels show; None without audits.
         label_sources: how sources label the same cases; None where no label has a source.
         refused: metrics that the labels do not identify, each with its reason.
@@ -209,6 +211,7 @@ class ModelState:
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
     earlier_label_errors: tuple[EarlierErrors, ...] = ()
+    label_errors_by_value: tuple[tuple[str, str, ErrorRates], ...] = ()
     audits: AuditFindings | None = None
     label_sources: SourceFindings | None = None
     refused: Mapping[str, str] = field(default_factory=dict)

@@ -266,4 +266,5 @@ def _outcomes(
     opens, _, width = stretch
     cells, weights = (part(series, *stretch) for part in (counts.blocks, counts.weights))
     starts = width * (opens // width + np.arange(len(cells), dtype=np.int64))
-    return PeriodOutcomes.of(regime, cells, weights, starts)
+    of_series = regime.of_series(series.segment, series.value)
+    return PeriodOutcomes.of(of_series, cells, weights, starts)

@@ -259,10 +259,9 @@ class SnapshotReader:
         pending = int(books.unmatched[number]) - expired - evicted
         if setting.labelling is Labelling.NEGATIVES_BY_TIMEOUT:
             matched, expired = matched + expired, 0
-        row = self._catalogue.totals_row(name)
-        versions = self._received.versions(name)
+        row, regime = self._catalogue.totals_row(name), self._stages.label_errors.of(number)
+        versions, delays = self._received.versions(name), self._delays.published(number)
         no = {**refused(lifetime.fault_of(row)), **refused_by(setting)}
-        delays, regime = self._delays.published(number), self._stages.label_errors.of(number)
         predictions, applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
@@ -290,6 +289,7 @@ class SnapshotReader:
             labelling=str(setting.labelling),
             label_errors=regime.errors,
             earlier_label_errors=regime.earlier,
+            label_errors_by_value=regime.by_value,
             audits=self._stages.label_errors.findings(number),
             label_sources=self._stages.label_sources.of(number),
             refused=no,

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from monitor.clock import DAY_MS
-from monitor.config.quantities import format_time
-from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditFindings
+from monitor.config.quantities import count_of, format_time
+from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import EarlierErrors, ErrorRates
+
+_SHOWN = 4
+"""Segment values of a key that are named."""
 
 
 def wrong_labels(errors: ErrorRates, earlier: Sequence[EarlierErrors] = ()) -> str:
@@ -45,22 +48,41 @@ def audits_text(found: AuditFindings) -> str:
     Returns:
         A clause; where the rates changed, with what the audits of each stretch found.
     """
-    latest = _wrong(found)
+    latest, following = _wrong(found.cases), _FOLLOWING[found.follow_predictions]
+    if found.by_value:
+        following = f"{following}; {_values_text(found.by_value)}"
     if not found.earlier:
-        return f"audits found {latest} wrong; {_FOLLOWING[found.follow_predictions]}"
+        return f"audits found {latest} wrong; {following}"
     days = [_day(day * DAY_MS) for day, _ in found.earlier]
     before = ", ".join(
-        f"{_wrong(one)} before {day}" for day, (_, one) in zip(days, found.earlier, strict=True)
+        f"{_wrong(one.cases)} before {day}"
+        for day, (_, one) in zip(days, found.earlier, strict=True)
     )
     return (
         f"audits show that the rates of wrong labels changed: {before}, and {latest} since; each "
-        f"stretch has its own rates; {_FOLLOWING[found.follow_predictions]}"
+        f"stretch has its own rates; {following}"
     )
 
 
-def _wrong(found: AuditFindings) -> str:
-    zero, one = found.cases.by_label
-    wrong = int(found.cases.audited[:, 0, 1].sum()), int(found.cases.audited[:, 1, 0].sum())
+def _values_text(values: Sequence[AuditedValue]) -> str:
+    """Return between which segment values the rates differ, those wrong most often first."""
+    parts = []
+    for key in dict.fromkeys(one.segment for one in values):
+        of_key = [one for one in values if one.segment == key]
+        of_key.sort(key=lambda one: -sum(one.rates.rates.values()))
+        shown = [f"{one.value} {' and '.join(_percentages(one.rates))}" for one in of_key[:_SHOWN]]
+        if (left := len(of_key) - _SHOWN) > 0:
+            shown.append(count_of(left, "other value"))
+        parts.append(f"{key}: {', '.join(shown)}")
+    return (
+        "the shares of actual negatives and of actual positives with a wrong label differ between "
+        f"segment values ({'; '.join(parts)})"
+    )
+
+
+def _wrong(cases: AuditedLabels) -> str:
+    zero, one = cases.by_label
+    wrong = int(cases.audited[:, 0, 1].sum()), int(cases.audited[:, 1, 0].sum())
     return f"{wrong[0]:,} of {zero:,} labels 0 and {wrong[1]:,} of {one:,} labels 1"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from monitor.events.columns import Int64Array
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import AuditedDays
-from monitor.metrics.audited_errors import AuditFindings
+from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
+from monitor.metrics.audited_values import differing_values
 from monitor.metrics.label_errors import EarlierErrors
 from monitor.windows import Windows
 
@@ -77,7 +79,11 @@ class LearnedErrors:
         if findings is None:
             return fixed
         earlier = [EarlierErrors(day * DAY_MS, one.rates) for day, one in findings.earlier]
-        return fixed._replace(errors=findings.rates, earlier=tuple(earlier))
+        return fixed._replace(
+            errors=findings.rates,
+            earlier=tuple(earlier),
+            by_value=tuple((one.segment, one.value, one.rates) for one in findings.by_value),
+        )
 
     def audited(self, model: int) -> AuditedDays:
         """Return the audited cases of a model, and the labelled ones of the same days.
@@ -134,6 +140,42 @@ class LearnedErrors:
         if known is None or (known.edition, known.day) != (self._audits.edition, day):
             found = self.audited(model)
             same = known is not None and known.cases.is_same(found)
-            findings = known.findings if known and same else found.findings()
+            findings = known.findings if known and same else self._found(model, found)
             known = self._learned[model] = _Known(self._audits.edition, day, found, findings)
         return known.findings if len(known.cases.days) else None
+
+    def _found(self, model: int, days: AuditedDays) -> AuditFindings:
+        """Return what audited cases show, of the totals and by segment value."""
+        found = days.findings()
+        if not found.rates.known:
+            return found
+        since = found.earlier[-1][0] if found.earlier else 0
+        held = days.days[days.days >= since]
+        values = [
+            differing_values(segment, cases)
+            for segment, cases in self._by_value(model, held).items()
+        ]
+        return found._replace(by_value=tuple(chain.from_iterable(values)))
+
+    def _by_value(self, model: int, days: Int64Array) -> dict[str, dict[str, AuditedLabels]]:
+        """Return the audited and the labelled cases of some days, by segment key and value."""
+        if not self._catalogue.settings[model].segments:
+            return {}
+        counts = self.counts(model)
+        counts = counts.take(np.isin(counts.day, days))
+        first, end = int(days[0]) * DAY_MS, (int(days[-1]) + 1) * DAY_MS
+        past = self._windows.past.recall(model, first, end, DAY_MS)
+        labelled = past.cells[np.isin(past.numbers, days)].sum(axis=0)
+        place, series = self._catalogue.series_of_groups(counts.group)
+        place = np.arange(len(counts))[place]
+        numbers = [self._catalogue.series.index(one) for one in past.columns]
+        found: dict[str, dict[str, AuditedLabels]] = {}
+        for at, (_, segment, value) in enumerate(past.columns):
+            if segment is None or value is None:
+                continue
+            own = counts.take(place[series == numbers[at]])
+            audited = np.bincount(own.cell, weights=own.count, minlength=AUDITED_CELLS)
+            cells = audited.astype(np.int64).reshape(2, 2, 2)
+            of_labels = np.maximum(labelled[at, : len(Outcome)][_LABELLED], cells.sum(axis=2))
+            found.setdefault(segment, {})[value] = AuditedLabels(cells, of_labels)
+        return found

@@ -9,7 +9,8 @@ Detectors and verdicts never use predictions younger than the learned age.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from monitor.labels.estimates import LEAST_COVERAGE
 from monitor.labels.evidence import CORRECTED_KIND_OF, Evidence, Kind, kind_of
 from monitor.labels.faults import SIDES, fault_of_rates
 from monitor.labels.learned_errors import LearnedErrors
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.windows import Windows
 
@@ -129,7 +131,9 @@ class Maturities:
         found = self._come(cells)
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
-            self._mix_rates(found, model, name, int(now[model]) - (age or 0))
+            closes = int(now[model]) - (age or 0)
+            during = partial(_during, closes - self._windows.length(name), closes)
+            self._set_rates(found, model, during)
             if found.kind[rows[0]] == Kind.WEIGHTED:
                 panes = self._windows.pane_range(name, int(now[model]), age or 0)
                 found.weights[rows] = self._windows.weights.sum(panes, rows)
@@ -154,12 +158,10 @@ class Maturities:
         if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
         for model in range(len(self._catalogue.settings)):
-            regime = self._errors.of(model)
-            if regime.earlier:
+            if self._errors.of(model).earlier:
                 opens, counted = self._windows.past.history(model)
                 cases = counted[:, : len(Outcome)].sum(axis=1)
-                errors = regime.of_blocks(opens, cases).errors
-                found.errors[self._catalogue.rows_of(model)] = errors
+                self._set_rates(found, model, partial(_of_blocks, opens, cases))
         self._distrust_unaudited(found)
         found.distrust_sides(self._complete())
         return found
@@ -183,14 +185,26 @@ class Maturities:
         errors = [self._errors.of(number).errors for number in range(len(settings))]
         if errors:
             found.errors[:] = np.array(errors)[model]
+        for number in range(len(settings)):
+            self._set_rates(found, number, _latest)
         return found
 
-    def _mix_rates(self, found: Evidence, model: int, name: str, closes: int) -> None:
-        """Set the rates of wrong labels of a window in which, or since which, they changed."""
+    def _set_rates(
+        self, found: Evidence, model: int, of_time: Callable[[LabelRegime], LabelRegime]
+    ) -> None:
+        """Set the rates of wrong labels of a model's series, where they differ or changed.
+
+        Args:
+            found: of all series.
+            model: its number.
+            of_time: returns a regime with the same rates for all of its time.
+        """
         regime = self._errors.of(model)
-        if regime.earlier:
-            opens = closes - self._windows.length(name)
-            found.errors[self._catalogue.rows_of(model)] = regime.during(opens, closes).errors
+        if not regime.earlier and not regime.by_value:
+            return
+        for row in self._catalogue.rows_of(model).tolist():
+            _, segment, value = self._catalogue.series[row]
+            found.errors[row] = of_time(regime.of_series(segment, value)).errors
 
     def _distrust_unaudited(self, found: Evidence) -> None:
         """Mark the series of models whose rates of wrong labels are undefined."""
@@ -241,3 +255,15 @@ class Maturities:
         if least >= LEAST_COVERAGE and not setting.has_many_classes:
             return CORRECTED_KIND_OF.get(setting.labelling, Kind.IMMATURE)
         return Kind.IMMATURE
+
+
+def _during(opens: int, closes: int, regime: LabelRegime) -> LabelRegime:
+    return regime.during(opens, closes)
+
+
+def _of_blocks(opens: Int64Array, cases: Int64Array, regime: LabelRegime) -> LabelRegime:
+    return regime.of_blocks(opens, cases)
+
+
+def _latest(regime: LabelRegime) -> LabelRegime:
+    return regime

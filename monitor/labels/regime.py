@@ -29,6 +29,8 @@ class _Corrected(Protocol):
     def label_errors(self) -> ErrorRates: ...
     @property
     def earlier_label_errors(self) -> tuple[EarlierErrors, ...]: ...
+    @property
+    def label_errors_by_value(self) -> tuple[tuple[str, str, ErrorRates], ...]: ...
 
 
 class LabelRegime(NamedTuple):
@@ -40,11 +42,14 @@ class LabelRegime(NamedTuple):
             few audits show them. Of the latest predictions, where audits show that the rates
             changed.
         earlier: the rates before each change, the oldest first.
+        by_value: the rates of segment values where audits show that these differ, each with the
+            segment key and the value.
     """
 
     labelling: Labelling = Labelling.COMPLETE
     errors: ErrorRates = NO_ERRORS
     earlier: tuple[EarlierErrors, ...] = ()
+    by_value: tuple[tuple[str, str, ErrorRates], ...] = ()
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
@@ -65,7 +70,22 @@ class LabelRegime(NamedTuple):
         Args:
             model: its state in a snapshot.
         """
-        return cls(Labelling(model.labelling), model.label_errors, model.earlier_label_errors)
+        return cls(
+            Labelling(model.labelling),
+            model.label_errors,
+            model.earlier_label_errors,
+            model.label_errors_by_value,
+        )
+
+    def of_series(self, segment: str | None, value: str | None) -> LabelRegime:
+        """Return the regime of a segment value, or of the totals.
+
+        Args:
+            segment: its key; None for the totals.
+            value: its value.
+        """
+        own = (rates for key, name, rates in self.by_value if (key, name) == (segment, value))
+        return self._replace(errors=next(own, self.errors))
 
     @property
     def rates(self) -> tuple[ErrorRates, ...]:

@@ -78,6 +78,22 @@ class AuditedLabels(NamedTuple):
         )
 
 
+class AuditedValue(NamedTuple):
+    """What the audits of a segment value show.
+
+    Attributes:
+        segment: the key.
+        value: its value.
+        cases: audited and labelled ones.
+        rates: of wrong labels.
+    """
+
+    segment: str
+    value: str
+    cases: AuditedLabels
+    rates: ErrorRates
+
+
 class AuditFindings(NamedTuple):
     """What the audits of a model show.
 
@@ -88,12 +104,14 @@ class AuditFindings(NamedTuple):
         earlier: what the cases before each change of the rates show, the oldest first, each
             after the number of the first day since 1970 that follows them; the cases above are
             those since the last change.
+        by_value: segment values between which the rates differ, of the cases since then.
     """
 
     cases: AuditedLabels
     rates: ErrorRates
     follow_predictions: bool | None
     earlier: tuple[tuple[int, AuditFindings], ...] = ()
+    by_value: tuple[AuditedValue, ...] = ()
 
     @classmethod
     def of(cls, cases: AuditedLabels) -> Self:

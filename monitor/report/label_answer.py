@@ -125,6 +125,24 @@ def label_errors_text(model: ModelState) -> str:
     return wrong_labels(model.label_errors, model.earlier_label_errors)
 
 
+class AuditedValueRates(Struct, frozen=True, kw_only=True):
+    """Rates of wrong labels of a segment value.
+
+    Attributes:
+        segment: the key.
+        value: its value.
+        audits: audited cases.
+        label_errors: the rates, the middle of their ranges.
+        label_error_ranges: the lowest and the highest of each.
+    """
+
+    segment: str
+    value: str
+    audits: Count
+    label_errors: dict[str, float]
+    label_error_ranges: dict[str, tuple[float, float]]
+
+
 class AuditsAnswer(Struct, frozen=True, kw_only=True):
     """What audits of labels show.
 
@@ -135,6 +153,7 @@ class AuditsAnswer(Struct, frozen=True, kw_only=True):
         wrong_1: labels 1 found to be wrong.
         follow_predictions: true where rates of wrong labels differ between flagged and other
             cases; null with too few audits.
+        by_value: rates of segment values between which they certainly differ; empty otherwise.
         text: the same in words.
     """
 
@@ -143,6 +162,7 @@ class AuditsAnswer(Struct, frozen=True, kw_only=True):
     wrong_0: Count
     wrong_1: Count
     follow_predictions: bool | None
+    by_value: tuple[AuditedValueRates, ...]
     text: str
 
 
@@ -157,5 +177,15 @@ def audits_answer(found: AuditFindings | None) -> AuditsAnswer | None:
         wrong_0=int(found.cases.audited[:, 0, 1].sum()),
         wrong_1=int(found.cases.audited[:, 1, 0].sum()),
         follow_predictions=found.follow_predictions,
+        by_value=tuple(
+            AuditedValueRates(
+                segment=one.segment,
+                value=one.value,
+                audits=int(one.cases.audited.sum()),
+                label_errors=one.rates.rates,
+                label_error_ranges=one.rates.ranges,
+            )
+            for one in found.by_value
+        ),
         text=audits_text(found),
     )
