@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import (
+    audited_changes,
     canaries,
     changed_labels,
     feeds,
@@ -251,6 +252,14 @@ def test_intervals_at_rates_learned_from_audits_cover_in_every_row():
     rows = label_errors.learned(5)
     assert len(rows) == len(label_errors.PREVALENCES) * len(label_errors.FLIPS)
     assert min(float(row[column]) for row in rows for column in (8, 11)) >= 0.8
+
+
+def test_recall_by_stretches_that_audits_show_is_right_and_by_all_together_is_not():
+    rows = {row[0]: [float(cell) for cell in row[1:]] for row in audited_changes.rows(2, 1)}
+    assert rows["as ever"][0] == 0
+    found, first, covered, first_by, covered_by, *_ = rows["4 % of negatives"]
+    assert (found, covered, covered_by) == (1, 0, 1)
+    assert abs(first_by - audited_changes.RECALL) < 0.03 < first - audited_changes.RECALL
 
 
 @pytest.mark.parametrize("world", label_sources.WORLDS[:3])
