@@ -14,13 +14,13 @@ from monitor.events.columns import OTHER_VALUE
 from monitor.labels.error_words import wrong_labels
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE
-from monitor.metrics.label_errors import too_few_positive
 from monitor.metrics.score_intervals import Interval
 from monitor.report.class_text import OTHER_CLASS, classes_text
 from monitor.report.class_words import POOLED_CELLS, WHOLE_WORDS
 from monitor.report.deciding_window import deciding_window, window_opens
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
+from monitor.report.label_answer import clipped_classes
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_since
@@ -93,10 +93,8 @@ def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]
         f"{wrong_labels(model.label_errors, model.earlier_label_errors)}; outcomes are as labelled"
     )
     for window in windows:
-        few = too_few_positive(window.counts[model.row], model.label_errors)
-        for side, found in zip(("positives", "negatives"), few, strict=True):
-            if found:
-                yield from _told(f"{window.name}: predicted {side} {TOO_FEW_POSITIVE}")
+        for side in clipped_classes(model, window):
+            yield from _told(f"{window.name}: {side.replace('_', ' ')}s {TOO_FEW_POSITIVE}")
 
 
 def _reason(reason: str, labelling: Labelling) -> str:

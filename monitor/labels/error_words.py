@@ -54,13 +54,11 @@ def audits_text(found: AuditFindings) -> str:
     if not found.earlier:
         return f"audits found {latest} wrong; {following}"
     days = [_day(day * DAY_MS) for day, _ in found.earlier]
-    before = ", ".join(
-        f"{_wrong(one.cases)} before {day}"
-        for day, (_, one) in zip(days, found.earlier, strict=True)
-    )
+    cases = [_wrong(one.cases) for _, one in found.earlier]
+    before = ", ".join(f"{one} before {day}" for one, day in zip(cases, days, strict=True))
     return (
-        f"audits show that the rates of wrong labels changed: {before}, and {latest} since; each "
-        f"stretch has its own rates; {following}"
+        f"audits show that the rates of wrong labels changed: they found {before}, and {latest} "
+        f"since, wrong; {following}"
     )
 
 

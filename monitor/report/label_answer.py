@@ -11,6 +11,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import format_time
 from monitor.labels.error_words import audits_text, wrong_labels
 from monitor.labels.refusals import if_labels_wrong
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_errors import EarlierErrors, too_few_positive
 from monitor.metrics.label_sensitivity import (
@@ -83,11 +84,16 @@ def clipped_classes(model: ModelState, window: Window) -> tuple[str, ...]:
 
     Returns:
         Of `predicted_positive` and `predicted_negative`, those with fewer positive labels than
-        wrong ones alone would give; none where no rates are known.
+        wrong ones alone would give, at the lowest rate that its predictions had; none where no
+        rates are known.
     """
     if not any(model.label_errors):
         return ()
-    few = too_few_positive(window.counts[model.row], model.label_errors)
+    regime = LabelRegime.now(model)
+    ends = np.array([window.open[model.row], window.close[model.row] - 1])
+    first, last = regime.stretches(ends).tolist()
+    lowest = min(regime.rates[first : last + 1], key=lambda one: one.false_positive)
+    few = too_few_positive(window.counts[model.row], lowest)
     names = ("predicted_positive", "predicted_negative")
     return tuple(name for name, is_few in zip(names, few, strict=True) if is_few)
 

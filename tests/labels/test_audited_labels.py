@@ -331,6 +331,7 @@ def test_page_api_replay_and_diagnosis_say_that_the_rates_changed(changed_labels
     text = " ".join(replay_text(snapshot).split())
     for told in (page, text):
         assert f"(before {day} for " in told
+        assert "fewer positive labels than wrong ones" not in told
     asked = compared_live(snapshot, model, "1970-01-08..1970-01-29", "1970-02-25..1970-03-18")
     found = compared(model, asked, recall(changed_labels, asked, LabelRegime.now(model)))
     notes = [note for note in found.notes if "labels are taken to be wrong" in note]
