@@ -27,6 +27,7 @@ _TEXT = ("must be a single value", "write one value")
 _TYPES = f"type: {', '.join(FEED_TYPES[:-1])} or {FEED_TYPES[-1]}"
 _ACCOUNT = re.compile(r"://[^\s'\"]*@")
 """User and password of a URL, one that is not encoded as well."""
+_PERCENTAGE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _TAG_AFTER = {"maturity": 1, "label_errors": 2}
 """Steps from a model's key to the tag of a union in it."""
 _UNION_TAGS = (*FEED_TYPES, "auto", "fixed", "listed")
@@ -124,6 +125,8 @@ def _fault(detail: ErrorDetails, document: Document) -> ConfigFault:
     if kind in ("dict_type", "mapping_type"):
         context = {"entry": _ENTRIES.get(str(path[-1]), _ENTRY)}
     what, allowed = what.format_map(context), allowed.format_map(context)
+    if kind == "float_parsing" and (share := _PERCENTAGE.fullmatch(str(detail["input"]))):
+        allowed = f"write it as {float(share[1]) / 100:g}"
     if kind == "enum":
         names = context["expected"].replace(" or ", ", ").replace("'", "").split(", ")
         allowed = f"{_near(detail['input'], names)} {allowed}".lstrip()
