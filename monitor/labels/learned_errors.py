@@ -85,6 +85,13 @@ class LearnedErrors:
             by_value=tuple((one.segment, one.value, one.rates) for one in findings.by_value),
         )
 
+    def varying(self) -> list[int]:
+        """Return the models whose labels are wrong at rates that differ by time or segment value."""
+        if self._audits.is_empty:
+            return []
+        regimes = map(self.of, range(len(self._catalogue.settings)))
+        return [model for model, one in enumerate(regimes) if one.earlier or one.by_value]
+
     def audited(self, model: int) -> AuditedDays:
         """Return the audited cases of a model, and the labelled ones of the same days.
 

@@ -129,11 +129,12 @@ class Maturities:
             faults: the label fault of each model by number; "" for none.
         """
         found = self._come(cells)
-        for model, age in enumerate(ages):
-            rows = self._catalogue.rows_of(model)
-            closes = int(now[model]) - (age or 0)
+        for model in self._errors.varying():
+            closes = int(now[model]) - (ages[model] or 0)
             during = partial(_during, closes - self._windows.length(name), closes)
             self._set_rates(found, model, during)
+        for model, age in enumerate(ages):
+            rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
                 panes = self._windows.pane_range(name, int(now[model]), age or 0)
                 found.weights[rows] = self._windows.weights.sum(panes, rows)
@@ -157,11 +158,10 @@ class Maturities:
         found = self._come(cells)
         if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
-        for model in range(len(self._catalogue.settings)):
-            if self._errors.of(model).earlier:
-                opens, counted = self._windows.past.history(model)
-                cases = counted[:, : len(Outcome)].sum(axis=1)
-                self._set_rates(found, model, partial(_of_blocks, opens, cases))
+        for model in self._errors.varying():
+            opens, counted = self._windows.past.history(model)
+            cases = counted[:, : len(Outcome)].sum(axis=1)
+            self._set_rates(found, model, partial(_of_blocks, opens, cases))
         self._distrust_unaudited(found)
         found.distrust_sides(self._complete())
         return found
@@ -185,14 +185,12 @@ class Maturities:
         errors = [self._errors.of(number).errors for number in range(len(settings))]
         if errors:
             found.errors[:] = np.array(errors)[model]
-        for number in range(len(settings)):
-            self._set_rates(found, number, _latest)
         return found
 
     def _set_rates(
         self, found: Evidence, model: int, of_time: Callable[[LabelRegime], LabelRegime]
     ) -> None:
-        """Set the rates of wrong labels of a model's series, where they differ or changed.
+        """Set the rates of wrong labels of each series of a model.
 
         Args:
             found: of all series.
@@ -200,8 +198,6 @@ class Maturities:
             of_time: returns a regime with the same rates for all of its time.
         """
         regime = self._errors.of(model)
-        if not regime.earlier and not regime.by_value:
-            return
         for row in self._catalogue.rows_of(model).tolist():
             _, segment, value = self._catalogue.series[row]
             found.errors[row] = of_time(regime.of_series(segment, value)).errors
@@ -263,7 +259,3 @@ def _during(opens: int, closes: int, regime: LabelRegime) -> LabelRegime:
 
 def _of_blocks(opens: Int64Array, cases: Int64Array, regime: LabelRegime) -> LabelRegime:
     return regime.of_blocks(opens, cases)
-
-
-def _latest(regime: LabelRegime) -> LabelRegime:
-    return regime
