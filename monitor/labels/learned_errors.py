@@ -86,7 +86,7 @@ class LearnedErrors:
         )
 
     def varying(self) -> list[int]:
-        """Return the models whose labels are wrong at rates that differ by time or segment value."""
+        """Return the models whose rates of wrong labels differ by time or segment value."""
         if self._audits.is_empty:
             return []
         regimes = map(self.of, range(len(self._catalogue.settings)))
