@@ -20,7 +20,7 @@ from monitor.drift.class_attribution import ClassAttribution
 from monitor.drift.class_confusions import Confusion
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate
+from monitor.drift.estimate_record import LABELS_ALONE, WindowEstimates
 from monitor.drift.level_change import LevelChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
@@ -88,18 +88,6 @@ class ReferenceOutcomes:
         """R = P/N, at which precision is always published; NaN where N is 0, and of pooled ones."""
         found = ratio(self.counts.actual_positive, self.counts.actual_negative)
         return float("nan") if self.pooled else float(found)
-
-
-class WindowEstimates(NamedTuple):
-    """Rates of a window that ended with the last whole day (UTC), ahead of its labels.
-
-    Attributes:
-        prevalence: share of actual positives.
-        precision: share of actual positives among predicted ones.
-    """
-
-    prevalence: CheckedEstimate
-    precision: CheckedEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

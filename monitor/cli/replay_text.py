@@ -10,6 +10,7 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
+from monitor.drift.estimate_record import ESTIMATED_RATES
 from monitor.events.columns import OTHER_VALUE
 from monitor.labels.error_words import wrong_labels
 from monitor.labels.faults import LabelFault
@@ -236,7 +237,8 @@ def _before_labels(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
 def _estimated(model: ModelState) -> Iterator[str]:
     """Yield the estimates of each window ahead of its labels, and what they rest on."""
     for window, found in model.watched.verdicts.items():
-        for name, rate in ({} if found.nowcast is None else found.nowcast._asdict()).items():
+        for name in () if found.nowcast is None else ESTIMATED_RATES:
+            rate = getattr(found.nowcast, name)
             if rate.withheld is None and rate.upper > rate.lower:
                 ends = f"({_interval(rate.lower, rate.upper)})"
                 yield from _told(

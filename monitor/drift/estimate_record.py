@@ -26,9 +26,9 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ from numpy.typing import NDArray
 from monitor.metrics.ratio import FloatArray
 
 LABELS_ALONE = "labels"
+ESTIMATED_RATES = "prevalence", "precision"
+"""Rates of a window that are estimated ahead of its labels, fields of `WindowEstimates`."""
 LEVEL = 0.95
 """Coverage that intervals aim at."""
 LEAST_COVERAGE = 0.93
@@ -66,6 +68,8 @@ class Withheld(StrEnum):
     RECORD_TOO_SHORT = "record_too_short"
     WORSE_THAN_LAST_MATURE = "worse_than_last_mature"
     INTERVALS_MISSED = "intervals_missed"
+    NOTHING_FLAGGED = "nothing_flagged"
+    MODEL_DEAD = "model_dead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,8 @@ class CheckedEstimate:
         estimate: in [0, 1]; NaN where withheld.
         lower: lower limit of the interval; NaN where withheld.
         upper: upper limit; NaN where withheld.
-        method: what it rests on: `LABELS_ALONE`, or the name of a shift beside labels.
+        method: what it rests on: `LABELS_ALONE`, or the name of a shift beside labels; what it
+            would rest on where it is withheld by `withheld_for`.
         weight: of that shift, in [0, 1]; 0 for labels alone.
         comparisons: number of past estimates in the record.
         days: days that these span.
@@ -94,6 +99,15 @@ class CheckedEstimate:
     median_error: float = float("nan")
     withheld: Withheld | None = Withheld.NO_MATURE_WINDOW
 
+    def withheld_for(self, why: Withheld) -> Self:
+        """Return what is known of the record, without the estimate.
+
+        Args:
+            why: it is withheld.
+        """
+        nothing = float("nan")
+        return replace(self, estimate=nothing, lower=nothing, upper=nothing, withheld=why)
+
     def state(self) -> dict[str, Any]:
         """Serializable state."""
         return {**asdict(self), "withheld": None if self.withheld is None else str(self.withheld)}
@@ -103,6 +117,29 @@ class CheckedEstimate:
         """Return the estimate whose state this is."""
         why = state["withheld"]
         return cls(**{**state, "withheld": None if why is None else Withheld(why)})
+
+
+class WindowEstimates(NamedTuple):
+    """Rates of a window that ended with a whole day (UTC), ahead of its labels.
+
+    Attributes:
+        prevalence: share of actual positives.
+        precision: share of actual positives among predicted ones.
+        close: first moment after the window, epoch milliseconds.
+    """
+
+    prevalence: CheckedEstimate
+    precision: CheckedEstimate
+    close: int
+
+    def withheld_for(self, why: Withheld) -> WindowEstimates:
+        """Return what is known of both records, without the estimates.
+
+        Args:
+            why: they are withheld.
+        """
+        both = self.prevalence.withheld_for(why), self.precision.withheld_for(why)
+        return WindowEstimates(*both, close=self.close)
 
 
 class EstimateRecord:

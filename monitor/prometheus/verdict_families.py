@@ -12,6 +12,7 @@ import numpy as np
 from monitor.counts import Outcome
 from monitor.drift import Status, Verdict
 from monitor.drift.degenerate import Degeneracy
+from monitor.drift.estimate_record import ESTIMATED_RATES
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.events.columns import FloatArray
@@ -30,12 +31,11 @@ from monitor.verdicts import (
     ESTIMATE_METHODS,
     NOT_COMPARED,
     Watched,
-    WindowEstimates,
     WindowVerdict,
 )
 
 _CAUSES = tuple(ADDITIVE_CAUSES)
-_METHODS = tuple((r, method) for r in WindowEstimates._fields for method in ESTIMATE_METHODS)
+_METHODS = tuple((r, method) for r in ESTIMATED_RATES for method in ESTIMATE_METHODS)
 _CHECKED = (
     " estimated ahead of the labels, over a window that ended with the last whole day (UTC); "
     "absent where past estimates do not support it."
@@ -102,7 +102,7 @@ def verdict_families() -> Iterator[Family]:
         "other's class ratio is then an extrapolation.",
         lambda found: [np.nan if found.judgement is None else float(found.far_from_reference)],
     )
-    for rate in WindowEstimates._fields:
+    for rate in ESTIMATED_RATES:
         for bound in BOUNDS:
             yield _by_window(
                 "_".join(filter(None, ("classifier", rate, "estimated", bound.infix, "ratio"))),

@@ -22,6 +22,8 @@ WITHHELD = {
     Withheld.RECORD_TOO_SHORT: "too few past estimates have met their labels",
     Withheld.WORSE_THAN_LAST_MATURE: "past estimates were worse than the last mature window",
     Withheld.INTERVALS_MISSED: "the intervals of past estimates missed too often",
+    Withheld.NOTHING_FLAGGED: "no case in it is flagged, so that it is undefined",
+    Withheld.MODEL_DEAD: "the model's predictions say nothing any more",
 }
 """Words for why an estimate is withheld."""
 

@@ -15,7 +15,12 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts, CountArray, Outcome
-from monitor.drift.estimate_record import CheckedEstimate, EstimateRecord, Withheld
+from monitor.drift.estimate_record import (
+    CheckedEstimate,
+    EstimateRecord,
+    WindowEstimates,
+    Withheld,
+)
 from monitor.drift.label_free import (
     ShiftEstimate,
     covariate_shift,
@@ -31,7 +36,6 @@ from monitor.verdicts import (
     COVARIATE_SHIFT,
     LABEL_SHIFT,
     LABEL_SHIFT_BY_SEGMENT,
-    WindowEstimates,
     WindowVerdict,
 )
 from monitor.watch.cuts import Cuts
@@ -100,6 +104,11 @@ class _Parts(NamedTuple):
     series: Int64Array
     first: int
 
+    @property
+    def flagged(self) -> int:
+        """Positive predictions of all days of the window."""
+        return self.mature[1] + self.young[1]
+
     def with_rates(self, young: Sequence[float]) -> list[float]:
         """Return the rates of the window, given those of its younger days."""
         return [
@@ -131,16 +140,24 @@ class Nowcasts:
         self._records = {name: _records() for name in self._days}
         self._published: dict[str, WindowEstimates] = {}
 
-    def added_to(self, verdicts: Mapping[str, WindowVerdict]) -> dict[str, WindowVerdict]:
+    def added_to(
+        self, verdicts: Mapping[str, WindowVerdict], *, dead_since: int | None
+    ) -> dict[str, WindowVerdict]:
         """Return the verdicts with the estimates of their windows.
 
         An estimate is of the window's length, and ends with the last whole day (UTC). It is
-        withheld where the labels of the window are not trustworthy now.
+        withheld where the labels of the window are not trustworthy now, and where the model
+        is dead, from the day on on which it died.
 
         Args:
             verdicts: by the name of the window.
+            dead_since: first moment of predictions that no working model makes, epoch
+                milliseconds; None where the last ones are not of that kind.
         """
-        return {name: replace(one, nowcast=self._of(name, one)) for name, one in verdicts.items()}
+        return {
+            name: replace(one, nowcast=self._of(name, one, dead_since))
+            for name, one in verdicts.items()
+        }
 
     def steps(self, start: DayStart) -> Iterator[None]:
         """Compare the estimates that have matured, and estimate, once each day.
@@ -172,7 +189,8 @@ class Nowcasts:
                 for name, records in self._records.items()
             },
             "published": {
-                name: [one.state() for one in found] for name, found in self._published.items()
+                name: [found.prevalence.state(), found.precision.state()]
+                for name, found in self._published.items()
             },
         }
 
@@ -183,16 +201,21 @@ class Nowcasts:
             both = zip(_records(), state["records"][name], strict=True)
             self._records[name] = tuple(record.restored(kept) for record, kept in both)
         for name in (one for one in self._days if one in state["published"]):
-            found = (CheckedEstimate.restored(one) for one in state["published"][name])
-            self._published[name] = WindowEstimates(*found)
+            rates, precise = (CheckedEstimate.restored(one) for one in state["published"][name])
+            self._published[name] = WindowEstimates(rates, precise, close=state["day"] * DAY_MS)
         return self
 
-    def _of(self, name: str, verdict: WindowVerdict) -> WindowEstimates | None:
+    def _of(
+        self, name: str, verdict: WindowVerdict, dead_since: int | None
+    ) -> WindowEstimates | None:
         found = self._published.get(name)
-        if found is None or not verdict.label_fault:
-            return found
-        why = Withheld.LABELS_NOT_TRUSTWORTHY
-        return WindowEstimates(*(_withheld(one, why) for one in found))
+        if found is None:
+            return None
+        if verdict.label_fault:
+            return found.withheld_for(Withheld.LABELS_NOT_TRUSTWORTHY)
+        if dead_since is not None and dead_since < found.close:
+            return found.withheld_for(Withheld.MODEL_DEAD)
+        return found
 
     def _read(self, start: DayStart, first: int, end: int) -> RecentDays:
         return start.reader.days(self._model, start.cuts, first, end)
@@ -220,14 +243,15 @@ class Nowcasts:
         filled = parts.with_rates(last)
         shifts = [parts.with_rates(rates) for rates in self._shifts(start, parts)]
         overlap = length + start.day - start.first_young
-        self._published[name] = WindowEstimates(
-            *(
-                record.estimate(
-                    start.day, last[at], filled[at], [one[at] for one in shifts], overlap=overlap
-                )
-                for at, record in enumerate(self._records[name])
+        rates, precise = (
+            record.estimate(
+                start.day, last[at], filled[at], [one[at] for one in shifts], overlap=overlap
             )
+            for at, record in enumerate(self._records[name])
         )
+        if not parts.flagged:
+            precise = precise.withheld_for(Withheld.NOTHING_FLAGGED)
+        self._published[name] = WindowEstimates(rates, precise, close=start.day * DAY_MS)
 
     def _shifts(self, start: DayStart, parts: _Parts) -> list[tuple[float, ...]]:
         """Return the rates of the younger days by each shift, in the order of `_SHIFTS`."""
@@ -264,16 +288,6 @@ class Nowcasts:
 
 def _records() -> tuple[EstimateRecord, ...]:
     return tuple(EstimateRecord(_SHIFTS) for _ in range(_RATES))
-
-
-def _withheld(found: CheckedEstimate, why: Withheld) -> CheckedEstimate:
-    """Return what is known of the record, without the estimate."""
-    return CheckedEstimate(
-        comparisons=found.comparisons,
-        days=found.days,
-        median_error=found.median_error,
-        withheld=why,
-    )
 
 
 def _trusted_rates(window: RecentDays, start: DayStart) -> _Rates:

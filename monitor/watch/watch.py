@@ -22,6 +22,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.labelling import LearnedLabelErrors
+from monitor.drift.degenerate import DEAD
 from monitor.drift.river_detector import RiverDetector
 from monitor.drift.verdict import IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
@@ -238,7 +239,8 @@ class Watch:
                 new_version=self._news.latest(model, now, None),
             )
         cuts = self._cuts.of(model)
-        found = watched_now(watching, self._stepper, cuts, Moment(now, age, paces))
+        at = Moment(now, age, paces, predictions.since if predictions.kind in DEAD else None)
+        found = watched_now(watching, self._stepper, cuts, at)
         began = self._news.began(model, watching, found, now - age)
         return replace(
             found,

@@ -21,11 +21,14 @@ class Moment(NamedTuple):
         now: current event time, epoch milliseconds; windows end maturity before it.
         age: the model's maturity, milliseconds.
         paces: at which negatives and positives have got their labels lately; None if unknown.
+        dead_since: first moment of predictions that no working model makes, epoch milliseconds;
+            None where the last ones are not of that kind.
     """
 
     now: int
     age: int
     paces: tuple[Pace, Pace] | None
+    dead_since: int | None = None
 
 
 def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) -> Watched:
@@ -37,7 +40,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         cuts: series by segment key.
         at: the moment.
     """
-    now, age, paces = at
+    now, age, paces, dead_since = at
     fault = None if paces is None else pace_fault(paces)
     doubt = paces is not None and pace_fault(paces, DOUBTFUL_PACE) is not None
     detection = watching.detection
@@ -49,7 +52,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
         verdicts |= {name: worse[name] for name in behind if name in worse}
     if watching.nowcasts is not None:
-        verdicts = watching.nowcasts.added_to(verdicts)
+        verdicts = watching.nowcasts.added_to(verdicts, dead_since=dead_since)
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
     ratio = UNKNOWN_NOW if detection is None else watching.ratio.now(cuts.totals, now - age)
     return Watched(

@@ -40,16 +40,15 @@ from scipy.special import expit, logit
 from monitor.config import Config
 from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
+from monitor.drift.estimate_record import ESTIMATED_RATES
 from monitor.drift.label_free import label_shift, nowcast
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Labels, Predictions
 from monitor.events.score_bins import SCORE_BINS, score_bins
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.verdicts import WindowEstimates
 
 DAY_MS = 86_400_000
 FLIGHTS = Path(__file__).parents[2] / "monitor" / "demo" / "flights.ndjson.gz"
-RATES = WindowEstimates._fields
 METHODS = ("label shift", "EMQ", "CBPE")
 
 
@@ -271,8 +270,8 @@ def lines(cases: Cases, windows: list[str], ahead: str) -> dict[tuple[str, str],
                 closes = -(-watched.reference.closes // DAY_MS) - cases.first_day
                 others = _rivals(days, max(end - age, end - length), end, closes)
                 shape = days, end, length, age
-                for at, rate in enumerate(RATES):
-                    estimate = found.nowcast[at]
+                for at, rate in enumerate(ESTIMATED_RATES):
+                    estimate = getattr(found.nowcast, rate)
                     rows.setdefault((name, rate), []).append(
                         [
                             _rate(days.cells[end - length : end], rate),
@@ -297,7 +296,7 @@ def _whole(shape: tuple[Days, int, int, int], rate: str, young: float) -> float:
     days, end, length, age = shape
     if age >= length:
         return young
-    column = RATES.index(rate)
+    column = ESTIMATED_RATES.index(rate)
     mature = days.called[end - length : end - age, column].sum()
     later = days.called[end - age : end, column].sum()
     if not later:

@@ -21,14 +21,13 @@ from monitor import metrics
 from monitor.cli.replay_text import replay_text
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
-from monitor.drift.estimate_record import CheckedEstimate
+from monitor.drift.estimate_record import CheckedEstimate, WindowEstimates
 from monitor.engine import Monitor
 from monitor.verdicts import (
     LABEL_SHIFT,
     Detected,
     ReferenceOutcomes,
     Watched,
-    WindowEstimates,
     WindowVerdict,
 )
 
@@ -349,7 +348,7 @@ def test_an_estimate_ahead_of_the_labels_is_told_with_what_it_rests_on():
         median_error=0.021,
         withheld=None,
     )
-    estimates = WindowEstimates(prevalence=CheckedEstimate(), precision=precision)
+    estimates = WindowEstimates(CheckedEstimate(), precision, close=20_000 * 86_400_000)
     found = Watched(verdicts={"7d": WindowVerdict(verdict=Verdict.NO_CHANGE, nowcast=estimates)})
     snapshot = one_moment.counted([one_moment.USUAL] * 9).snapshot()
     model = replace(snapshot.models[0], watched=found)

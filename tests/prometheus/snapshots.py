@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.estimate_record import CheckedEstimate
+from monitor.drift.estimate_record import CheckedEstimate, WindowEstimates
 from monitor.events.columns import Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import (
@@ -26,7 +26,6 @@ from monitor.verdicts import (
     DegeneratePredictions,
     ReferenceOutcomes,
     Watched,
-    WindowEstimates,
     WindowVerdict,
 )
 
@@ -104,7 +103,9 @@ def watched() -> Watched:
                 judgement=judgement,
                 attribution=attribute(before, after),
                 nowcast=WindowEstimates(
-                    prevalence=_checked(0.16, "label_shift"), precision=_checked(0.24, "labels")
+                    prevalence=_checked(0.16, "label_shift"),
+                    precision=_checked(0.24, "labels"),
+                    close=NOON_MS,
                 ),
             )
         },

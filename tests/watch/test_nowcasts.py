@@ -9,7 +9,7 @@ from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
 
 from monitor.config import Config
 from monitor.counts import ConfusionCounts
-from monitor.drift.estimate_record import FEWEST, Withheld
+from monitor.drift.estimate_record import FEWEST, CheckedEstimate, Withheld
 from monitor.engine import Monitor
 from monitor.verdicts import ESTIMATE_METHODS, LABEL_SHIFT
 
@@ -98,6 +98,35 @@ def test_the_record_counts_the_estimates_whose_labels_have_come(shifted):
         assert (record.withheld is Withheld.RECORD_TOO_SHORT) == (record.comparisons < FEWEST)
 
 
+def after(last_days):
+    """The estimates of the 1d window when the last days follow on days as usual."""
+    monitor = Monitor(config())
+    for batch in batches(np.concatenate([shifting(40), *last_days])):
+        monitor.apply(batch)
+    return nowcast(monitor)
+
+
+def test_precision_is_not_estimated_of_a_stretch_in_which_no_case_is_flagged():
+    quiet = np.tile([0, 0, 0, 1], (24, 1))
+    busy = shifting(41)[-24:]
+    assert after([busy, busy]).precision.withheld is None
+    found = after([quiet, busy])
+    assert found.precision.withheld is Withheld.NOTHING_FLAGGED
+    assert np.isnan([found.precision.estimate, found.precision.lower, found.precision.upper]).all()
+    assert found.prevalence.withheld is None
+    state = through_disk(found.precision.state())
+    assert CheckedEstimate.restored(state).withheld is Withheld.NOTHING_FLAGGED
+
+
+def test_nothing_is_estimated_from_predictions_of_a_dead_model():
+    dead = shifting(42)[-48:]
+    dead[:, 2:] += dead[:, :2]
+    dead[:, :2] = 0
+    found = after([dead])
+    assert {one.withheld for one in (found.prevalence, found.precision)} == {Withheld.MODEL_DEAD}
+    assert np.isnan([found.prevalence.estimate, found.precision.estimate]).all()
+
+
 def test_windows_that_are_not_whole_days_long_have_no_estimate(shifted):
     _, _, found = shifted
     assert {found[DAYS - 1][name] for name in ("6h", "36h")} == {None}
@@ -183,7 +212,11 @@ def test_labels_that_are_a_sample_have_no_estimate():
 def test_estimates_rest_on_one_of_the_documented_methods(shifted):
     _, _, found = shifted
     seen = {
-        one.method for windows in found.values() for n in ("1d", "7d") for one in windows[n] or ()
+        one.method
+        for windows in found.values()
+        for n in ("1d", "7d")
+        if windows[n] is not None
+        for one in (windows[n].prevalence, windows[n].precision)
     }
     assert seen <= set(ESTIMATE_METHODS)
     assert len(seen) > 1

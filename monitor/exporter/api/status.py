@@ -7,7 +7,7 @@ from collections import Counter
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
-from monitor.drift.estimate_record import CheckedEstimate
+from monitor.drift.estimate_record import CheckedEstimate, WindowEstimates
 from monitor.exporter.api.selection import EVERY_MODEL, Selection, judged_models, selected
 from monitor.exporter.api.status_answer import (
     DetectionMark,
@@ -76,7 +76,7 @@ from monitor.report.without_labels import (
 )
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
-from monitor.verdicts import Watched, WindowEstimates
+from monitor.verdicts import Watched
 from monitor.version import __version__
 
 
@@ -306,7 +306,9 @@ def _attribution(found: Attribution) -> WindowAttribution:
 
 def _nowcast(found: WindowEstimates) -> WindowNowcast:
     return WindowNowcast(
-        prevalence=_estimated(found.prevalence), precision=_estimated(found.precision)
+        prevalence=_estimated(found.prevalence),
+        precision=_estimated(found.precision),
+        close=format_time(found.close),
     )
 
 

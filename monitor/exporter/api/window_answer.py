@@ -154,10 +154,12 @@ class WindowNowcast(Struct, frozen=True, kw_only=True):
     Attributes:
         prevalence: ahead of its labels.
         precision: ahead of its labels.
+        close: first moment after that window.
     """
 
     prevalence: EstimatedRate
     precision: EstimatedRate
+    close: Time
 
 
 class WindowStatus(Struct, frozen=True, kw_only=True):

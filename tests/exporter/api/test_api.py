@@ -197,7 +197,8 @@ def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(c
 
 def test_an_estimate_ahead_of_the_labels_says_what_it_rests_on(client):
     windows = got(client, "status")["models"][0]["windows"]
-    for rate in windows["7d"]["nowcast"].values():
+    for name in ("prevalence", "precision"):
+        rate = windows["7d"]["nowcast"][name]
         assert rate["withheld"] is None
         assert 0 <= rate["lower"] < rate["estimate"] < rate["upper"] <= 1
         off = f"off by {100 * rate['median_error']:.1f} points in the median"
