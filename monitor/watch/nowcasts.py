@@ -7,14 +7,14 @@ are mature, the estimates are compared with the outcomes (`monitor.drift.estimat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.counts import ConfusionCounts, CountArray, Outcome
+from monitor.counts import ConfusionCounts
 from monitor.drift.estimate_record import (
     CheckedEstimate,
     EstimateRecord,
@@ -29,9 +29,6 @@ from monitor.drift.label_free import (
 )
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
-from monitor.join.deltas import PREDICTED_POSITIVE
-from monitor.metrics.precision import precision
-from monitor.metrics.rates import prevalence
 from monitor.verdicts import (
     COVARIATE_SHIFT,
     LABEL_SHIFT,
@@ -42,6 +39,7 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.judging import Judge
 from monitor.watch.model_days import DayReader, RecentDays
 from monitor.watch.reference import MatureReference
+from monitor.watch.window_parts import WindowParts, WindowRates, parts_of, rates_of
 from monitor.windows import Windows
 from monitor.windows.scores import Scores
 
@@ -49,14 +47,6 @@ _SHIFTS = (COVARIATE_SHIFT, *(LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT) * 2)
 """Label shift has a record for days whose scores fit the reference, and one for the others."""
 _UNDEFINED = ShiftEstimate(float("nan"), float("nan"))
 _RATES = 2
-_CALLED = slice(PREDICTED_POSITIVE, PREDICTED_POSITIVE + 2)
-
-
-class _Rates(NamedTuple):
-    """Prevalence and precision of some outcomes; NaN where undefined."""
-
-    prevalence: float
-    precision: float
 
 
 class DayStart(NamedTuple):
@@ -85,36 +75,6 @@ class DayStart(NamedTuple):
     def first_young(self) -> int:
         """Number of the first day that is not mature."""
         return self.mature // DAY_MS
-
-
-class _Parts(NamedTuple):
-    """The mature days of a window, and its younger ones.
-
-    Attributes:
-        mature: predictions of mature days: all of them, and the positive ones.
-        known: rates of those days.
-        young: predictions of younger days, likewise.
-        series: positive and negative predictions of the younger days, (series, 2).
-        first: number of the first of the younger days.
-    """
-
-    mature: tuple[int, int]
-    known: _Rates
-    young: tuple[int, int]
-    series: Int64Array
-    first: int
-
-    @property
-    def flagged(self) -> int:
-        """Positive predictions of all days of the window."""
-        return self.mature[1] + self.young[1]
-
-    def with_rates(self, young: Sequence[float]) -> list[float]:
-        """Return the rates of the window, given those of its younger days."""
-        return [
-            _mixed(*numbers)
-            for numbers in zip(self.mature, self.known, self.young, young, strict=True)
-        ]
 
 
 class Nowcasts:
@@ -220,7 +180,7 @@ class Nowcasts:
     def _read(self, start: DayStart, first: int, end: int) -> RecentDays:
         return start.reader.days(self._model, start.cuts, first, end)
 
-    def _learn(self, name: str, start: DayStart, last: _Rates) -> None:
+    def _learn(self, name: str, start: DayStart, last: WindowRates) -> None:
         """Compare the estimates whose windows have matured with their outcomes.
 
         `last` has the rates of the last window that is mature.
@@ -235,11 +195,11 @@ class Nowcasts:
                 if day in record.awaited:
                     record.learn(day, rate)
 
-    def _estimate(self, name: str, start: DayStart, days: RecentDays, last: _Rates) -> None:
+    def _estimate(self, name: str, start: DayStart, days: RecentDays, last: WindowRates) -> None:
         """Estimate the window that ends with the last whole day."""
         length = self._days[name]
         first = start.day - length
-        parts = _parts(days.between(first, start.day), first, start.first_young)
+        parts = parts_of(days.between(first, start.day), first, start.first_young)
         filled = parts.with_rates(last)
         shifts = [parts.with_rates(rates) for rates in self._shifts(start, parts)]
         overlap = length + start.day - start.first_young
@@ -253,7 +213,7 @@ class Nowcasts:
             precise = precise.withheld_for(Withheld.NOTHING_FLAGGED)
         self._published[name] = WindowEstimates(rates, precise, close=start.day * DAY_MS)
 
-    def _shifts(self, start: DayStart, parts: _Parts) -> list[tuple[float, ...]]:
+    def _shifts(self, start: DayStart, parts: WindowParts) -> list[tuple[float, ...]]:
         """Return the rates of the younger days by each shift, in the order of `_SHIFTS`."""
         reference, (total, positive) = start.judge.reference, parts.young
         scores = self._scores_of(start, parts)
@@ -277,7 +237,7 @@ class Nowcasts:
         both = [*found, *nothing] if whole.fits else [*nothing, *found]
         return [one[:_RATES] for one in (covariate, *both)]
 
-    def _scores_of(self, start: DayStart, parts: _Parts) -> Int64Array | None:
+    def _scores_of(self, start: DayStart, parts: WindowParts) -> Int64Array | None:
         """Return the scores of the younger days; None without scores, or without any so old."""
         opens = parts.first * DAY_MS
         if start.judge.reference.scores is None or not self._scores.keeps(self._model, opens):
@@ -290,46 +250,15 @@ def _records() -> tuple[EstimateRecord, ...]:
     return tuple(EstimateRecord(_SHIFTS) for _ in range(_RATES))
 
 
-def _trusted_rates(window: RecentDays, start: DayStart) -> _Rates:
+def _trusted_rates(window: RecentDays, start: DayStart) -> WindowRates:
     """Return the rates of mature days; NaN where their labels are at fault."""
     if not start.judge.trusts_labels(window, start.mature + start.age):
-        return _Rates(float("nan"), float("nan"))
-    return _rates_of(window.cells[:, 0])
-
-
-def _parts(window: RecentDays, first: int, first_young: int) -> _Parts:
-    """Divide the days of a window, which begins with day `first`, into mature and younger."""
-    mature = window.numbers < first_young
-    known, series = window.cells[mature, 0], window.cells[~mature][..., _CALLED].sum(axis=0)
-    return _Parts(
-        mature=_predictions(known[:, _CALLED].sum(axis=0)),
-        known=_rates_of(known),
-        young=_predictions(series[0]),
-        series=series,
-        first=max(first_young, first),
-    )
-
-
-def _rates_of(cells: CountArray) -> _Rates:
-    """Return the rates of the outcomes of some days, (days, 6)."""
-    counts = ConfusionCounts.from_cells(cells[:, : len(Outcome)].sum(axis=0))
-    return _Rates(float(prevalence(counts)), float(precision(counts)))
-
-
-def _predictions(called: Int64Array) -> tuple[int, int]:
-    """Return the number of predictions, and of positive ones."""
-    return int(called.sum()), int(called[0])
-
-
-def _mixed(mature: int, known: float, young: int, rate: float) -> float:
-    """Return the rate of mature and younger predictions together; NaN where unknown."""
-    if not mature or np.isnan(known):
-        return rate
-    return known if not young else (mature * known + young * rate) / (mature + young)
+        return WindowRates(float("nan"), float("nan"))
+    return rates_of(window.cells[:, 0])
 
 
 def _by_segment(
-    reference: MatureReference, parts: _Parts, cuts: Cuts, otherwise: float
+    reference: MatureReference, parts: WindowParts, cuts: Cuts, otherwise: float
 ) -> ShiftEstimate:
     """Label shift within the values of each segment key; the mean over the keys."""
     if not len(reference.rows):
