@@ -237,13 +237,15 @@ def _before_labels(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
 def _estimated(model: ModelState) -> Iterator[str]:
     """Yield the estimates of each window ahead of its labels, and what they rest on."""
     for window, found in model.watched.verdicts.items():
-        for name in () if found.nowcast is None else ESTIMATED_RATES:
+        if found.nowcast is None:
+            continue
+        for name in ESTIMATED_RATES:
             rate = getattr(found.nowcast, name)
             if rate.withheld is None and rate.upper > rate.lower:
                 ends = f"({_interval(rate.lower, rate.upper)})"
                 yield from _told(
-                    f"{window} up to the last day, {name} {_ratio(rate.estimate)} {ends}: "
-                    f"estimated {rests_on(rate)}"
+                    f"{window} to {_time(found.nowcast.close)}, {name} {_ratio(rate.estimate)} "
+                    f"{ends}: estimated {rests_on(rate)}"
                 )
 
 

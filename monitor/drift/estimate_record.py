@@ -70,6 +70,7 @@ class Withheld(StrEnum):
     INTERVALS_MISSED = "intervals_missed"
     NOTHING_FLAGGED = "nothing_flagged"
     MODEL_DEAD = "model_dead"
+    LABELS_REACH_AS_FAR = "labels_reach_as_far"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,11 @@ class CheckedEstimate:
     days: int = 0
     median_error: float = float("nan")
     withheld: Withheld | None = Withheld.NO_MATURE_WINDOW
+
+    @property
+    def is_supported(self) -> bool:
+        """True where its record supports it, although labels may reach as far."""
+        return self.withheld in (None, Withheld.LABELS_REACH_AS_FAR)
 
     def withheld_for(self, why: Withheld) -> Self:
         """Return what is known of the record, without the estimate.

@@ -38,7 +38,7 @@ _CAUSES = tuple(ADDITIVE_CAUSES)
 _METHODS = tuple((r, method) for r in ESTIMATED_RATES for method in ESTIMATE_METHODS)
 _CHECKED = (
     " estimated ahead of the labels, over a window that ended with the last whole day (UTC); "
-    "absent where past estimates do not support it."
+    "absent where past estimates do not support it, and where mature labels reach as far."
 )
 
 

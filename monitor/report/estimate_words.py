@@ -23,6 +23,7 @@ WITHHELD = {
     Withheld.WORSE_THAN_LAST_MATURE: "past estimates were worse than the last mature window",
     Withheld.INTERVALS_MISSED: "the intervals of past estimates missed too often",
     Withheld.NOTHING_FLAGGED: "no case in it is flagged, so that it is undefined",
+    Withheld.LABELS_REACH_AS_FAR: "its mature labels reach further than the last whole day",
     Withheld.MODEL_DEAD: "the model's predictions say nothing any more",
 }
 """Words for why an estimate is withheld."""

@@ -266,6 +266,7 @@ def _estimates(model: ModelState) -> Iterator[str]:
     for name, found in model.watched.verdicts.items():
         if found.nowcast is None:
             continue
+        day = day_text(found.nowcast.close)
         for metric in ("precision", "prevalence"):
             one, words = getattr(found.nowcast, metric), METRIC_WORDS[metric]
             if one.withheld is not None:
@@ -273,8 +274,8 @@ def _estimates(model: ModelState) -> Iterator[str]:
                 continue
             ends = f"{short(one.lower, 3)} to {short(one.upper, 3)}"
             yield (
-                f"{words.title} of the last {name} is estimated at {short(one.estimate, 3)} "
-                f"({ends}), {rests_on(one)}."
+                f"{words.title} of the {name} to the start of {day} is estimated at "
+                f"{short(one.estimate, 3)} ({ends}), {rests_on(one)}."
             )
     none = not any(one.nowcast for one in model.watched.verdicts.values())
     if reasons := [*withheld] or [_NOTHING] * none:

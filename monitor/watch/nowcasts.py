@@ -91,6 +91,7 @@ class Nowcasts:
     def __init__(self, model: int, windows: Windows, scores: Scores) -> None:
         self._model = model
         self._scores = scores
+        self._windows = windows
         self._day: int | None = None
         self._days = {
             name: windows.length(name) // DAY_MS
@@ -101,23 +102,33 @@ class Nowcasts:
         self._published: dict[str, WindowEstimates] = {}
 
     def added_to(
-        self, verdicts: Mapping[str, WindowVerdict], *, dead_since: int | None
+        self,
+        verdicts: Mapping[str, WindowVerdict],
+        now: int,
+        age: int,
+        *,
+        dead_since: int | None,
     ) -> dict[str, WindowVerdict]:
         """Return the verdicts with the estimates of their windows.
 
         An estimate is of the window's length, and ends with the last whole day (UTC). It is
-        withheld where the labels of the window are not trustworthy now, and where the model
-        is dead, from the day on on which it died.
+        withheld where the labels of the window are not trustworthy now; where the window that
+        is counted by mature labels ends as late or later, as each day does once it is as old
+        as the maturity; and where the model is dead, from the day on on which it died.
 
         Args:
             verdicts: by the name of the window.
+            now: current event time, epoch milliseconds.
+            age: its maturity, milliseconds.
             dead_since: first moment of predictions that no working model makes, epoch
                 milliseconds; None where the last ones are not of that kind.
         """
-        return {
-            name: replace(one, nowcast=self._of(name, one, dead_since))
-            for name, one in verdicts.items()
-        }
+        found: dict[str, WindowEstimates | None] = dict.fromkeys(verdicts)
+        for name in found.keys() & self._published.keys():
+            why = self._withheld(name, verdicts[name], now, age, dead_since)
+            known = self._published[name]
+            found[name] = known if why is None else known.withheld_for(why)
+        return {name: replace(one, nowcast=found[name]) for name, one in verdicts.items()}
 
     def steps(self, start: DayStart) -> Iterator[None]:
         """Compare the estimates that have matured, and estimate, once each day.
@@ -165,17 +176,19 @@ class Nowcasts:
             self._published[name] = WindowEstimates(rates, precise, close=state["day"] * DAY_MS)
         return self
 
-    def _of(
-        self, name: str, verdict: WindowVerdict, dead_since: int | None
-    ) -> WindowEstimates | None:
-        found = self._published.get(name)
-        if found is None:
-            return None
+    def _withheld(
+        self, name: str, verdict: WindowVerdict, now: int, age: int, dead_since: int | None
+    ) -> Withheld | None:
+        """Return why both estimates of a window are withheld now; None where they are not."""
         if verdict.label_fault:
-            return found.withheld_for(Withheld.LABELS_NOT_TRUSTWORTHY)
-        if dead_since is not None and dead_since < found.close:
-            return found.withheld_for(Withheld.MODEL_DEAD)
-        return found
+            return Withheld.LABELS_NOT_TRUSTWORTHY
+        close = self._published[name].close
+        counted = self._windows.pane_range(name, now, age)
+        if counted.end * self._windows.width(counted) >= close:
+            return Withheld.LABELS_REACH_AS_FAR
+        if dead_since is not None and dead_since < close:
+            return Withheld.MODEL_DEAD
+        return None
 
     def _read(self, start: DayStart, first: int, end: int) -> RecentDays:
         return start.reader.days(self._model, start.cuts, first, end)

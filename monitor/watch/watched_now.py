@@ -52,7 +52,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
         verdicts |= {name: worse[name] for name in behind if name in worse}
     if watching.nowcasts is not None:
-        verdicts = watching.nowcasts.added_to(verdicts, dead_since=dead_since)
+        verdicts = watching.nowcasts.added_to(verdicts, now, age, dead_since=dead_since)
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
     ratio = UNKNOWN_NOW if detection is None else watching.ratio.now(cuts.totals, now - age)
     return Watched(

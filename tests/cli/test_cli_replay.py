@@ -354,7 +354,7 @@ def test_an_estimate_ahead_of_the_labels_is_told_with_what_it_rests_on():
     model = replace(snapshot.models[0], watched=found)
     shown = " ".join(replay_text(replace(snapshot, models=(model,))).split())
     assert (
-        "7d up to the last day, precision 0.410 (0.380-0.440): estimated from mature labels, and "
+        "7d to 2024-10-04 00:00, precision 0.410 (0.380-0.440): estimated from mature labels, and "
         "for younger cases 80 % from their predictions, as if only prevalence had changed; over "
         "the last 40 days such estimates were off by 2.1 points in the median"
     ) in shown

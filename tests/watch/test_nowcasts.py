@@ -11,6 +11,8 @@ from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift.estimate_record import FEWEST, CheckedEstimate, Withheld
 from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.prediction_parts import prediction_rows
 from monitor.verdicts import ESTIMATE_METHODS, LABEL_SHIFT
 
 DAYS, AGE = 76, 3
@@ -127,6 +129,32 @@ def test_nothing_is_estimated_from_predictions_of_a_dead_model():
     assert np.isnan([found.prevalence.estimate, found.precision.estimate]).all()
 
 
+@pytest.mark.parametrize(("maturity", "published_until"), [("6h", 6), ("3d", 24)])
+def test_an_estimate_is_published_while_it_reaches_further_than_the_mature_labels(
+    maturity, published_until
+):
+    cells = shifting(41)
+    monitor, seen = Monitor(config(maturity=maturity)), set()
+    for batch in batches(cells[: 24 * 40]):
+        monitor.apply(batch)
+    for hour in range(40 * 24, 41 * 24):
+        times = np.arange(hour, hour + 1, dtype=np.int64) * HOUR
+        monitor.apply(batch_of_counts(times, {(): cells[hour : hour + 1]}))
+        snapshot = monitor.snapshot()
+        found, since_midnight = nowcast(monitor), snapshot.now_ms % DAY
+        window = next(one for one in snapshot.windows if one.name == "1d")
+        further = since_midnight < published_until * HOUR
+        assert found.close == snapshot.now_ms - since_midnight
+        assert bool(found.close > window.close[snapshot.models[0].row]) is further
+        seen.add(further)
+        for one in (found.prevalence, found.precision):
+            why = None if further else Withheld.LABELS_REACH_AS_FAR
+            assert one.withheld is why
+            assert np.isfinite(one.estimate) == further
+            assert one.is_supported
+    assert seen == {True, published_until == 24}
+
+
 def test_windows_that_are_not_whole_days_long_have_no_estimate(shifted):
     _, _, found = shifted
     assert {found[DAYS - 1][name] for name in ("6h", "36h")} == {None}
@@ -207,6 +235,19 @@ def test_labels_that_are_a_sample_have_no_estimate():
     for batch in batches(shifting(40)):
         monitor.apply(batch)
     assert set(nowcasts(monitor).values()) == {None}
+
+
+def test_api_and_page_say_where_an_estimate_ends_and_what_it_rests_on(shifted):
+    _, monitor, _ = shifted
+    (model,) = status_answer(monitor.snapshot(), limit=1).models
+    window = model.windows["1d"]
+    assert window.nowcast.close == f"{np.datetime64(DAYS - 1, 'D')}T00:00:00Z"
+    for rate in (window.nowcast.prevalence, window.nowcast.precision):
+        off = f"off by {100 * rate.median_error:.1f} points in the median"
+        assert rate.rests_on.endswith(f"over the last {rate.days} days such estimates were {off}")
+    rows = "".join(str(row) for row in prediction_rows(model, [window]))
+    assert "Estimated precision" in rows
+    assert f"Up to the start of {np.datetime64(DAYS - 1, 'D')}, before its labels." in rows
 
 
 def test_estimates_rest_on_one_of_the_documented_methods(shifted):

@@ -345,6 +345,5 @@ def _label_shift_holds(model: ModelState) -> bool:
     """Return whether an estimate of prevalence rests mostly on label shift, by its record."""
     found = [one.nowcast.prevalence for one in model.watched.verdicts.values() if one.nowcast]
     return any(
-        one.withheld is None and one.method in _LABEL_SHIFTS and one.weight >= _MOSTLY
-        for one in found
+        one.is_supported and one.method in _LABEL_SHIFTS and one.weight >= _MOSTLY for one in found
     )

@@ -10,7 +10,16 @@ from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
 from monitor.exporter.page.drawing import n, ticks
-from monitor.exporter.page.formats import UNDEFINED, coded, count, interval, percent, period, ratio
+from monitor.exporter.page.formats import (
+    UNDEFINED,
+    coded,
+    count,
+    interval,
+    moment,
+    percent,
+    period,
+    ratio,
+)
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.points import in_points
 from monitor.report.vocabulary import METRIC_WORDS
@@ -67,12 +76,14 @@ def prediction_rows(model: ModelStatus, windows: Sequence[WindowStatus]) -> Iter
 def _estimated(name: str, windows: Sequence[WindowStatus]) -> h.Node:
     """Return a rate of each window ahead of its labels; None where none is published."""
     found = [None if one.nowcast is None else _rate(one, name) for one in windows]
-    if all(one is None or one.withheld is not None for one in found):
+    published = [one.nowcast for one, rate in zip(windows, found, strict=True) if _is_shown(rate)]
+    if not published:
         return None
+    close = max(one.close for one in published if one is not None)
     return h.tr[
         h.th(scope="row")[
             f"Estimated {METRIC_WORDS[name].words}",
-            h.small["Up to the last whole day, before its labels."],
+            h.small[f"Up to the start of {moment(close)}, before its labels."],
         ],
         h.td(".trend"),
         (h.td(".number")[_estimate(one)] for one in found),
@@ -83,6 +94,10 @@ def _rate(window: WindowStatus, name: str) -> EstimatedRate | None:
     if window.nowcast is None:
         return None
     return window.nowcast.precision if name == "precision" else window.nowcast.prevalence
+
+
+def _is_shown(found: EstimatedRate | None) -> bool:
+    return found is not None and found.withheld is None
 
 
 def _estimate(found: EstimatedRate | None) -> list[h.Node]:

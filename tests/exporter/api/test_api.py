@@ -195,16 +195,15 @@ def test_the_class_ratio_from_predictions_is_left_out_where_its_record_is_poor(c
     assert np.corrcoef(np.log(labelled[both]), np.log(guessed[both]))[0, 1] > 0.6
 
 
-def test_an_estimate_ahead_of_the_labels_says_what_it_rests_on(client):
-    windows = got(client, "status")["models"][0]["windows"]
+def test_an_estimate_is_withheld_where_the_counted_window_ends_later(client):
+    window = got(client, "status")["models"][0]["windows"]["7d"]
+    assert window["nowcast"]["close"] <= window["close"]
     for name in ("prevalence", "precision"):
-        rate = windows["7d"]["nowcast"][name]
-        assert rate["withheld"] is None
-        assert 0 <= rate["lower"] < rate["estimate"] < rate["upper"] <= 1
-        off = f"off by {100 * rate['median_error']:.1f} points in the median"
-        assert rate["rests_on"].endswith(
-            f"over the last {rate['days']} days such estimates were {off}"
-        )
+        rate = window["nowcast"][name]
+        assert rate["withheld"] == "labels_reach_as_far"
+        assert (rate["estimate"], rate["lower"], rate["upper"]) == (None, None, None)
+        assert rate["comparisons"] > 20
+        assert "its mature labels reach further than the last whole day" in rate["rests_on"]
 
 
 def test_the_curve_goes_through_what_each_threshold_gives(client, fed):
