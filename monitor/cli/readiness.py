@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from monitor.clock import DAY_MS
 from monitor.config import Config, ModelConfig
 from monitor.config.quantities import count_of
+from monitor.labels.refusals import because, detectors_off
 from monitor.watch.awaited_reference import first_days
 from monitor.windows.pane_widths import SPARE_MS
 
@@ -30,12 +31,19 @@ first 28 days replace it after 35 days.
 
 
 def _of_model(model: ModelConfig, positives: float, false_positives: float) -> str:
+    if reason := detectors_off(model):
+        return f"no window is compared with a reference, at any rate: {because(reason)}."
     setting = model.reference
     needed = first_days(setting)
     if needed is None:
         if setting.counts is not None:
             return "its reference is given: windows are compared from the first labels on."
         return "when its reference is complete does not depend on the rate."
+    if not positives:
+        return (
+            "at 0 positives a day, its first reference is never complete: it needs at least "
+            f"{needed.positives} positives, and none comes at this rate."
+        )
     days = needed.takes_days(positives, false_positives)
     replaced = ""
     if days * DAY_MS < needed.longest == setting.first:

@@ -121,10 +121,15 @@ def _restarted(model: ModelState) -> str:
 
 
 def _progress(model: ModelState) -> str:
-    """Return how much of its evidence a reference has, and about when it is complete."""
+    """Return how much of its evidence a reference has, and about when it is complete.
+
+    No date is given while no positive has come, of which it needs some.
+    """
     awaited = model.watched.awaited
     if awaited is None:
         return ""
+    if awaited.positives_needed and not awaited.positives:
+        return f" (no positive has come, and it needs at least {awaited.positives_needed})"
     counted = [
         f"{have:,} of {needed:,} {what}"
         for have, needed, what in (

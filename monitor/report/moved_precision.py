@@ -49,7 +49,9 @@ class Points(NamedTuple):
         return self.lower > 0 or self.upper < 0
 
 
-def moved_precision(change: Points, parts: Mapping[str, Points]) -> PrecisionAnswer:
+def moved_precision(
+    change: Points, parts: Mapping[str, Points], recall: tuple[float, float]
+) -> PrecisionAnswer:
     """Return the cause with the largest part in the change of precision, and its part.
 
     Causes that certainly moved it in the same direction by at least half as much stand beside it.
@@ -57,11 +59,12 @@ def moved_precision(change: Points, parts: Mapping[str, Points]) -> PrecisionAns
     Args:
         change: of precision, finite.
         parts: of the change, by additive cause.
+        recall: before and after; NaN where there are no positives.
     """
     whole = f"{points_text(change.estimate)} points ({_ends(change)})"
     known = {name: one for name, one in parts.items() if math.isfinite(one.estimate)}
     if len(known) < len(parts):
-        return _no_cause(f"Precision moved by {whole}; its causes cannot be divided")
+        return _no_cause(_undivided(whole, recall))
     way = math.copysign(1.0, change.estimate)
     cause = max(known, key=lambda name: way * known[name].estimate)
     size = abs(known[cause].estimate)
@@ -80,6 +83,17 @@ def moved_precision(change: Points, parts: Mapping[str, Points]) -> PrecisionAns
     if max(-change.lower, change.upper) < _STAYED:
         return _no_cause(f"Nothing: it stayed ({_ends(change)})")
     return _no_cause(f"Nothing certain: {whole}")
+
+
+def _undivided(whole: str, recall: tuple[float, float]) -> str:
+    """Return that the causes of a change cannot be divided, and which positives are missing."""
+    lacks_before, lacks_after = map(math.isnan, recall)
+    if lacks_before and lacks_after:
+        return "Not known: before and after there are no positives"
+    why = ""
+    if lacks_before or lacks_after:
+        why = f", as there are no positives {'before' if lacks_before else 'any more'}"
+    return f"Precision moved by {whole}; its causes cannot be divided{why}"
 
 
 def _no_cause(text: str) -> PrecisionAnswer:

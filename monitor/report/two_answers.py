@@ -121,7 +121,7 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     if obstacle := found.obstacle or found.reaches_back or _undefined(found) or found.few:
         why = _FIGURES.sub("", obstacle)
         return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {why}")
-    return moved_precision(found.change, found.parts)
+    return moved_precision(found.change, found.parts, found.rates["recall"])
 
 
 def _undefined(found: Compared) -> str:

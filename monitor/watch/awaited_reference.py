@@ -59,7 +59,7 @@ def awaited_reference(
     cells = sums(ends) if ends[-1] > opens else nothing
     counts = ConfusionCounts.from_cells(cells[:, : len(Outcome)])
     settled, have = zip(counts.actual_positive.tolist(), counts.fp.tolist(), strict=True)
-    if not any(have):
+    if not counts.total.any():
         return AwaitedReference(about_ms=opens + first.least + age)
     days = first.least // DAY_MS
     if known and any(settled):

@@ -348,6 +348,28 @@ def test_a_stated_rate_says_when_the_reference_is_complete(capsys, tmp_path, mod
     assert READY[model] not in ran(capsys, "check-config", str(path)).out
 
 
+def test_a_rate_without_positives_never_completes_a_reference(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {fraud: {}}\n")
+    done = ran(capsys, "check-config", str(path), "--rate", "0,30")
+    assert (
+        "fraud: at 0 positives a day, its first reference is never complete: it needs at least "
+        "100 positives, and none comes at this rate."
+    ) in done.out
+    assert "days after the first prediction" not in done.out
+
+
+def test_readiness_promises_no_comparison_that_the_labelling_refuses(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {fraud: {labelling: flagged_only}}\n")
+    done = ran(capsys, "check-config", str(path), "--rate", "56,14")
+    assert (
+        "fraud: no window is compared with a reference, at any rate: only predicted positives are "
+        "ever labelled, so precision alone can be known"
+    ) in done.out
+    assert "reference is complete" not in done.out
+
+
 @pytest.mark.parametrize("rate", ["58", "58,x", "-1,3", "nan,2", "1,2,3"])
 def test_a_rate_that_is_none_is_refused(capsys, tmp_path, rate):
     path = tmp_path / "monitor.yaml"

@@ -44,6 +44,10 @@ CASES = {
     "the reference is not complete yet (about 8 January 1970)": ({}, days(MANY, 0, 3)),
     "the reference is not complete yet (7 of 100 positives, 2 of 20 false positives, "
     "about 8 January 1970)": ({}, days((5, 2, 2, 100), 0, 2)),
+    "the reference is not complete yet (no positive has come, and it needs at least 100)": (
+        {},
+        days((0, 2, 0, 100), 0, 20),
+    ),
     "the reference is not complete yet (about 11 March 1970)": (
         {"reference": {"window": {"length": "7d", "end": "1970-03-11"}}},
         days(MANY, 0, 20),

@@ -201,14 +201,14 @@ def test_a_cause_that_did_half_as_much_stands_beside_the_first():
         "recall": points(-0.067, 0.02),
         "false_positives": points(-0.061, 0.02),
     }
-    moved = moved_precision(points(-0.138, 0.03), parts)
+    moved = moved_precision(points(-0.138, 0.03), parts, (0.8, 0.7))
     assert (moved.cause, moved.certain) == ("recall", True)
     assert moved.text == (
         "Lower recall: -6.7 of -13.8 points (-8.7 to -4.7); more false positives: -6.1 "
         "(-8.1 to -4.1)"
     )
     less = parts | {"false_positives": points(-0.03, 0.02)}
-    assert moved_precision(points(-0.1, 0.03), less).text == (
+    assert moved_precision(points(-0.1, 0.03), less, (0.8, 0.7)).text == (
         "Lower recall: -6.7 of -10.0 points (-8.7 to -4.7)"
     )
 
@@ -226,7 +226,7 @@ def test_an_uncertain_cause_is_named_where_it_is_most_of_the_change(largest, tex
         "recall": points(largest, 0.06),
         "false_positives": points(-0.03, 0.06),
     }
-    moved = moved_precision(points(-0.09, 0.02), parts)
+    moved = moved_precision(points(-0.09, 0.02), parts, (0.8, 0.7))
     assert moved.text == text
     assert moved.cause == ("recall" if text.startswith("Probably") else None)
 
@@ -245,8 +245,17 @@ def test_without_flagged_cases_there_is_no_precision_to_move():
 def test_a_change_that_cannot_be_divided_is_a_change():
     moved, worse = answers(BEFORE, (0, 40, 0, 4_500))
     assert moved.text == (
-        "Precision moved by -64.0 points (-67.4 to -60.6); its causes cannot be divided"
+        "Precision moved by -64.0 points (-67.4 to -60.6); its causes cannot be divided, "
+        "as there are no positives any more"
     )
+    assert worse.text == "Cannot be known: there are no positives"
+    moved, _ = answers((0, 40, 0, 4_500), BEFORE)
+    assert moved.text.endswith("its causes cannot be divided, as there are no positives before")
+
+
+def test_without_positives_no_precision_of_zero_points_is_said_to_move():
+    moved, worse = answers((0, 392, 0, 19_208), (0, 91, 0, 4_809))
+    assert moved.text == "Not known: before and after there are no positives"
     assert worse.text == "Cannot be known: there are no positives"
 
 
