@@ -11,7 +11,7 @@ from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import are_named_classes, are_of_more_classes, stands_for_no_class
-from monitor.report.repeated_ids import repeats_beside_versions
+from monitor.report.repeated_ids import repeats_beside_versions, reused_ids
 from monitor.snapshot import Snapshot
 
 _CLASS = 0.01
@@ -94,7 +94,9 @@ def unjudged(snapshot: Snapshot, faults: RejectedRecords) -> str:
 
 
 def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> None:
-    """Print a warning where more than half of the predictions have an id that came before.
+    """Print a warning where one of twenty predictions, and 100, have an id that came before.
+
+    Where it is more than half, an id column is advised.
 
     Where another model predicted it, one is enough, and the warning says so. Where several versions
     predict at once, one of a hundred is: versions that share ids are one group without the segment.
@@ -107,14 +109,15 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
     shared = [model.shared_ids for model in snapshot.models if model.shared_ids is not None]
     for one in shared:
         tell(f"warning: {one.text}")
-    if not pairs:
-        for model in snapshot.models:
-            if text := repeats_beside_versions(model):
-                tell(f"warning: {text}")
     again = sum(model.duplicates for model in snapshot.models)
     every = again + sum(m.predictions_positive + m.predictions_negative for m in snapshot.models)
     again -= pairs + sum(one.predictions for one in shared)
-    if again * 2 > every:
+    mostly = again * 2 > every
+    if not pairs:
+        for model in snapshot.models:
+            if text := repeats_beside_versions(model) or ("" if mostly else reused_ids(model)):
+                tell(f"warning: {text}")
+    if mostly:
         tell(
             f"warning: {again:,} of {count_of(every, 'prediction')} repeat an id, which counts "
             f"once: name a column that has another id in each, {notation.columns({'id': 'COLUMN'})}"

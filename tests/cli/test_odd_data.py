@@ -1,5 +1,7 @@
 """Data that the program does not read as it is: the last line says what to write instead."""
 
+import json
+
 import pytest
 from cli.commands import ran
 from cli.odd_rows import ROWS, SECOND, table
@@ -323,3 +325,26 @@ def test_labels_that_a_label_timeout_loses_to_the_order_are_a_warning(capsys, tm
         found = ran(capsys, "replay", tmp_path / "made.csv", outcomes, "-c", config).err
         warned = "labels found no prediction that waited for one: predictions wait until" in found
         assert warned is (name == "turned")
+
+
+@pytest.mark.parametrize(("again", "told"), [(50, False), (150, True)])
+def test_ids_that_are_used_again_are_warned_of_and_a_few_repeats_are_not(
+    capsys, tmp_path, again, told
+):
+    events = tmp_path / "events.ndjson"
+    ids = [*range(2_000), *range(again)]
+    lines = [
+        {"type": "prediction", "id": f"c{number}", "ts": 86_400 + 60 * at, "prediction": at % 2}
+        for at, number in enumerate(ids)
+    ]
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = ran(capsys, "replay", str(events))
+    assert done.code == 0
+    warning = (
+        f"warning: {again} of {2_000 + again:,} predictions of default repeat an id: they are not "
+        "counted, and their labels revise the outcome of the earlier one. Where a feed delivers "
+        "the same records again, nothing is wrong; where other predictions use an id again, "
+        "outcomes are wrong: each needs an id of its own"
+    )
+    assert (warning in done.err) is told
+    assert ("repeat an id" in done.err) is told
