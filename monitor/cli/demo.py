@@ -26,8 +26,9 @@ from monitor.engine import Monitor
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.compare import compared, recall
 from monitor.labels.regime import LabelRegime
+from monitor.report.compared import Compared
 from monitor.report.findings import of_diagnosis
-from monitor.report.two_answers import Compared, is_model_worse, what_moved_precision
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.service.query_queue import QueryQueue
 from monitor.snapshot import ModelState, Snapshot
 

@@ -22,10 +22,10 @@ from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
 from monitor.feeds.files import is_read_once
 from monitor.metrics.label_errors import NO_ERRORS
+from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
 from monitor.report.printable import one_line
-from monitor.report.two_answers import Compared
 from monitor.report.verdict_words import words_of
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.history import History

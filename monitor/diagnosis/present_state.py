@@ -38,7 +38,7 @@ def with_present_state(
     if found.after.source != _LATEST and not is_recent:
         return found
     if model.watched.degradation_detected:
-        found = replace(found, pages=True)
+        found = replace(found, pages=True, worse_lately=worse_lately)
     elif worse_lately is not None and found.because in _QUIET:
         found = replace(found, worse_lately=worse_lately, because=because)
     predictions = model.watched.predictions

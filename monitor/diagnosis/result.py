@@ -152,8 +152,8 @@ class Diagnosis:
         predictions: what predictions alone show now, where the latest mature data are judged.
         pages: the model pages now, where data are judged that end within a day of the latest
             mature ones.
-        worse_lately: the stretch of a running monitor that looks worse; None where none does,
-            the model pages, or other data are judged.
+        worse_lately: the stretch of a running monitor that looks worse; None where none does, or
+            other data are judged.
     """
 
     model: str

@@ -22,6 +22,7 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import recall
 from monitor.report.class_findings import class_findings
+from monitor.report.compared import FLAGS_EVERYTHING, FLAGS_NOTHING, Compared
 from monitor.report.deciding_window import (
     deciding_since_reference,
     deciding_window,
@@ -40,11 +41,6 @@ from monitor.report.missing_evidence import (
 )
 from monitor.report.moved_precision import Points
 from monitor.report.prediction_words import degenerate_since
-from monitor.report.two_answers import (
-    FLAGS_EVERYTHING,
-    FLAGS_NOTHING,
-    Compared,
-)
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.report.worse_lately import (
@@ -86,7 +82,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         flags=_flags(diagnosis.after.counts),
         few=_few(diagnosis.after.counts, diagnosis.judgement),
         pages=diagnosis.pages,
-        worse_lately=lately_words(diagnosis.worse_lately),
+        worse_lately=lately_words(diagnosis.worse_lately, pages=diagnosis.pages),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_since(diagnosis.predictions),
@@ -129,6 +125,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     since, worse = deciding_since_reference(model, deciding), worse_version_in_use(model)
     answers = found if since is None else since
     counts = window.counts[model.row] if since is None else since.outcomes
+    pages = model.watched.degradation_detected
     return Compared(
         verdict=found.verdict,
         judgement=answers.judgement,
@@ -141,12 +138,12 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         recall_visible=answers.visible_recall,
         flags=_flags(counts),
         few=_few(counts, answers.judgement),
-        pages=model.watched.degradation_detected,
+        pages=pages,
         stretch=stretch,
         obstacle="" if since is not None else _obstacle(model, window, found),
         reaches_back="" if since is not None else reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
-        worse_lately=lately_words(worse_lately(snapshot, model, deciding)),
+        worse_lately=lately_words(worse_lately(snapshot, model, deciding), pages=pages),
         by_predictions=degenerate_since(model.watched.predictions),
         worse_version="" if worse is None else worse_version(worse),
     )

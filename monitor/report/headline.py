@@ -6,17 +6,20 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
+from monitor.diagnosis.result import WorseLately
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.report.label_quality_words import changed_labels, open_by_labels
-from monitor.report.prediction_words import degenerate_text
+from monitor.report.prediction_words import degenerate_since, degenerate_text
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
+from monitor.report.two_answers import why_page_lasts
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
+from monitor.report.worse_lately import lately_words
 from monitor.verdicts import DegeneratePredictions
 
 _HARDLY = 0.005
@@ -27,8 +30,7 @@ _SMALL = 0.1
 
 _RATES = ("recall", "false_positive_rate")
 _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
-PAGES = "the model got worse, and has not certainly recovered."
-"""Why a model pages whose latest data alone are not degraded."""
+_NOT_RECOVERED = "the model got worse, and has not certainly recovered"
 
 
 def headline(diagnosis: Diagnosis) -> str:
@@ -43,7 +45,7 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
     if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
-        why = PAGES
+        why = page_reason(diagnosis.predictions, diagnosis.worse_lately)
     ends = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = certainly_moved(*ends, because=diagnosis.because)
     happened = with_version(
@@ -54,17 +56,29 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    return f"{died(diagnosis.predictions)}{happened}{of_version}"
+    return f"{died(diagnosis.predictions, happened)}{happened}{of_version}"
 
 
-def died(found: DegeneratePredictions) -> str:
+def died(found: DegeneratePredictions, happened: str) -> str:
     """Return what predictions alone show to be wrong, a sentence; "" where nothing is.
 
     Args:
         found: its predictions against all that is known of them.
+        happened: what follows; where it says so itself, nothing stands before it.
     """
-    wrong = degenerate_text(found)
-    return "" if wrong is None else f"The model {wrong}. "
+    wrong, said = degenerate_text(found), degenerate_since(found)
+    return "" if wrong is None or (said and said in happened) else f"The model {wrong}. "
+
+
+def page_reason(predictions: DegeneratePredictions, worse: WorseLately | None) -> str:
+    """Return why a model pages whose deciding window alone is not degraded, a clause.
+
+    Args:
+        predictions: its predictions against all that is known of them.
+        worse: the stretch that looks worse; None where none does.
+    """
+    lasts = why_page_lasts(degenerate_since(predictions), lately_words(worse, pages=True))
+    return f"{lasts or _NOT_RECOVERED}."
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:

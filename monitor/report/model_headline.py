@@ -14,14 +14,14 @@ from monitor.metrics.precision import precision
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import deciding_since_reference, verdict_on, window_opens
 from monitor.report.findings import model_because
-from monitor.report.headline import PAGES, certainly_moved, died, moved, reason
+from monitor.report.headline import certainly_moved, died, moved, page_reason, reason
 from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.verdict_words import BECAUSE
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
-from monitor.report.worse_lately import live_rates, rates_since
+from monitor.report.worse_lately import live_rates, rates_since, worse_lately
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
 
@@ -45,7 +45,7 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    return died(watched.predictions) + happened + of_version
+    return died(watched.predictions, happened) + happened + of_version
 
 
 def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, beside: bool) -> str:
@@ -84,7 +84,8 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     change = moved(then, float(now), certain=certain)
     labels_changed = answers.judgement.label_errors_changed
     if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
-        return f"{change}: {PAGES}"
+        worse = worse_lately(snapshot, model, deciding)
+        return f"{change}: {page_reason(model.watched.predictions, worse)}"
     rates = live_rates(model, after) if since is None else rates_since(model, since)
     why = reason(found.verdict, answers.judgement, rates, because=because)
     if labels_changed and reference is not None:

@@ -11,7 +11,8 @@ from typing import Literal
 from msgspec import Struct
 
 from monitor.report.answer_parts import defined
-from monitor.report.two_answers import Compared, is_model_worse, what_moved_precision
+from monitor.report.compared import Compared
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 
 
 class Answers(Struct, frozen=True, kw_only=True):

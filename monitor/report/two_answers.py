@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,17 +18,15 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import Because, RecallEvidence, excludes_much
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
-from monitor.report.class_findings import ClassFindings
+from monitor.report.compared import FLAGS_NOTHING, Compared
 from monitor.report.label_quality_words import as_when_labels
-from monitor.report.moved_precision import Points, PrecisionAnswer, moved_precision
+from monitor.report.moved_precision import PrecisionAnswer, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.vocabulary import METRIC_WORDS
 
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
 _FIGURES = re.compile(r" \([^()]*\)$")
-FLAGS_NOTHING, FLAGS_EVERYTHING = "nothing any more", "everything"
-"""What a dead model flags."""
 _NOTHING_FLAGGED = "nothing is flagged any more, and precision is a share of flagged cases"
 _UNDEFINED = "before or after there are no flagged cases, no positives or no negatives"
 
@@ -54,58 +51,6 @@ class WorseAnswer(Struct, frozen=True, kw_only=True):
     recall_excluded: float | None
     recall_visible: float | None
     text: str
-
-
-class Compared(NamedTuple):
-    """Findings on two stretches of time.
-
-    Attributes:
-        verdict: what happened.
-        judgement: what the verdict rests on; None where nothing could be compared.
-        because: why the verdict is `insufficient_evidence`; None for any other.
-        change: of precision.
-        parts: of the change, by additive cause.
-        rates: recall and the false positive rate, each before and after.
-        recall: limits of recall after.
-        false_positive_rate_above: the false positive rate after is not above this, whenever
-            somebody looks; NaN where nothing is excluded.
-        recall_visible: see `WorseAnswer`.
-        flags: `nothing any more` or `everything`, where that is so; "" otherwise.
-        few: which outcomes are too few to say what moved, a phrase; "" where they are not.
-        pages: the model pages.
-        stretch: what `recall` is about, such as "over the last 7d"; "" for `after`.
-        mix_of: the segment key whose mix alone changed; "" where there is none.
-        obstacle: why nothing can be known, a phrase; "" where something can.
-        reaches_back: that the window reaches back into the reference, a phrase; "" where it
-            does not. Then it is not compared, but its outcomes since then exclude falls of recall.
-        classes: what was found on a model of many classes; None for any other.
-        worse_lately: how the rates moved over a shorter window that is judged degraded and does
-            not decide, or since the reference, a phrase; "" where they did not.
-        by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
-        worse_version: that a version in use is worse than the one before, a phrase; "" where
-            none is.
-    """
-
-    verdict: Verdict
-    judgement: Judgement | None
-    because: Because | None
-    change: Points
-    parts: Mapping[str, Points]
-    rates: RatePairs
-    recall: RecallEvidence
-    false_positive_rate_above: float
-    recall_visible: float
-    flags: str = ""
-    few: str = ""
-    pages: bool = False
-    stretch: str = ""
-    mix_of: str = ""
-    obstacle: str = ""
-    reaches_back: str = ""
-    classes: ClassFindings | None = None
-    worse_lately: str = ""
-    by_predictions: str = ""
-    worse_version: str = ""
 
 
 def what_moved_precision(found: Compared) -> PrecisionAnswer:
@@ -290,8 +235,23 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
             return "it flags negatives more often than positives"
         return "it hardly tells the classes apart any more"
     if found.verdict not in DEGRADED:
+        if lasts := why_page_lasts(found.by_predictions, found.worse_lately):
+            return lasts
         return f"it pages, and has not certainly recovered{_now(found)}"
     return how_rates_moved(found.rates, judgement)
+
+
+def why_page_lasts(by_predictions: str, worse_lately: str) -> str:
+    """Return what is wrong now with a model that pages, whose deciding window is not degraded.
+
+    Args:
+        by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
+        worse_lately: how the rates moved over a shorter stretch, a phrase; "" where they did not.
+
+    Returns:
+        A phrase; "" where neither shows anything.
+    """
+    return "; ".join(filter(None, (by_predictions, worse_lately)))
 
 
 def _now(found: Compared) -> str:

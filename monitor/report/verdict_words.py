@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
+from monitor.drift.verdict import DEGRADED
 
 Tone = Literal["good", "world", "bad", "better", "open", "unknown"]
 """Class of a colour on the page."""
@@ -232,32 +233,46 @@ KINDS: Mapping[str, VerdictWords | BecauseWords] = {
 
 
 def words_of(
-    verdict: Verdict, because: Because | None, *, worse_version: bool = False
+    verdict: Verdict,
+    because: Because | None,
+    *,
+    pages: bool = False,
+    worse_version: bool = False,
 ) -> VerdictWords | BecauseWords:
     """Return the words of a verdict, or of the reason why there is none.
 
     Args:
         verdict: what happened.
         because: why it is `insufficient_evidence`; None for any other.
+        pages: the model pages.
         worse_version: a version in use is worse than the one before.
     """
-    kind = kind_of(verdict, because, worse_version=worse_version)
+    kind = kind_of(verdict, because, pages=pages, worse_version=worse_version)
     return VERDICTS[verdict] if kind == verdict else KINDS[kind]
 
 
 def kind_of(
-    verdict: Verdict, because: Because | None, *, worse_version: bool = False
+    verdict: Verdict,
+    because: Because | None,
+    *,
+    pages: bool = False,
+    worse_version: bool = False,
 ) -> Verdict | Because | str:
     """Return what a model counts as: its verdict, the reason for none, or `VERSION_WORSE`.
+
+    A model that pages counts as degraded, whatever its deciding window alone shows.
 
     Args:
         verdict: what happened.
         because: why it is `insufficient_evidence`; None for any other.
+        pages: the model pages.
         worse_version: a version in use is worse than the one before.
 
     >>> str(kind_of(Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY))
     'steady'
     """
+    if pages:
+        return verdict if verdict in DEGRADED else Verdict.MODEL_DEGRADED
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
     if worse_version and words.tone in ("good", "unknown"):
         return VERSION_WORSE

@@ -72,17 +72,22 @@ def _since_reference(model: ModelState, deciding: str) -> WorseLately | None:
     )
 
 
-def lately_words(found: WorseLately | None) -> str:
+def lately_words(found: WorseLately | None, *, pages: bool = False) -> str:
     """Return how the rates moved over a stretch that looks worse, a phrase; "" for None.
 
     Args:
         found: the stretch.
+        pages: the model pages: then it does not matter that the deciding window is not certain.
     """
     if found is None:
         return ""
     over = f"over the last {found.window}" if found.window else since_words(found.length_ms)
     moved = f"{over} {how_rates_moved(found.rates, found.judgement)}"
-    return f"{moved}, over the last {found.deciding} not certainly" if found.deciding else moved
+    return (
+        f"{moved}, over the last {found.deciding} not certainly"
+        if found.deciding and not pages
+        else moved
+    )
 
 
 def since_words(length_ms: int) -> str:

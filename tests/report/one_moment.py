@@ -56,6 +56,12 @@ def pages_after_the_fault():
     )
 
 
+def died_and_pages():
+    """A dead model that pages: its week is open, and its last day holds 48 positives."""
+    usual = [(10, 3, 2, 109), (8, 3, 4, 109), (11, 2, 1, 110), (9, 4, 3, 108)]
+    return counted([*usual * 10, *[(0, 0, 12, 112)] * 2])
+
+
 def an_hour_alone_compared():
     """A week that reaches back into the reference of the first seven days."""
     return counted([USUAL] * 9, windows=("1h", "7d"))
@@ -106,6 +112,7 @@ MOMENTS = {
     **{name: partial(shown, cells) for name, cells in THEN.items()},
     "one bad day": one_bad_day,
     "pages after the fault": pages_after_the_fault,
+    "died and pages": died_and_pages,
     "an hour alone compared": an_hour_alone_compared,
     "reference incomplete": reference_incomplete,
     "first hours": first_hours,

@@ -10,8 +10,10 @@ from report.one_moment import MOMENTS, THEN, at
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.diagnosis.comparison import compared_live
+from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.exporter.api.compare import compared, recall
+from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
 from monitor.report.diagnosis_answer import DiagnosisAnswer
@@ -20,7 +22,7 @@ from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
 from monitor.report.replay_json import replay_answer, replay_json
 
-LATELY = ["died before its labels", "pages after the fault", "one bad day"]
+LATELY = ["died before its labels", "pages after the fault", "died and pages", "one bad day"]
 
 
 def compared_now(monitor):
@@ -92,6 +94,29 @@ def test_diagnose_answers_as_the_window_that_it_compares(moment):
     lines = unwrapped(diagnosis_text(diagnosis))
     assert f"What moved precision? {answer.moved_precision.text}." in lines
     assert f"Is the model worse? {answer.worse.text}." in lines
+
+
+def test_a_dead_model_that_pages_is_nowhere_an_old_page_that_fades():
+    monitor = at("died and pages")
+    snapshot = monitor.snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    assert (status.verdict_window, status.verdict) == ("7d", Verdict.INSUFFICIENT_EVIDENCE)
+    assert status.windows["1d"].verdict is Verdict.MODEL_DEGRADED
+    dead = "the model flags nothing any more (since 1970-02-09 18:30); over the last 1d recall fell"
+    assert f": {dead}" in status.headline
+    assert status.worse.text.startswith(f"Yes: {dead}")
+    assert "recovered" not in status.headline + status.worse.text
+    found = status_answer(snapshot, Selection(kind=Verdict.MODEL_DEGRADED), limit=1)
+    assert found.total == 1
+    assert found.tally == {Verdict.MODEL_DEGRADED: 1}
+    assert "1 model degraded" in "\n".join(table(found))
+    with served(monitor) as url:
+        pages = [
+            plain(httpx.get(url, params=asked, timeout=60).text)
+            for asked in ({"model": "m"}, {"verdict": "model_degraded"})
+        ]
+    assert all("Model degraded" in page for page in pages)
+    assert "Moved, not settled" not in pages[0].partition("What moved precision?")[0]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

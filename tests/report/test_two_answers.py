@@ -8,9 +8,10 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.verdict import Verdict
+from monitor.report.compared import Compared
 from monitor.report.findings import of_diagnosis
 from monitor.report.moved_precision import Points, moved_precision
-from monitor.report.two_answers import Compared, is_model_worse, what_moved_precision
+from monitor.report.two_answers import is_model_worse, what_moved_precision
 
 BEFORE = (80_000, 45_000, 20_000, 855_000)
 

@@ -61,18 +61,22 @@ class JudgedModel(NamedTuple):
         deciding: name of the window that gives it.
         verdict: the verdict.
         because: why it is `insufficient_evidence`; None for any other.
+        pages: the model pages.
         worse_version: a version in use is worse than the one before.
     """
 
     deciding: str
     verdict: Verdict
     because: Because | None
+    pages: bool
     worse_version: bool
 
     @property
     def kind(self) -> str:
         """What it counts as, see `kind_of`."""
-        return kind_of(self.verdict, self.because, worse_version=self.worse_version)
+        return kind_of(
+            self.verdict, self.because, pages=self.pages, worse_version=self.worse_version
+        )
 
 
 def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
@@ -86,6 +90,7 @@ def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
             deciding,
             given.verdict,
             model_because(model, given),
+            model.watched.degradation_detected,
             worse_version_in_use(model) is not None,
         )
     return found
@@ -124,7 +129,7 @@ def selected(
 
 
 def _urgency(model: ModelState, judged: JudgedModel) -> int:
-    pages = model.watched.degradation_detected
+    pages = judged.pages
     if not pages and model.watched.predictions.kind is not None:
         return _DEGENERATE
     return urgency(judged.verdict, judged.because, pages=pages, worse_version=judged.worse_version)

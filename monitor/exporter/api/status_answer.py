@@ -275,6 +275,7 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         because: how many have no verdict for each reason.
         tally: each model once: how many have each verdict, how many none for each reason, and
             how many a worse version while all versions together show no fall: `version_worse`.
+            A model that pages counts as degraded, whatever its deciding window alone shows.
         total: how many models match.
         offset: how many of them are left out before the first.
         models: one page of them, the worst first.

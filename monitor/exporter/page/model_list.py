@@ -206,9 +206,8 @@ def _title(words: str) -> str:
 
 
 def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
-    worse = model.worse_version is not None
-    words = words_of(model.verdict, model.verdict_because, worse_version=worse)
-    pages = model.detectors.degradation_detected
+    worse, pages = model.worse_version is not None, model.detectors.degradation_detected
+    words = words_of(model.verdict, model.verdict_because, pages=pages, worse_version=worse)
     decides = model.verdict_window
     other = None if decides == window or model.reference is None else f", last {decides}"
     address = urlencode({"model": model.name}, errors="replace")

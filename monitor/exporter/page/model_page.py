@@ -39,8 +39,8 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         query: what was asked for.
     """
     sections, model = _sections(content, query), content.model
-    worse = model.worse_version is not None
-    words = words_of(model.verdict, model.verdict_because, worse_version=worse)
+    worse, pages = model.worse_version is not None, model.detectors.degradation_detected
+    words = words_of(model.verdict, model.verdict_because, pages=pages, worse_version=worse)
     return document(
         one_line(content.model.name),
         head=page_head(),
@@ -51,7 +51,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         sections=[(name, title) for name, title in SECTIONS if name in sections],
         main=[
             _degenerate(model),
-            verdict_line(words, _headline(model), pages=model.detectors.degradation_detected),
+            verdict_line(words, _headline(model), pages=pages),
             two_answers(model.moved_precision, model.worse, _rests_on(model)),
             None if model.without_labels is None else without_labels_block(model.without_labels),
             _mixed_reference(model),

@@ -1,0 +1,67 @@
+"""Findings on two stretches of time, which both answers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from monitor.drift import Judgement, Verdict
+from monitor.drift.recall_evidence import Because, RecallEvidence
+from monitor.report.class_findings import ClassFindings
+from monitor.report.moved_precision import Points
+from monitor.report.rate_changes import RatePairs
+
+FLAGS_NOTHING, FLAGS_EVERYTHING = "nothing any more", "everything"
+"""What a dead model flags."""
+
+
+class Compared(NamedTuple):
+    """Findings on two stretches of time.
+
+    Attributes:
+        verdict: what happened.
+        judgement: what the verdict rests on; None where nothing could be compared.
+        because: why the verdict is `insufficient_evidence`; None for any other.
+        change: of precision.
+        parts: of the change, by additive cause.
+        rates: recall and the false positive rate, each before and after.
+        recall: limits of recall after.
+        false_positive_rate_above: the false positive rate after is not above this, whenever
+            somebody looks; NaN where nothing is excluded.
+        recall_visible: see `two_answers.WorseAnswer`.
+        flags: `nothing any more` or `everything`, where that is so; "" otherwise.
+        few: which outcomes are too few to say what moved, a phrase; "" where they are not.
+        pages: the model pages.
+        stretch: what `recall` is about, such as "over the last 7d"; "" for `after`.
+        mix_of: the segment key whose mix alone changed; "" where there is none.
+        obstacle: why nothing can be known, a phrase; "" where something can.
+        reaches_back: that the window reaches back into the reference, a phrase; "" where it
+            does not. Then it is not compared, but its outcomes since then exclude falls of recall.
+        classes: what was found on a model of many classes; None for any other.
+        worse_lately: how the rates moved over a shorter window that is judged degraded and does
+            not decide, or since the reference, a phrase; "" where they did not.
+        by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
+        worse_version: that a version in use is worse than the one before, a phrase; "" where
+            none is.
+    """
+
+    verdict: Verdict
+    judgement: Judgement | None
+    because: Because | None
+    change: Points
+    parts: Mapping[str, Points]
+    rates: RatePairs
+    recall: RecallEvidence
+    false_positive_rate_above: float
+    recall_visible: float
+    flags: str = ""
+    few: str = ""
+    pages: bool = False
+    stretch: str = ""
+    mix_of: str = ""
+    obstacle: str = ""
+    reaches_back: str = ""
+    classes: ClassFindings | None = None
+    worse_lately: str = ""
+    by_predictions: str = ""
+    worse_version: str = ""
