@@ -33,6 +33,13 @@ def with_present_state(
         worse_lately: the stretch of it that looks worse and does not decide; None where none does.
         because: why the model has no verdict then.
     """
+    reference = model.watched.reference
+    if reference is not None and reference.level_change is not None:
+        known = reference.opens, reference.closes
+        if known == (found.before.opens, found.before.closes):
+            found = replace(found, mixed_reference=reference)
+            if found.because is Because.STEADY:
+                found = replace(found, because=Because.TOO_FEW)
     closes, mature = found.after.closes, model.mature_until
     is_recent = closes is not None and mature is not None and closes > mature - DAY_MS
     if found.after.source != _LATEST and not is_recent:

@@ -17,7 +17,7 @@ from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.metrics.label_sensitivity import LabelSensitivity
-from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
+from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions, ReferenceOutcomes
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
@@ -152,6 +152,8 @@ class Diagnosis:
         predictions: what predictions alone show now, where the latest mature data are judged.
         pages: the model pages now, where data are judged that end within a day of the latest
             mature ones.
+        mixed_reference: the reference of the model, where the period to compare with is that one
+            and holds a change of level; None for any other.
         worse_lately: the stretch of a running monitor that looks worse; None where none does, or
             other data are judged.
     """
@@ -184,6 +186,7 @@ class Diagnosis:
     unlabelled_end: UnlabelledEnd | None = None
     predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
     pages: bool = False
+    mixed_reference: ReferenceOutcomes | None = None
     worse_lately: WorseLately | None = None
 
     @property

@@ -41,6 +41,8 @@ class Compared(NamedTuple):
         worse_lately: how the rates moved over a shorter window that is judged degraded and does
             not decide, or since the reference, a phrase; "" where they did not.
         by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
+        mixed: that the reference holds a change of level, so that nothing is as before, a phrase;
+            "" where it does not.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
     """
@@ -64,4 +66,5 @@ class Compared(NamedTuple):
     classes: ClassFindings | None = None
     worse_lately: str = ""
     by_predictions: str = ""
+    mixed: str = ""
     worse_version: str = ""

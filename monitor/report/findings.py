@@ -41,6 +41,7 @@ from monitor.report.missing_evidence import (
 )
 from monitor.report.moved_precision import Points
 from monitor.report.prediction_words import degenerate_since
+from monitor.report.reference_text import mixed_phrase
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.report.worse_lately import (
@@ -86,6 +87,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_since(diagnosis.predictions),
+        mixed=mixed_phrase(diagnosis.mixed_reference),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
     )
 
@@ -145,6 +147,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         classes=class_findings(model, deciding) if model.classes else None,
         worse_lately=lately_words(worse_lately(snapshot, model, deciding), pages=pages),
         by_predictions=degenerate_since(model.watched.predictions),
+        mixed=mixed_phrase(model.watched.reference),
         worse_version="" if worse is None else worse_version(worse),
     )
 
@@ -172,9 +175,9 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     It is the reason of its deciding window. Where that holds too few outcomes and another one,
     or what lies beyond the reference in one that reaches back into it, excludes a fall that
     matters, the model is steady. It is not while another window, or these outcomes since the
-    reference, say that rates changed, or predictions alone that something is wrong: a degraded
-    window of 50 outcomes, or as many since the reference, is a move, and the outcomes are too
-    few otherwise.
+    reference, say that rates changed, or predictions alone that something is wrong, nor beside a
+    reference that holds a change of level. A degraded window of 50 outcomes, or as many since the
+    reference, is a move, and the outcomes are too few otherwise.
 
     Args:
         model: with its reference and its windows.
@@ -197,7 +200,9 @@ def _why_quiet(model: ModelState, found: WindowVerdict, usual: float) -> Because
     rests_on += [since.rests_on] if since is not None and since.has_moved else []
     if rests_on:
         return Because.MOVED if max(rests_on) >= FEWEST_OUTCOMES else Because.TOO_FEW
-    if model.watched.predictions.kind is not None or moved_window(model):
+    reference = model.watched.reference
+    mixed = reference is not None and reference.level_change is not None
+    if mixed or model.watched.predictions.kind is not None or moved_window(model):
         return Because.TOO_FEW
     if _excludes_much(model, usual, since):
         return Because.STEADY

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.special import logit
+
 from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
@@ -66,6 +68,34 @@ def mixed_text(before: ReferenceOutcomes) -> str:
         f"the reference holds a change about {day_text(at)}: {_rates(change)}. It is a mixture of "
         "two states; name a stretch without a change (`reference: {window: {length, end}}`)"
     )
+
+
+def mixed_phrase(before: ReferenceOutcomes | None) -> str:
+    """Return that a reference holds a change of its level, and of which rate, a phrase.
+
+    Args:
+        before: the reference; None without one.
+
+    Returns:
+        The rate that changed most, in log-odds; "" where no change is certain.
+    """
+    if before is None or before.level_change is None or before.level_changed is None:
+        return ""
+    change = before.level_change
+    pairs = {"recall": change.recall, "false positive rate": change.false_positive_rate}
+    name, (old, new) = max(pairs.items(), key=lambda one: _log_odds_change(*one[1]))
+    digits = 2 if name == "recall" else 3
+    return (
+        f"the reference holds a change about {day_text(before.level_changed)} "
+        f"({name} {short(old, digits)} before, {short(new, digits)} from then on)"
+    )
+
+
+def _log_odds_change(old: float, new: float) -> float:
+    """Return the size of a change of a rate; 0 where it is the same or undefined."""
+    if old == new or math.isnan(old + new):
+        return 0.0
+    return abs(float(logit(new) - logit(old)))
 
 
 def _rates(change: LevelChange) -> str:

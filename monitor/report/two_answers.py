@@ -92,9 +92,10 @@ def is_model_worse(found: Compared) -> WorseAnswer:
 
 def _is_binary_worse(found: Compared) -> WorseAnswer:
     judgement, obstacle = found.judgement, found.obstacle or _no_positives(found)
-    if obstacle or judgement is None:
+    is_worse = found.verdict in DEGRADED or found.pages
+    if obstacle or judgement is None or (found.mixed and not is_worse):
         return _uncompared(found, obstacle)
-    if found.verdict in DEGRADED or found.pages:
+    if is_worse:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if better := _how_better(found, judgement):
         return _answer(found, "no", better)
@@ -121,13 +122,16 @@ def _how_better(found: Compared, judgement: Judgement) -> str:
 
 
 def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
-    """Return the answer where nothing is compared: what outcomes exclude needs no comparison."""
+    """Return the answer where nothing is compared, or with a reference of two states.
+
+    What outcomes exclude needs no comparison, but a recall that is usual.
+    """
     doubt = _beside(found.worse_lately, found.by_predictions)
     if not obstacle and doubt:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
-    if not obstacle and math.isfinite(found.recall.excluded):
+    if not (obstacle or found.mixed) and math.isfinite(found.recall.excluded):
         return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
-    text = f"Cannot be known: {obstacle or found.reaches_back}{_so_far(found)}"
+    text = f"Cannot be known: {obstacle or found.mixed or found.reaches_back}{_so_far(found)}"
     return _answer(found, "unknown", text)
 
 

@@ -62,6 +62,12 @@ def died_and_pages():
     return counted([*usual * 10, *[(0, 0, 12, 112)] * 2])
 
 
+def reference_of_two_states():
+    """A reference whose recall fell after five days, and days like its later ones."""
+    fallen = [(25, 20, 25, 430), (24, 21, 26, 429)] * 16
+    return counted([USUAL] * 5 + fallen, reference={"first": "28d"})
+
+
 def an_hour_alone_compared():
     """A week that reaches back into the reference of the first seven days."""
     return counted([USUAL] * 9, windows=("1h", "7d"))
@@ -113,6 +119,7 @@ MOMENTS = {
     "one bad day": one_bad_day,
     "pages after the fault": pages_after_the_fault,
     "died and pages": died_and_pages,
+    "reference of two states": reference_of_two_states,
     "an hour alone compared": an_hour_alone_compared,
     "reference incomplete": reference_incomplete,
     "first hours": first_hours,

@@ -23,6 +23,7 @@ from monitor.report.findings import with_model_now
 from monitor.report.replay_json import replay_answer, replay_json
 
 LATELY = ["died before its labels", "pages after the fault", "died and pages", "one bad day"]
+LATELY += ["reference of two states"]
 
 
 def compared_now(monitor):
@@ -117,6 +118,16 @@ def test_a_dead_model_that_pages_is_nowhere_an_old_page_that_fades():
         ]
     assert all("Model degraded" in page for page in pages)
     assert "Moved, not settled" not in pages[0].partition("What moved precision?")[0]
+
+
+def test_whether_a_model_is_worse_than_a_reference_of_two_states_cannot_be_known():
+    monitor = at("reference of two states")
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    why = "a change about 6 January 1970 (recall .80 before, .49 from then on)"
+    for worse in (status.worse, diagnosis_answer(compared_now(monitor)).worse):
+        assert worse.answer == "unknown"
+        assert worse.text == f"Cannot be known: the reference holds {why}"
+    assert status.answers.model_worse == "unknown"
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
