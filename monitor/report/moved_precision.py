@@ -55,6 +55,7 @@ def moved_precision(
     """Return the cause with the largest part in the change of precision, and its part.
 
     Causes that certainly moved it in the same direction by at least half as much stand beside it.
+    Where precision did not certainly move, that comes first, and its causes are likely at most.
 
     Args:
         change: of precision, finite.
@@ -79,7 +80,11 @@ def moved_precision(
             f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {points_text(one.estimate)}"
             for name, one in certain.items()
         )
-        return _no_cause(f"{_capital(effects)}; in all {whole}")
+        if change.certain:
+            text = f"{_capital(effects)}; in all {whole}"
+        else:
+            text = f"It did not certainly move: {whole}; likely {effects}"
+        return _no_cause(text)
     if max(-change.lower, change.upper) < _STAYED:
         return _no_cause(f"Nothing: it stayed ({_ends(change)})")
     return _no_cause(f"Nothing certain: {whole}")

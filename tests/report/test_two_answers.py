@@ -164,11 +164,33 @@ def test_unchanged_precision_is_nothing_that_moved():
 
 def test_causes_that_cancel_are_both_named():
     """Positives half as frequent, and half the false positives: precision stays."""
-    moved, _ = answers(BEFORE, (4_000, 2_375, 1_000, 92_625))
+    moved, _ = answers(BEFORE, (4_000, 2_250, 1_000, 92_750))
     assert moved.cause is None
-    assert moved.text.startswith("Rarer positives -16.")
+    assert moved.text.startswith("It did not certainly move: ")
+    assert "; likely rarer positives -16." in moved.text
     assert "fewer false positives +1" in moved.text
-    assert "in all" in moved.text
+
+
+def test_a_cause_is_likely_at_most_where_precision_did_not_certainly_move():
+    parts = {
+        "prevalence": Points(0.01, -0.077, 0.098),
+        "recall": Points(0.019, 0.003, 0.035),
+        "false_positives": Points(0.018, -0.04, 0.076),
+    }
+    moved = moved_precision(Points(0.047, -0.057, 0.151), parts)
+    text = "It did not certainly move: +4.7 points (-5.7 to +15.1); likely higher recall +1.9"
+    assert (moved.cause, moved.certain, moved.text) == (None, False, text)
+
+
+def test_causes_of_a_certain_change_that_mostly_cancel_are_named_beside_it():
+    parts = {
+        "prevalence": Points(-0.2, -0.22, -0.18),
+        "recall": Points(0.0, -0.01, 0.01),
+        "false_positives": Points(0.15, 0.13, 0.17),
+    }
+    moved = moved_precision(Points(-0.05, -0.07, -0.03), parts)
+    text = "Rarer positives -20.0, fewer false positives +15.0; in all -5.0 points (-7.0 to -3.0)"
+    assert (moved.cause, moved.text) == (None, text)
 
 
 def test_where_nothing_can_be_known_both_say_why():
