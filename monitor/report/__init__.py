@@ -8,6 +8,7 @@ sentences.py         a diagnosis in whole sentences
 advice.py            what to do next
 rate_changes.py      recall and the false positive rate, from what to what
 reference_text.py    a reference in one line
+compared.py          what was found on two stretches; two_answers.py the answers on it
 deciding_window.py   the window whose verdict counts as the model's
 missing_class.py     which class of cases two stretches lack
 without_labels.py    what is known of a model while no metric is
