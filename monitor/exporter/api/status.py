@@ -60,6 +60,7 @@ from monitor.report.missing_evidence import missing_evidence
 from monitor.report.model_headline import model_headline
 from monitor.report.reference_text import warming_up_text
 from monitor.report.rejected_lately import RejectedLately
+from monitor.report.repeated_ids import reused_ids
 from monitor.report.replay_json import window_bounds
 from monitor.report.score_answer import scores_of
 from monitor.report.short_answers import short_answers, what_is_excluded
@@ -176,6 +177,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         labelled=model.matched,
         pending=model.pending,
         expired=model.expired,
+        repeated_ids=reused_ids(model),
         maturity_seconds=_seconds(model.maturity_ms),
         maturity_settled=model.maturity_settled,
         judged_age_seconds=_seconds(watched.judged_age_ms),

@@ -175,6 +175,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             the label timeout is a negative, also those whose label never came.
         pending: predictions that wait for a label.
         expired: predictions whose label never came in time.
+        repeated_ids: that so many predictions repeat an id of the model that ids may be in use
+            again, a sentence without a full stop; "" otherwise.
         maturity_seconds: age at which windows end; null while it is not known.
         maturity_settled: false while the stream is too short to show long delays.
         judged_age_seconds: age from which predictions are judged; null while it is not known.
@@ -234,6 +236,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     labelled: Count
     pending: Count
     expired: Count
+    repeated_ids: str
     maturity_seconds: float | None
     maturity_settled: bool
     judged_age_seconds: float | None

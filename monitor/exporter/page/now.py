@@ -318,6 +318,8 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
         yield item[f"Whether labels follow the prediction: {model.audits.text}."]
     elif model.labelling == Labelling.COMPLETE:
         yield h.li[UNAUDITED_CLASSES if has_many_classes([*model.windows.values()]) else UNAUDITED]
+    if model.repeated_ids:
+        yield h.li(".warn")[f"{one_line(model.repeated_ids)}."]
     if not model.labels_missing_in:
         yield h.li["Cases without a label: the metrics describe the labelled ones."]
     for found in model.labels_missing_in:
