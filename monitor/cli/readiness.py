@@ -40,10 +40,7 @@ def _of_model(model: ModelConfig, positives: float, false_positives: float) -> s
             return "its reference is given: windows are compared from the first labels on."
         return "when its reference is complete does not depend on the rate."
     if not positives:
-        return (
-            "at 0 positives a day, its first reference is never complete: it needs at least "
-            f"{needed.positives} positives, and none comes at this rate."
-        )
+        return "at 0 positives a day, no window can be compared with a reference, however long."
     days = needed.takes_days(positives, false_positives)
     replaced = ""
     if days * DAY_MS < needed.longest == setting.first:

@@ -123,13 +123,13 @@ def _restarted(model: ModelState) -> str:
 def _progress(model: ModelState) -> str:
     """Return how much of its evidence a reference has, and about when it is complete.
 
-    No date is given while no positive has come, of which it needs some.
+    No date is given while no positive has come: nothing can be compared without one.
     """
     awaited = model.watched.awaited
     if awaited is None:
         return ""
     if awaited.positives_needed and not awaited.positives:
-        return f" (no positive has come, and it needs at least {awaited.positives_needed})"
+        return " (no positive has come, and without one nothing can be compared)"
     counted = [
         f"{have:,} of {needed:,} {what}"
         for have, needed, what in (

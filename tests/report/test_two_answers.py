@@ -177,7 +177,7 @@ def test_a_cause_is_likely_at_most_where_precision_did_not_certainly_move():
         "recall": Points(0.019, 0.003, 0.035),
         "false_positives": Points(0.018, -0.04, 0.076),
     }
-    moved = moved_precision(Points(0.047, -0.057, 0.151), parts)
+    moved = moved_precision(Points(0.047, -0.057, 0.151), parts, (0.8, 0.8))
     text = "It did not certainly move: +4.7 points (-5.7 to +15.1); likely higher recall +1.9"
     assert (moved.cause, moved.certain, moved.text) == (None, False, text)
 
@@ -188,7 +188,7 @@ def test_causes_of_a_certain_change_that_mostly_cancel_are_named_beside_it():
         "recall": Points(0.0, -0.01, 0.01),
         "false_positives": Points(0.15, 0.13, 0.17),
     }
-    moved = moved_precision(Points(-0.05, -0.07, -0.03), parts)
+    moved = moved_precision(Points(-0.05, -0.07, -0.03), parts, (0.8, 0.8))
     text = "Rarer positives -20.0, fewer false positives +15.0; in all -5.0 points (-7.0 to -3.0)"
     assert (moved.cause, moved.text) == (None, text)
 
