@@ -16,6 +16,7 @@ import numpy as np
 from monitor.counts import CountArray
 from monitor.metrics.audit_likelihood import greatest_log_likelihood
 from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
+from monitor.metrics.label_errors import UNKNOWN_ERRORS
 
 MOST_CHANGES = 3
 _LIMIT = 20.0
@@ -54,18 +55,21 @@ class AuditedDays(NamedTuple):
     def findings(self) -> AuditFindings:
         """Return what audits show: since the last change of the rates, and before each change.
 
-        Where the rates of some stretch are undefined, or flagged cases have wrong labels at
-        other rates in it, the stretches are one.
+        Where the rates of some stretch are undefined, the stretches are one. Where flagged cases
+        have wrong labels at other rates than the others in some stretch, no rates are stated.
         """
         changes = rate_changes(self.audited, self.labelled)
-        whole = AuditFindings.of(self.of(0, len(self.days)))
         ends = [0, *changes, len(self.days)]
-        found = [AuditFindings.of(self.of(*bounds)) for bounds in pairwise(ends)]
-        if not changes or not all(one.rates.known for one in found):
-            return whole
-        *before, latest = found
-        until = self.days[changes].tolist()
-        return latest._replace(earlier=tuple(zip(until, before, strict=True)))
+        *before, latest = [AuditFindings.of(self.of(*bounds)) for bounds in pairwise(ends)]
+        found = [*before, latest]
+        follow = any(one.follow_predictions for one in found)
+        if before and not follow and all(one.rates.known for one in found):
+            until = self.days[changes].tolist()
+            return latest._replace(earlier=tuple(zip(until, before, strict=True)))
+        whole = AuditFindings.of(self.of(0, len(self.days))) if before else latest
+        if follow:
+            return whole._replace(rates=UNKNOWN_ERRORS, follow_predictions=True)
+        return whole
 
 
 def rate_changes(audited: CountArray, labelled: CountArray) -> list[int]:

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from monitor.metrics.audit_likelihood import greatest_log_likelihood
-from monitor.metrics.audited_changes import MOST_CHANGES, rate_changes
+from monitor.metrics.audited_changes import MOST_CHANGES, AuditedDays, rate_changes
 
 
 def always(fp, fn):
@@ -103,3 +103,24 @@ def test_there_are_at_most_so_many_changes():
     rates = lambda day: (0.01, 0.05) if day // 20 % 2 else (0.1, 0.05)  # noqa: E731
     found = audited_days(rng, rates, days=160, each=lambda _: 3)
     assert 1 <= len(rate_changes(found.audited, found.labelled)) <= MOST_CHANGES
+
+
+def test_labels_that_begin_to_follow_the_prediction_leave_no_rates():
+    """From day 60 on half of the false positives are confirmed as flagged."""
+    usual = audited_days(np.random.default_rng(7), always(0.01, 0.05), days=60, each=lambda _: 3)
+    later = audited_days(np.random.default_rng(8), always(0.01, 0.05), days=60, each=lambda _: 3)
+    confirmed = later.audited.copy()
+    moved = confirmed[:, 1, 0, 0] // 2
+    confirmed[:, 1, 0, 0] -= moved
+    confirmed[:, 1, 1, 0] += moved
+    labelled = later.labelled.copy()
+    half = labelled[:, 1, 0] // 2
+    labelled[:, 1, 0] -= half
+    labelled[:, 1, 1] += half
+    parts = zip(usual, later._replace(audited=confirmed, labelled=labelled), strict=True)
+    days, audited, labelled = (np.concatenate(part) for part in parts)
+    days[len(usual.days) :] += 60
+    found = AuditedDays(days, audited, labelled).findings()
+    assert found.follow_predictions is True
+    assert not found.rates.known
+    assert found.earlier == ()
