@@ -25,6 +25,10 @@ _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
 """The outcome by predicted class and label."""
 
 
+_DAYS_READ = 4
+"""Days of models for which the audited cases are held, as read on each of them."""
+
+
 class _Known(NamedTuple):
     """What audits show, and the edition of the audits, the day and the cases that it is of."""
 
@@ -62,6 +66,7 @@ class LearnedErrors:
         self._times = times
         self._fixed: list[LabelRegime] = []
         self._learned: dict[int, _Known] = {}
+        self._read: dict[tuple[int, int], AuditCounts] = {}
 
     def of(self, model: int) -> LabelRegime:
         """Return how labels of a model come, and how often they are wrong.
@@ -92,13 +97,8 @@ class LearnedErrors:
         regimes = map(self.of, range(len(self._catalogue.settings)))
         return [model for model, one in enumerate(regimes) if one.earlier or one.by_value]
 
-    def audited(self, model: int) -> AuditedDays:
-        """Return the audited cases of a model, and the labelled ones of the same days.
-
-        Args:
-            model: its number.
-        """
-        counts = self.counts(model)
+    def _audited(self, model: int, counts: AuditCounts) -> AuditedDays:
+        """Return the audited cases of a model, and the labelled ones of the same days."""
         opens, cells = self._windows.past.history(model)
         cells, day = cells[:, : len(Outcome)], opens // DAY_MS
         held = np.isin(counts.day, day[cells.any(axis=1)])
@@ -117,8 +117,19 @@ class LearnedErrors:
         Args:
             model: its number.
         """
-        every = self._audits.counts()
+        return self._of_model(self._audits.counts(), model)
+
+    def _of_model(self, every: AuditCounts, model: int) -> AuditCounts:
         return every.take(self._catalogue.model_of_group[every.group] == model)
+
+    def _on(self, day: int, model: int) -> AuditCounts:
+        """Return the audited cases of a model, read once on each day for all models."""
+        edition = self._audits.edition
+        if any(known != edition for known, _ in self._read) or len(self._read) >= _DAYS_READ:
+            self._read.clear()
+        if (edition, day) not in self._read:
+            self._read[edition, day] = self._audits.counts()
+        return self._of_model(self._read[edition, day], model)
 
     def not_audited(self, model: int) -> LabelledCases:
         """Return the remembered cases of a model that have a label and no audit.
@@ -145,13 +156,14 @@ class LearnedErrors:
         day = int(times[model]) // DAY_MS if model < len(times) else 0
         known = self._learned.get(model)
         if known is None or (known.edition, known.day) != (self._audits.edition, day):
-            found = self.audited(model)
+            counts = self._on(day, model)
+            found = self._audited(model, counts)
             same = known is not None and known.cases.is_same(found)
-            findings = known.findings if known and same else self._found(model, found)
+            findings = known.findings if known and same else self._found(model, found, counts)
             known = self._learned[model] = _Known(self._audits.edition, day, found, findings)
         return known.findings if len(known.cases.days) else None
 
-    def _found(self, model: int, days: AuditedDays) -> AuditFindings:
+    def _found(self, model: int, days: AuditedDays, counts: AuditCounts) -> AuditFindings:
         """Return what audited cases show, of the totals and by segment value."""
         found = days.findings()
         if not found.rates.known:
@@ -160,15 +172,16 @@ class LearnedErrors:
         held = days.days[days.days >= since]
         values = [
             differing_values(segment, cases)
-            for segment, cases in self._by_value(model, held).items()
+            for segment, cases in self._by_value(model, held, counts).items()
         ]
         return found._replace(by_value=tuple(chain.from_iterable(values)))
 
-    def _by_value(self, model: int, days: Int64Array) -> dict[str, dict[str, AuditedLabels]]:
+    def _by_value(
+        self, model: int, days: Int64Array, counts: AuditCounts
+    ) -> dict[str, dict[str, AuditedLabels]]:
         """Return the audited and the labelled cases of some days, by segment key and value."""
         if not self._catalogue.settings[model].segments:
             return {}
-        counts = self.counts(model)
         counts = counts.take(np.isin(counts.day, days))
         first, end = int(days[0]) * DAY_MS, (int(days[-1]) + 1) * DAY_MS
         past = self._windows.past.recall(model, first, end, DAY_MS)

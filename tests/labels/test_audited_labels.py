@@ -1,5 +1,7 @@
 """`label_errors: audit`: rates learned from audits correct all that known rates correct."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from monitor.events.columns import EventBatch, Group, Labels, Predictions
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
+from monitor.join.audits import Audits
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.label_errors import ErrorRates
 
@@ -349,3 +352,22 @@ def test_rarer_positives_are_no_change_of_the_rates():
         days = range(first, first + 6)
         fed(cases, 12, days, monitor, audit_days=days)
     assert monitor.snapshot().models[0].earlier_label_errors == ()
+
+
+def test_audits_of_all_models_are_read_once(monkeypatch):
+    """Read for each model, an audit of one of 300 held the loop up for nine seconds."""
+    settings = {"label_timeout": "60d", "maturity": "1d", "label_errors": AUDITS}
+    names = [f"m{number}" for number in range(5)]
+    monitor = Monitor(Config(models=dict.fromkeys(names, settings), windows=["1d"]))
+    cases = Cases(3, 500, 1, steady(0.1))
+    for day in range(3):
+        rows = np.flatnonzero(cases.day == day)
+        batch = cases.batch(day)
+        made = replace(batch.predictions, group=rows % 5)
+        monitor.apply(replace(batch, predictions=made, groups=tuple(map(Group, names))))
+    read, counts = [], Audits.counts
+    monkeypatch.setattr(Audits, "counts", lambda audits: read.append(1) or counts(audits))
+    monitor.apply(cases.audits(5, range(3)))
+    found = monitor.snapshot().models
+    assert all(model.audits.cases.audited.sum() for model in found)
+    assert len(read) <= 2
