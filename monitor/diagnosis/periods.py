@@ -69,6 +69,7 @@ class Period:
             where they are not stored by segment value, or outcomes are estimated.
         labelling_cells: labelled outcomes and predictions by the same blocks, (blocks, 6),
             where every prediction is to get a label; else None.
+        labelled_blocks: the same with the rates at which labels are wrong; None where they are not.
     """
 
     opens: int | None
@@ -86,6 +87,7 @@ class Period:
     scores_as_labelled: ScoreHistogram | None = None
     segment_scores: Callable[[Series], ScoreHistogram | None] | None = None
     labelling_cells: Int64Array | None = None
+    labelled_blocks: LabelledBlocks | None = None
 
     @classmethod
     def counted(
@@ -114,7 +116,7 @@ class Period:
             for series in counts.series(model)
         }
         totals, *segments = found
-        cells = counts.blocks(totals, opens, closes, width)
+        cells, starts = counts.blocks(totals, opens, closes, width), _starts(opens, closes, width)
         made = cells[:, PREDICTED_POSITIVE:].sum(axis=0)
         samples = {series: found[series].sample for series in segments}
         return cls(
@@ -130,16 +132,10 @@ class Period:
             samples={series: sample for series, sample in samples.items() if sample},
             by_day=_outcomes(counts, totals, (opens, closes, DAY_MS), regime).blocks,
             labelling_cells=known(cells) if regime.labelling is Labelling.COMPLETE else None,
+            labelled_blocks=LabelledBlocks(regime, known(cells), starts)
+            if regime.has_errors
+            else None,
         )
-
-    @property
-    def labelled_blocks(self) -> LabelledBlocks | None:
-        """Its counts as labelled, where labels have errors; else None."""
-        if self.sample is None or self.labelling_cells is None:
-            return None
-        width = self.block_ms or 0
-        opens = (self.opens or 0) + width * np.arange(len(self.labelling_cells), dtype=np.int64)
-        return LabelledBlocks(self.sample.regime, self.labelling_cells, opens)
 
     @classmethod
     def given(cls, counts: ConfusionCounts, source: str = "counts") -> Self:
@@ -263,8 +259,11 @@ def _outcomes(
         stretch: first moment, first moment after it, and the length of a block, milliseconds.
         regime: how labels come, and how often they are wrong.
     """
-    opens, _, width = stretch
     cells, weights = (part(series, *stretch) for part in (counts.blocks, counts.weights))
-    starts = width * (opens // width + np.arange(len(cells), dtype=np.int64))
     of_series = regime.of_series(series.segment, series.value)
-    return PeriodOutcomes.of(of_series, cells, weights, starts)
+    return PeriodOutcomes.of(of_series, cells, weights, _starts(*stretch))
+
+
+def _starts(opens: int, closes: int, width: int) -> Int64Array:
+    """Return the first moment of each block of UTC that a stretch holds, or begins in."""
+    return np.arange(opens // width * width, closes, width, dtype=np.int64)
