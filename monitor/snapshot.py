@@ -24,7 +24,7 @@ from monitor.events.shared_ids import SharedIds
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.class_report import ClassReport
 from monitor.metrics.intervals import WINDOW_METRICS
-from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
+from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates, ValueErrors
 from monitor.metrics.ratio import ratio
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.metrics.source_findings import SourceFindings
@@ -161,8 +161,7 @@ class ModelState:
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
         earlier_label_errors: the rates before each change that audits show, the oldest first.
-        label_errors_by_value: the rates of segment values where audits show that these differ,
-            each with the segment key and the value.
+        label_errors_by_value: the rates of segment values where audits show that these differ.
         audits: what audits of its labels show; None without audits.
         label_sources: how sources label the same cases; None where no label has a source.
         refused: metrics that the labels do not identify, each with its reason.
@@ -211,7 +210,7 @@ class ModelState:
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
     earlier_label_errors: tuple[EarlierErrors, ...] = ()
-    label_errors_by_value: tuple[tuple[str, str, ErrorRates], ...] = ()
+    label_errors_by_value: tuple[ValueErrors, ...] = ()
     audits: AuditFindings | None = None
     label_sources: SourceFindings | None = None
     refused: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,6 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.snapshot import ModelState, Window
 from monitor.windows.scores import Scores
@@ -25,7 +24,7 @@ class _Known(NamedTuple):
 
     days: tuple[int, int]
     reference: int
-    errors: ErrorRates
+    regime: LabelRegime
     version: int
     scores: ScoreHistogram
     skill: ScoreSkill | None
@@ -78,9 +77,9 @@ class ScoreSkills:
             return None
         reference, version = model.watched.reference, self._scores.version(number)
         own = 0 if reference is None else reference.version
-        errors = LabelRegime.now(model).during(opens, closes).errors
+        regime = LabelRegime.now(model).of_series(None, None)
         known = self._known.get((number, window.name))
-        if known is not None and known[:3] == (days, own, errors):
+        if known is not None and known[:3] == (days, own, regime):
             if known.version == version:
                 return known.skill
             scores = self._scores.days(number, opens, closes)
@@ -92,8 +91,10 @@ class ScoreSkills:
         skill = None
         if (scores.positive + scores.negative).any():
             counts = None if reference is None else reference.counts
+            cases = (scores.positive + scores.negative).sum(axis=-1)
+            errors = regime.of_blocks(DAY_MS * np.arange(*days), cases).errors
             skill = ScoreSkill(by_day=scores, reference=counts, errors=errors).for_scrapes()
-        self._known[number, window.name] = _Known(days, own, errors, version, scores, skill)
+        self._known[number, window.name] = _Known(days, own, regime, version, scores, skill)
         return skill
 
 

@@ -44,6 +44,10 @@ class AuditCounts(Columns):
     cell: Int64Array = field(default_factory=_no_rows)
     count: Int64Array = field(default_factory=_no_rows)
 
+    def is_same(self, other: AuditCounts) -> bool:
+        """Return whether other rows are the same."""
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.names())
+
     def summed(self) -> AuditCounts:
         """Return the counts with each group, day and cell once."""
         place = np.stack([self.group, self.day, self.cell])

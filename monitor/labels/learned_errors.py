@@ -18,22 +18,30 @@ from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import AuditedDays
 from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
 from monitor.metrics.audited_values import differing_values
-from monitor.metrics.label_errors import EarlierErrors
+from monitor.metrics.label_errors import EarlierErrors, ValueErrors
 from monitor.windows import Windows
 
 _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
 """The outcome by predicted class and label."""
-
 
 _DAYS_READ = 4
 """Days of models for which the audited cases are held, as read on each of them."""
 
 
 class _Known(NamedTuple):
-    """What audits show, and the edition of the audits, the day and the cases that it is of."""
+    """What audits show, and the edition of the audits, the day and the cases that it is of.
+
+    Attributes:
+        edition: of the audits.
+        day: of the model, since 1970.
+        counts: its audited cases by group.
+        cases: these and the labelled ones, by day.
+        findings: what they show.
+    """
 
     edition: int
     day: int
+    counts: AuditCounts
     cases: AuditedDays
     findings: AuditFindings
 
@@ -87,7 +95,9 @@ class LearnedErrors:
         return fixed._replace(
             errors=findings.rates,
             earlier=tuple(earlier),
-            by_value=tuple((one.segment, one.value, one.rates) for one in findings.by_value),
+            by_value=tuple(
+                ValueErrors(one.segment, one.value, one.by_stretch) for one in findings.by_value
+            ),
         )
 
     def varying(self) -> list[int]:
@@ -159,43 +169,53 @@ class LearnedErrors:
             counts = self._on(day, model)
             found = self._audited(model, counts)
             same = known is not None and known.cases.is_same(found)
+            same = same and known is not None and known.counts.is_same(counts)
             findings = known.findings if known and same else self._found(model, found, counts)
-            known = self._learned[model] = _Known(self._audits.edition, day, found, findings)
+            edition = self._audits.edition
+            known = self._learned[model] = _Known(edition, day, counts, found, findings)
         return known.findings if len(known.cases.days) else None
 
     def _found(self, model: int, days: AuditedDays, counts: AuditCounts) -> AuditFindings:
         """Return what audited cases show, of the totals and by segment value."""
         found = days.findings()
-        if not found.rates.known:
+        if not found.rates.known or not self._catalogue.settings[model].segments:
             return found
-        since = found.earlier[-1][0] if found.earlier else 0
-        held = days.days[days.days >= since]
+        ends = np.searchsorted(days.days, [day for day, _ in found.earlier])
+        stretches = [
+            self._by_value(model, held, counts.take(np.isin(counts.day, held)))
+            for held in np.split(days.days, ends)
+        ]
         values = [
-            differing_values(segment, cases)
-            for segment, cases in self._by_value(model, held, counts).items()
+            differing_values(key, [cases.get(key, {}) for cases in stretches])
+            for key in self._catalogue.settings[model].segments
         ]
         return found._replace(by_value=tuple(chain.from_iterable(values)))
 
     def _by_value(
         self, model: int, days: Int64Array, counts: AuditCounts
     ) -> dict[str, dict[str, AuditedLabels]]:
-        """Return the audited and the labelled cases of some days, by segment key and value."""
-        if not self._catalogue.settings[model].segments:
-            return {}
-        counts = counts.take(np.isin(counts.day, days))
+        """Return the audited and the labelled cases of some days, by segment key and value.
+
+        Args:
+            model: its number.
+            days: since 1970, ascending.
+            counts: the audited cases of these days.
+        """
         first, end = int(days[0]) * DAY_MS, (int(days[-1]) + 1) * DAY_MS
         past = self._windows.past.recall(model, first, end, DAY_MS)
         labelled = past.cells[np.isin(past.numbers, days)].sum(axis=0)
         place, series = self._catalogue.series_of_groups(counts.group)
         place = np.arange(len(counts))[place]
-        numbers = [self._catalogue.series.index(one) for one in past.columns]
+        columns = {one: at for at, one in enumerate(past.columns)}
         found: dict[str, dict[str, AuditedLabels]] = {}
-        for at, (_, segment, value) in enumerate(past.columns):
-            if segment is None or value is None:
+        for row in self._catalogue.rows_of(model).tolist():
+            one = self._catalogue.series[row]
+            at = columns.get(one)
+            if at is None or one.segment is None or one.value is None:
                 continue
-            own = counts.take(place[series == numbers[at]])
+            own = counts.take(place[series == row])
             audited = np.bincount(own.cell, weights=own.count, minlength=AUDITED_CELLS)
             cells = audited.astype(np.int64).reshape(2, 2, 2)
             of_labels = np.maximum(labelled[at, : len(Outcome)][_LABELLED], cells.sum(axis=2))
-            found.setdefault(segment, {})[value] = AuditedLabels(cells, of_labels)
+            found.setdefault(one.segment, {})[one.value] = AuditedLabels(cells, of_labels)
         return found

@@ -9,15 +9,14 @@ Detectors and verdicts never use predictions younger than the learned age.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
 from monitor.config import AutoMaturity, Labelling, WindowClock
 from monitor.counts import Outcome
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import Int64Array
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.cohorts import Coverage
 from monitor.labels.delays import LabelDelays
@@ -25,7 +24,6 @@ from monitor.labels.estimates import LEAST_COVERAGE
 from monitor.labels.evidence import CORRECTED_KIND_OF, Evidence, Kind, kind_of
 from monitor.labels.faults import SIDES, fault_of_rates
 from monitor.labels.learned_errors import LearnedErrors
-from monitor.labels.regime import LabelRegime
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.windows import Windows
 
@@ -131,8 +129,7 @@ class Maturities:
         found = self._come(cells)
         for model in self._errors.varying():
             closes = int(now[model]) - (ages[model] or 0)
-            during = partial(_during, closes - self._windows.length(name), closes)
-            self._set_rates(found, model, during)
+            self._set_rates(found, model, closes - self._windows.length(name), closes)
         for model, age in enumerate(ages):
             rows = self._catalogue.rows_of(model)
             if found.kind[rows[0]] == Kind.WEIGHTED:
@@ -159,9 +156,7 @@ class Maturities:
         if self._windows.weights.stored:
             found.weights[:] = self._windows.weights.lifetime
         for model in self._errors.varying():
-            opens, counted = self._windows.past.history(model)
-            cases = counted[:, : len(Outcome)].sum(axis=1)
-            self._set_rates(found, model, partial(_of_blocks, opens, cases))
+            self._set_rates(found, model)
         self._distrust_unaudited(found)
         found.distrust_sides(self._complete())
         return found
@@ -188,19 +183,23 @@ class Maturities:
         return found
 
     def _set_rates(
-        self, found: Evidence, model: int, of_time: Callable[[LabelRegime], LabelRegime]
+        self, found: Evidence, model: int, opens: int = EARLIEST_MS, closes: int = LATEST_MS
     ) -> None:
         """Set the rates of wrong labels of each series of a model.
 
         Args:
             found: of all series.
             model: its number.
-            of_time: returns a regime with the same rates for all of its time.
+            opens: first moment of the window, epoch milliseconds.
+            closes: first moment after it.
         """
-        regime = self._errors.of(model)
+        regime, (hours, cells) = self._errors.of(model), self._windows.past.history(model)
+        held = slice(*np.searchsorted(hours, (opens, closes)))
+        cases = cells[held, : len(Outcome)].sum(axis=1)
         for row in self._catalogue.rows_of(model).tolist():
             _, segment, value = self._catalogue.series[row]
-            found.errors[row] = of_time(regime.of_series(segment, value)).errors
+            own = regime.of_series(segment, value)
+            found.errors[row] = own.of_blocks(hours[held], cases).errors
 
     def _distrust_unaudited(self, found: Evidence) -> None:
         """Mark the series of models whose rates of wrong labels are undefined."""
@@ -251,11 +250,3 @@ class Maturities:
         if least >= LEAST_COVERAGE and not setting.has_many_classes:
             return CORRECTED_KIND_OF.get(setting.labelling, Kind.IMMATURE)
         return Kind.IMMATURE
-
-
-def _during(opens: int, closes: int, regime: LabelRegime) -> LabelRegime:
-    return regime.during(opens, closes)
-
-
-def _of_blocks(opens: Int64Array, cases: Int64Array, regime: LabelRegime) -> LabelRegime:
-    return regime.of_blocks(opens, cases)

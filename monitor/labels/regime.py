@@ -8,8 +8,14 @@ import numpy as np
 
 from monitor.config import LabelErrors, Labelling
 from monitor.config.labelling import LearnedLabelErrors
-from monitor.events.columns import FloatArray, Int64Array
-from monitor.metrics.label_errors import NO_ERRORS, UNKNOWN_ERRORS, EarlierErrors, ErrorRates
+from monitor.events.columns import Int64Array
+from monitor.metrics.label_errors import (
+    NO_ERRORS,
+    UNKNOWN_ERRORS,
+    EarlierErrors,
+    ErrorRates,
+    ValueErrors,
+)
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
@@ -30,7 +36,7 @@ class _Corrected(Protocol):
     @property
     def earlier_label_errors(self) -> tuple[EarlierErrors, ...]: ...
     @property
-    def label_errors_by_value(self) -> tuple[tuple[str, str, ErrorRates], ...]: ...
+    def label_errors_by_value(self) -> tuple[ValueErrors, ...]: ...
 
 
 class LabelRegime(NamedTuple):
@@ -42,14 +48,13 @@ class LabelRegime(NamedTuple):
             few audits show them. Of the latest predictions, where audits show that the rates
             changed.
         earlier: the rates before each change, the oldest first.
-        by_value: the rates of segment values where audits show that these differ, each with the
-            segment key and the value.
+        by_value: the rates of segment values where audits show that these differ.
     """
 
     labelling: Labelling = Labelling.COMPLETE
     errors: ErrorRates = NO_ERRORS
     earlier: tuple[EarlierErrors, ...] = ()
-    by_value: tuple[tuple[str, str, ErrorRates], ...] = ()
+    by_value: tuple[ValueErrors, ...] = ()
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
@@ -84,8 +89,12 @@ class LabelRegime(NamedTuple):
             segment: its key; None for the totals.
             value: its value.
         """
-        own = (rates for key, name, rates in self.by_value if (key, name) == (segment, value))
-        return self._replace(errors=next(own, self.errors))
+        own = (one.rates for one in self.by_value if (one.segment, one.value) == (segment, value))
+        *before, latest = next(own, self.rates)
+        ends = [one.until for one in self.earlier]
+        return self._replace(
+            errors=latest, earlier=tuple(map(EarlierErrors, ends, before)), by_value=()
+        )
 
     @property
     def rates(self) -> tuple[ErrorRates, ...]:
@@ -101,22 +110,6 @@ class LabelRegime(NamedTuple):
         ends = np.array([one.until for one in self.earlier], dtype=np.int64)
         return np.searchsorted(ends, moments, side="right").astype(np.int64)
 
-    def during(self, opens: int, closes: int) -> LabelRegime:
-        """Return the regime of a stretch of time, with the same rates for all of it.
-
-        Args:
-            opens: first moment, epoch milliseconds.
-            closes: first moment after it.
-
-        Returns:
-            Where the rates changed inside, their mean by time, and that of their limits.
-        """
-        if not self.earlier:
-            return self
-        ends = [one.until for one in self.earlier]
-        bounds = np.clip([opens, *ends, max(closes, opens + 1)], opens, max(closes, opens + 1))
-        return self._mean(np.diff(bounds))
-
     def of_blocks(self, opens: Int64Array, cases: Int64Array) -> LabelRegime:
         """Return the regime of blocks of time, with the same rates for all of them.
 
@@ -125,22 +118,25 @@ class LabelRegime(NamedTuple):
             cases: of each block.
 
         Returns:
-            Where the rates changed between them, their mean by cases, and that of their limits.
+            Where the rates changed between them, their mean by cases, and that of their limits;
+            the latest rates without cases.
         """
         if not self.earlier:
             return self
-        stretches, least = self.stretches(opens), len(self.rates)
-        shares = np.bincount(stretches, weights=cases, minlength=least)
-        return self._mean(shares if shares.any() else np.bincount(stretches, minlength=least))
-
-    def _mean(self, shares: FloatArray | Int64Array) -> LabelRegime:
-        held = np.flatnonzero(shares)
-        mean = shares[held] @ np.array(self.rates)[held] / shares[held].sum()
+        count = np.bincount(self.stretches(opens), weights=cases, minlength=len(self.rates))
+        held = np.flatnonzero(count)
+        if not len(held):
+            return self._replace(earlier=())
+        mean = count[held] @ np.array(self.rates)[held] / count.sum()
         return self._replace(errors=ErrorRates(*mean.tolist()), earlier=())
 
     @property
     def corners(self) -> tuple[LabelRegime, ...]:
-        """The regime at the ends of the ranges of its rates; all stretches at the same ends."""
+        """The regime at the ends of the ranges of its rates.
+
+        All stretches are at the same ends: outcomes move the same way with the rates of each, so
+        that others lie between.
+        """
         ends = zip(*(one.corners for one in self.rates), strict=True)
         return tuple(
             self._replace(

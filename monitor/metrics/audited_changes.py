@@ -18,7 +18,8 @@ from monitor.metrics.audit_likelihood import greatest_log_likelihood
 from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
 from monitor.metrics.label_errors import UNKNOWN_ERRORS
 
-MOST_CHANGES = 3
+MOST_CHANGES = 6
+"""Changes that are looked for in a year of audits."""
 _LIMIT = 20.0
 """Twice the log-likelihood that a change must add. In 800 simulated half-years without a change the
 most was 11; where prevalence fell to a fifth and audits to an eighth at once, 3 of 200 had more."""
@@ -55,21 +56,27 @@ class AuditedDays(NamedTuple):
     def findings(self) -> AuditFindings:
         """Return what audits show: since the last change of the rates, and before each change.
 
-        Where the rates of some stretch are undefined, the stretches are one. Where flagged cases
-        have wrong labels at other rates than the others in some stretch, no rates are stated.
+        No rates are stated where those of some stretch are undefined: a change is certain, and
+        the rates of all together would be right for none.
         """
         changes = rate_changes(self.audited, self.labelled)
         ends = [0, *changes, len(self.days)]
-        *before, latest = [AuditFindings.of(self.of(*bounds)) for bounds in pairwise(ends)]
-        found = [*before, latest]
-        follow = any(one.follow_predictions for one in found)
-        if before and not follow and all(one.rates.known for one in found):
-            until = self.days[changes].tolist()
-            return latest._replace(earlier=tuple(zip(until, before, strict=True)))
-        whole = AuditFindings.of(self.of(0, len(self.days))) if before else latest
-        if follow:
-            return whole._replace(rates=UNKNOWN_ERRORS, follow_predictions=True)
-        return whole
+        *before, latest = [
+            AuditFindings.of(self.of(*bounds), stretches=len(ends) - 1) for bounds in pairwise(ends)
+        ]
+        until = self.days[changes].tolist()
+        found = latest._replace(earlier=tuple(zip(until, before, strict=True)))
+        if all(one.rates.known for one in (*before, latest)):
+            return found
+        follow = any(one.follow_predictions for one in before) or latest.follow_predictions
+        return found._replace(rates=UNKNOWN_ERRORS, follow_predictions=follow)
+
+
+class _Change(NamedTuple):
+    """A change of the rates: what it adds to twice the log-likelihood, and where it is."""
+
+    gain: float
+    place: int
 
 
 def rate_changes(audited: CountArray, labelled: CountArray) -> list[int]:
@@ -80,49 +87,110 @@ def rate_changes(audited: CountArray, labelled: CountArray) -> list[int]:
         labelled: likewise.
 
     Returns:
-        Places of the first days after the changes, ascending, at most `MOST_CHANGES`. Each
-        stretch between them has audits enough for rates of its own, see
+        Places of the first days after the changes, ascending: those that add most, at most
+        `MOST_CHANGES`. Each stretch between them has audits enough for rates of its own, see
         `AuditedLabels.are_enough`.
     """
-    changes: list[int] = []
-    open_ = [(0, len(audited))]
-    while open_ and len(changes) < MOST_CHANGES:
-        start, end = open_.pop(0)
-        place = _change(audited[start:end], labelled[start:end])
-        if place is not None:
-            changes.append(start + place)
-            open_ += [(start, start + place), (start + place, end)]
-    return _placed_again(audited, labelled, sorted(changes))
+    return _Search(audited, labelled).places()
 
 
-def _placed_again(audited: CountArray, labelled: CountArray, changes: list[int]) -> list[int]:
-    """Return changes, each as it is found between its neighbours; those that add nothing go."""
-    at = 0
-    while len(changes) > 1 and at < len(changes):
-        start, end = [0, *changes][at], [*changes, len(audited)][at + 1]
-        place = _change(audited[start:end], labelled[start:end])
-        if place is None:
-            del changes[at]
-            at = 0
-        else:
-            changes[at] = start + place
-            at += 1
-    return changes
+class _Search:
+    """Looks for changes of the rates of some days; each stretch is divided once.
+
+    Args:
+        audited: as in `AuditedDays`.
+        labelled: likewise.
+    """
+
+    def __init__(self, audited: CountArray, labelled: CountArray) -> None:
+        self._audited, self._labelled = audited, labelled
+        self._known: dict[tuple[int, int], _Change | None] = {}
+
+    def places(self) -> list[int]:
+        """Return the places of the first days after the changes, ascending."""
+        found: list[int] = []
+        while len(found) < MOST_CHANGES:
+            changes = [self._change(*bounds) for bounds in pairwise(self._ends(found))]
+            certain = [one for one in changes if one is not None]
+            if not certain:
+                break
+            found = sorted([*found, max(certain).place])
+        for _ in range(MOST_CHANGES):
+            before, found = found, self._joined(self._placed_again(found))
+            if found == before:
+                break
+        return found
+
+    def _ends(self, places: list[int]) -> list[int]:
+        return [0, *places, len(self._audited)]
+
+    def _placed_again(self, places: list[int]) -> list[int]:
+        """Return changes, each as it is found between its neighbours; those that add nothing go.
+
+        A change that is found while others are not yet lies where these pull it.
+        """
+        at = 0
+        while at < len(places):
+            ends = self._ends(places)
+            found = self._change(ends[at], ends[at + 2])
+            moved = [] if found is None else [found.place]
+            places = [*places[:at], *moved, *places[at + 1 :]]
+            at += len(moved)
+        return places
+
+    def _joined(self, places: list[int]) -> list[int]:
+        """Return changes, one for each two in a row where one leaves nothing certain beside it.
+
+        A place is not exact, and what is left of its change beside it may be certain, too. That is
+        shorter than the stretches around it.
+        """
+        at = 0
+        while at + 1 < len(places):
+            start, first, last, end = self._ends(places)[at : at + 4]
+            is_short = last - first < min(first - start, end - last) / 2
+            between = _spread(np.arange(first, last + 1)).tolist() if is_short else []
+            one = next((place for place in between if self._is_all(start, place, end)), None)
+            if one is None:
+                at += 1
+            else:
+                places = [*places[:at], one, *places[at + 2 :]]
+        return places
+
+    def _is_all(self, start: int, place: int, end: int) -> bool:
+        """Return whether there is no certain change on either side of a place."""
+        return self._change(start, place) is None and self._change(place, end) is None
+
+    def _change(self, start: int, end: int) -> _Change | None:
+        """Return the most likely change of the days at the places [start, end), if certain."""
+        if (start, end) not in self._known:
+            cases = self._audited[start:end], self._labelled[start:end]
+            found = _change(*cases)
+            moved = None if found is None else found._replace(place=start + found.place)
+            self._known[start, end] = moved
+        return self._known[start, end]
 
 
-def _change(audited: CountArray, labelled: CountArray) -> int | None:
-    """Return the place of the most likely change of some days, where it is certain."""
+def _change(audited: CountArray, labelled: CountArray) -> _Change | None:
+    """Return the most likely change of some days, where it is certain."""
     near = _possible(audited)
     while len(near):
-        chosen = np.linspace(0, len(near) - 1, min(_CANDIDATES, len(near))).round().astype(np.int64)
-        gains = _gains(audited, labelled, near[chosen])
+        chosen = _spread(near)
+        gains = _gains(audited, labelled, chosen)
         at = int(gains.argmax())
         if len(chosen) == len(near):
-            return int(near[at]) if gains[at] >= _LIMIT else None
+            found = _Change(float(gains[at]), int(chosen[at]))
+            return found if found.gain >= _LIMIT else None
         if gains[at] < _LIMIT / 2:
             return None
-        near = near[chosen[max(at - 1, 0)] : chosen[min(at + 1, len(chosen) - 1)] + 1]
+        first, last = chosen[max(at - 1, 0)], chosen[min(at + 1, len(chosen) - 1)]
+        near = near[(near >= first) & (near <= last)]
     return None
+
+
+def _spread(places: CountArray) -> CountArray:
+    """Return at most `_CANDIDATES` of some places, the first and the last of them included."""
+    chosen = np.linspace(0, len(places) - 1, min(_CANDIDATES, len(places)))
+    return np.asarray(places[chosen.round().astype(np.int64)])
 
 
 def _possible(audited: CountArray) -> CountArray:

@@ -16,6 +16,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from monitor.metrics.audit_likelihood import HIGHEST, LOWEST, log_likelihood
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
@@ -26,8 +27,8 @@ FEWEST_AUDITS = 30
 
 _DROP = 1.9207294103470620
 """Half of the quantile .95 of chi squared with one degree of freedom."""
-_FITS = 9.210340371976184
-"""Quantile .99 of chi squared with two degrees of freedom."""
+_BY_CHANCE = 0.01
+"""Probability that labels seem to follow the prediction by chance, of all stretches together."""
 _POINTS = 25
 _ROUNDS = 8
 _DIGITS = 3
@@ -84,14 +85,19 @@ class AuditedValue(NamedTuple):
     Attributes:
         segment: the key.
         value: its value.
-        cases: audited and labelled ones.
-        rates: of wrong labels.
+        cases: audited and labelled ones, since the last change of the rates.
+        by_stretch: rates of wrong labels between the changes, the oldest first.
     """
 
     segment: str
     value: str
     cases: AuditedLabels
-    rates: ErrorRates
+    by_stretch: tuple[ErrorRates, ...]
+
+    @property
+    def rates(self) -> ErrorRates:
+        """The rates since the last change."""
+        return self.by_stretch[-1]
 
 
 class AuditFindings(NamedTuple):
@@ -104,7 +110,7 @@ class AuditFindings(NamedTuple):
         earlier: what the cases before each change of the rates show, the oldest first, each
             after the number of the first day since 1970 that follows them; the cases above are
             those since the last change.
-        by_value: segment values between which the rates differ, of the cases since then.
+        by_value: segment values between which the rates differ.
     """
 
     cases: AuditedLabels
@@ -114,9 +120,14 @@ class AuditFindings(NamedTuple):
     by_value: tuple[AuditedValue, ...] = ()
 
     @classmethod
-    def of(cls, cases: AuditedLabels) -> Self:
-        """Return what audited cases show; no rates where these follow the predictions."""
-        follow = follow_predictions(cases)
+    def of(cls, cases: AuditedLabels, stretches: int = 1) -> Self:
+        """Return what audited cases show; no rates where these follow the predictions.
+
+        Args:
+            cases: audited and labelled ones.
+            stretches: of time of a model that are tested, this one included.
+        """
+        follow = follow_predictions(cases, stretches)
         return cls(cases, UNKNOWN_ERRORS if follow else learned_rates(cases), follow)
 
 
@@ -161,16 +172,18 @@ def _rounded(rate: float, low: float, high: float) -> tuple[float, float, float]
     return rate, rate - low, high - rate
 
 
-def follow_predictions(found: AuditedLabels) -> bool | None:
+def follow_predictions(found: AuditedLabels, stretches: int = 1) -> bool | None:
     """Test whether the rates of wrong labels differ between the predicted classes.
 
     They do where labels are fed back by the model: a flagged case is confirmed as flagged.
 
     Args:
         found: audited cases, and all labelled ones.
+        stretches: of time that are tested, at least 1.
 
     Returns:
-        True where the same rates for both do not fit (likelihood ratio, p < .01); None with
+        True where the same rates for both do not fit (likelihood ratio, p < .01 over the number of
+        stretches); None with
         under `FEWEST_AUDITS` of either predicted class.
 
     >>> labelled = np.array([[28_843, 360], [578, 219]])
@@ -184,7 +197,8 @@ def follow_predictions(found: AuditedLabels) -> bool | None:
     if found.audited.sum(axis=(1, 2)).min() < FEWEST_AUDITS:
         return None
     apart = sum(_likely(found.of(predicted)).log_likelihood for predicted in range(_CLASSES))
-    return bool(2 * (apart - _likely(found).log_likelihood) > _FITS)
+    limit = chdtri(_CLASSES, _BY_CHANCE / stretches)
+    return bool(2 * (apart - _likely(found).log_likelihood) > limit)
 
 
 class _Likely(NamedTuple):

@@ -130,6 +130,20 @@ class EarlierErrors(NamedTuple):
     errors: ErrorRates
 
 
+class ValueErrors(NamedTuple):
+    """How often labels of a segment value are wrong.
+
+    Attributes:
+        segment: the key.
+        value: its value.
+        rates: of wrong labels between the changes of the rates of the whole, the oldest first.
+    """
+
+    segment: str
+    value: str
+    rates: tuple[ErrorRates, ...]
+
+
 NO_ERRORS = ErrorRates()
 """The rates of labels that are taken as they are."""
 

@@ -7,6 +7,7 @@ import pytest
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config
+from monitor.diagnosis import Period
 from monitor.diagnosis.comparison import compared_live
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
@@ -293,7 +294,7 @@ def changed_labels():
     monitor = monitor_of()
     for first in range(0, 80, 5):
         days = range(first, first + 5)
-        fed(cases, 12, days, monitor, audit_days=days)
+        fed(cases, 25, days, monitor, audit_days=days)
     return monitor
 
 
@@ -371,3 +372,35 @@ def test_audits_of_all_models_are_read_once(monkeypatch):
     found = monitor.snapshot().models
     assert all(model.audits.cases.audited.sum() for model in found)
     assert len(read) <= 2
+
+
+def test_a_window_that_holds_all_predictions_has_the_metrics_of_all_time():
+    """Rates that changed inside count by cases; time without predictions does not count."""
+    settings = {"label_timeout": "60d", "maturity": "0s", "label_errors": AUDITS}
+    monitor = Monitor(Config(models={"m": settings}, windows=["120d"]))
+    cases = Cases(80, 2_000, 4, steady(0.04), rates=sloppier)
+    fed(cases, 200, range(80), monitor, audit_days=range(CHANGED))
+    monitor.apply(cases.audits(200, range(CHANGED, 80)))
+    snapshot = monitor.snapshot()
+    assert len(snapshot.models[0].earlier_label_errors) == 1
+    (window,) = snapshot.windows
+    assert window.counts.cells[0].sum() > 0.99 * snapshot.lifetime.counts.cells[0].sum()
+    for name in ("recall", "precision", "prevalence"):
+        one, other = (each.metrics[name].estimate[0] for each in (window, snapshot.lifetime))
+        assert one == pytest.approx(other, abs=0.005), name
+
+
+def test_the_middle_of_a_range_lies_within_the_ends_where_the_rates_changed_inside(changed_labels):
+    model = changed_labels.snapshot().models[0]
+    asked = compared_live(
+        changed_labels.snapshot(), model, "1970-01-08..1970-01-15", "1970-02-01..1970-03-10"
+    )
+    counted = recall(changed_labels, asked, LabelRegime.now(model))
+    period = Period.counted(
+        counted.after, "m", asked.after.opens, asked.after.closes,
+        regime=LabelRegime.now(model),
+    )  # fmt: skip
+    ends = [outcomes.sum(axis=-1) for outcomes, _ in period.labelled_blocks.at_corners()]
+    for cell in ("tp", "fn", "fp", "tn"):
+        found = [float(getattr(one, cell)) for one in ends]
+        assert min(found) <= getattr(period.total, cell) <= max(found), cell

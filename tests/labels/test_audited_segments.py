@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from monitor.config import Config
+from monitor.diagnosis import Period
 from monitor.diagnosis.comparison import compared_live
 from monitor.engine import Monitor
 from monitor.events.audit_marks import marked
@@ -27,14 +28,15 @@ def monitor_of(errors="audit", state=None):
     return Monitor(Config(models={"m": settings}, windows=["1d", "28d"]), state)
 
 
-def fed(monitor, of_b, seed=3, audits=250):
-    """Two sites, a with clean labels and b with others; audits drawn by stratum of each site."""
+def fed(monitor, of_b, seed=3, audits=250, of_a=lambda _: CLEAN):
+    """Two sites, a with rates by day and b with others; audits drawn by stratum of each site."""
     rng = np.random.default_rng(seed)
     count = DAYS * A_DAY
     time = np.sort(rng.integers(0, DAYS * DAY, count))
     site, actual = rng.integers(0, 2, count), rng.random(count) < PREVALENCE
     called = rng.random(count) < np.where(actual, RECALL, FPR)
-    rates = np.array([CLEAN, of_b])[site]
+    by_day = np.array([of_a(day) for day in range(DAYS)])
+    rates = np.where(site[:, None] == 1, of_b, by_day[time // DAY])
     label = actual ^ (rng.random(count) < np.where(actual, rates[:, 1], rates[:, 0]))
     key = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     groups = Group("m", values=("a",)), Group("m", values=("b",))
@@ -121,6 +123,24 @@ def test_values_without_audits_enough_are_left_out():
     labelled = np.array([[28_843, 360], [578, 219]])
     many, few = AuditedLabels(audited, labelled), AuditedLabels(audited // 20, labelled)
     other = AuditedLabels(audited[:, :, ::-1].copy(), labelled)
-    assert differing_values("site", {"a": many, "b": few}) == ()
+    assert differing_values("site", [{"a": many, "b": few}]) == ()
     # Labels of the third say nothing of the class, and have no rates.
-    assert {one.value for one in differing_values("site", {"a": many, "c": other})} == {"a"}
+    assert {one.value for one in differing_values("site", [{"a": many, "c": other}])} == {"a"}
+
+
+def test_a_value_has_its_own_rates_before_and_after_a_change_of_another():
+    """Site a gets worse on day 30, site b stays as it is."""
+    states = (0.002, 0.05), (0.002, 0.5)
+    monitor = fed(monitor_of(), (0.002, 0.3), of_a=lambda day: states[day // 30], audits=900)
+    snapshot = monitor.snapshot()
+    model = snapshot.models[0]
+    assert len(model.earlier_label_errors) == 1
+    asked = compared_live(snapshot, model, "1970-01-04..1970-01-25", "1970-02-04..1970-02-25")
+    counted = recall(monitor, asked, LabelRegime.now(model))
+    for counts, at in ((counted.before, asked.before), (counted.after, asked.after)):
+        regime = LabelRegime.now(model)
+        period = Period.counted(counts, "m", at.opens, at.closes, regime=regime)
+        for value in ("a", "b"):
+            found = period.samples[Series("m", "site", value)].measure("prevalence")
+            assert found.lower <= PREVALENCE <= found.upper, (at, value)
+            assert found.estimate == pytest.approx(PREVALENCE, abs=0.008), (at, value)

@@ -21,7 +21,7 @@ from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
-from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
+from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 
@@ -342,3 +342,9 @@ def test_labels_that_become_wrong_more_often_are_named_and_page_nobody():
     status = status_answer(monitor.snapshot(), limit=1).models[0]
     assert status.windows["28d"].judgement.labels_may_explain
     assert "as when more labels are wrong" in status.worse.text
+
+
+def test_no_blocks_have_the_latest_rates():
+    regime = LabelRegime(errors=ErrorRates(0.04), earlier=(EarlierErrors(5, ErrorRates(0.01)),))
+    nothing = np.zeros(0, dtype=np.int64)
+    assert regime.of_blocks(nothing, nothing).errors == ErrorRates(0.04)

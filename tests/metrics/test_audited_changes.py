@@ -14,6 +14,11 @@ def always(fp, fn):
     return lambda _: (fp, fn)
 
 
+def steps(rates, length):
+    """Rates that change every so many days."""
+    return lambda day: rates[day // length]
+
+
 def log_likelihood(parts, parameters):
     """Written out from the probabilities: shared rates, shares of positives by part and class."""
     fp, fn, *shares = expit(np.clip(parameters, -20, 20))
@@ -63,11 +68,11 @@ def test_a_change_is_found_within_days(worse):
 
 def test_each_stretch_has_the_rates_of_its_audits():
     rng = np.random.default_rng(3)
-    steps = [(0.01, 0.05), (0.05, 0.05), (0.01, 0.05)]
-    days = audited_days(rng, lambda day: steps[day // 60], days=180, each=lambda _: 2)
+    truths = [(0.01, 0.05), (0.05, 0.05), (0.01, 0.05)]
+    days = audited_days(rng, steps(truths, 60), days=180, each=lambda _: 2)
     found = days.findings()
     assert len(found.earlier) == 2
-    for (_, one), truth in zip([*found.earlier, (0, found)], steps, strict=True):
+    for (_, one), truth in zip([*found.earlier, (0, found)], truths, strict=True):
         for (low, high), rate in zip(one.rates.ranges.values(), truth, strict=True):
             assert low <= rate <= high
     pooled = days.of(0, len(days.days))
@@ -91,8 +96,7 @@ def test_rates_that_stay_are_no_change(others):
 
 def test_too_few_audits_show_no_change():
     rng = np.random.default_rng(1)
-    rates = lambda day: (0.3, 0.05) if day >= 60 else (0.0, 0.05)  # noqa: E731
-    found = audited_days(rng, rates, each=lambda _: 0.2)
+    found = audited_days(rng, steps([(0.0, 0.05), (0.3, 0.05)], 60), each=lambda _: 0.2)
     assert rate_changes(found.audited, found.labelled) == []
     nothing = found.audited[:0], found.labelled[:0]
     assert rate_changes(*nothing) == []
@@ -100,7 +104,7 @@ def test_too_few_audits_show_no_change():
 
 def test_there_are_at_most_so_many_changes():
     rng = np.random.default_rng(2)
-    rates = lambda day: (0.01, 0.05) if day // 20 % 2 else (0.1, 0.05)  # noqa: E731
+    rates = steps([(0.1, 0.05), (0.01, 0.05)] * 4, 20)
     found = audited_days(rng, rates, days=160, each=lambda _: 3)
     assert 1 <= len(rate_changes(found.audited, found.labelled)) <= MOST_CHANGES
 
@@ -123,4 +127,21 @@ def test_labels_that_begin_to_follow_the_prediction_leave_no_rates():
     found = AuditedDays(days, audited, labelled).findings()
     assert found.follow_predictions is True
     assert not found.rates.known
-    assert found.earlier == ()
+
+
+def test_labels_that_say_nothing_since_a_change_leave_no_rates():
+    rng = np.random.default_rng(4)
+    found = audited_days(rng, steps([(0.01, 0.05), (0.5, 0.5)], 60), each=lambda _: 3).findings()
+    assert not found.rates.known
+    assert [one.rates.known for _, one in found.earlier] == [True]
+
+
+@pytest.mark.parametrize("seed", [6, 7, 8])
+def test_the_last_of_many_changes_is_placed_right(seed):
+    """It decides the rates that the windows of today are corrected for."""
+    rates = steps([(0.01, 0.05), (0.04, 0.05)] * 2 + [(0.2, 0.05)], 40)
+    days = audited_days(np.random.default_rng(seed), rates, days=200, each=lambda _: 4)
+    changes = days.days[rate_changes(days.audited, days.labelled)]
+    assert len(changes) == 4
+    assert abs(changes - [40, 80, 120, 160]).max() <= 8
+    assert abs(changes[-1] - 160) <= 3
