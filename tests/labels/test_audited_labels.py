@@ -16,6 +16,8 @@ from monitor.errors import UsageError
 from monitor.events.audit_marks import marked
 from monitor.events.columns import EventBatch, Group, Labels, Predictions
 from monitor.exporter.api.compare import compared, recall
+from monitor.exporter.api.queries import series_context
+from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.join.audits import Audits
@@ -42,6 +44,7 @@ class Cases:
         by_day = np.array([rates(day) if callable(rates) else rates for day in range(days)])
         wrong = np.where(self.actual, by_day[self.day, 1], by_day[self.day, 0])
         self.label = self.actual ^ (rng.random(count) < wrong)
+        self.score = np.full(count, np.nan)
         self.key = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(
             0x9E3779B97F4A7C15
         )
@@ -54,7 +57,7 @@ class Cases:
                 key=self.key[rows],
                 time=self.time[rows],
                 predicted_positive=self.called[rows],
-                score=np.full(len(rows), np.nan),
+                score=self.score[rows],
                 group=np.zeros(len(rows), dtype=np.int64),
             ),
             labels=labels(self.key[rows], self.time[rows] + 3_600_000, self.label[rows]),
@@ -404,3 +407,39 @@ def test_the_middle_of_a_range_lies_within_the_ends_where_the_rates_changed_insi
     for cell in ("tp", "fn", "fp", "tn"):
         found = [float(getattr(one, cell)) for one in ends]
         assert min(found) <= getattr(period.total, cell) <= max(found), cell
+
+
+def test_series_by_time_have_the_rates_of_their_time(changed_labels):
+    context = series_context(changed_labels.snapshot().models[0])
+    answer = series_answer(changed_labels.history("m"), context, step=7 * DAY)
+    recalls = np.array(answer.metrics.recall.estimate, dtype=float)
+    known = recalls[~np.isnan(recalls)]
+    assert len(known) > 8
+    assert known.min() > 0.65
+    assert np.median(known[:5]) < 0.9
+
+
+def test_a_reference_after_the_change_is_corrected_for_the_rates_after_it():
+    settings = {"window": {"length": "20d", "end": "1970-03-12"}}
+    monitor = monitor_of(reference=settings)
+    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
+    fed(cases, 200, range(80), monitor, audit_days=range(CHANGED))
+    monitor.apply(cases.audits(200, range(CHANGED, 80)))
+    model = monitor.snapshot().models[0]
+    reference = model.watched.reference
+    assert reference.opens // DAY >= CHANGED
+    assert abs(reference.counts.tp / reference.counts.actual_positive - RECALL) < 0.08
+
+
+def test_metrics_of_scores_have_the_rates_of_the_days_inside():
+    settings = {"label_timeout": "60d", "maturity": "0s", "label_errors": AUDITS}
+    monitor = Monitor(Config(models={"m": settings}, windows=["7d", "90d"]))
+    cases = Cases(80, 1_500, 4, steady(0.04), rates=sloppier)
+    cases.score = np.where(cases.called, 0.7, 0.2)
+    fed(cases, 200, range(80), monitor, audit_days=range(CHANGED))
+    monitor.apply(cases.audits(200, range(CHANGED, 80)))
+    model = monitor.snapshot().models[0]
+    (earlier,) = model.earlier_label_errors
+    before, after = earlier.errors.false_positive, model.label_errors.false_positive
+    assert model.scores["7d"].errors.false_positive == pytest.approx(after)
+    assert before < model.scores["90d"].errors.false_positive < after
