@@ -44,23 +44,30 @@ def days():
 def learned(regime, days):
     scatter = LearnedScatter(REFERENCE, regime)
     scatter.learn(days)
-    return scatter.scatter
+    return scatter
 
 
 def test_the_change_is_no_trend(days):
-    scatter = learned(REGIME, days)
+    scatter = learned(REGIME, days).scatter
     assert trend_of(days, CUTS, REGIME, scatter) is None
     assert trend_of(days, CUTS, AS_IF_ONE, scatter) is not None
 
 
 def test_the_change_is_no_scatter_of_days(days):
-    own, as_if_one = (learned(regime, days).variance for regime in (REGIME, AS_IF_ONE))
+    own, as_if_one = (learned(regime, days).scatter.variance for regime in (REGIME, AS_IF_ONE))
     assert own[Component.RECALL] < 0.5 * as_if_one[Component.RECALL]
+
+
+def test_scatter_is_learned_from_days_at_the_rates_of_their_time(days):
+    (stretch,) = learned(REGIME, days).state()["since"]
+    for half in np.split(stretch, [CHANGED]):
+        tp, _, fn, _ = half.sum(axis=0)
+        assert tp / (tp + fn) == pytest.approx(RECALL, abs=0.02)
 
 
 def test_a_day_before_the_change_is_no_evidence(days):
     """A detector that lags behind the audits steps over days at the rates of their time."""
-    scatter = learned(REGIME, days)
+    scatter = learned(REGIME, days).scatter
     found = []
     for regime in (REGIME, LabelRegime(errors=BEFORE)):
         detection = DayDetection(REFERENCE, regime, CUTS, AlarmLimits(day_threshold(0.25), 0.0))
