@@ -1,4 +1,4 @@
-"""Quantiles for all looks of a year at a window that moves on.
+"""Quantiles for all looks of 60 days at a window that moves on.
 
 A limit of one look is wrong sooner or later for somebody who looks all day. These quantiles make
 it a limit for all looks at once.
@@ -14,10 +14,9 @@ from scipy.special import chdtri, ndtr
 
 from monitor.metrics.ratio import FloatArray
 
-FALSE_CLAIMS_PER_YEAR = 0.05
-"""Probability that a bound is wrong at any moment of a year, for one model."""
+FALSE_CLAIMS, LOOKED_AT_DAYS = 0.05, 60.0
+"""Probability that a bound of a model is wrong at any moment of so many days."""
 
-_DAYS_A_YEAR = 365.0
 _NODES = 256
 _STEPS_A_DAY = 4
 _KNOWN = 1e4
@@ -29,7 +28,7 @@ def quantile_of_all_looks(days: float, freedom: float = math.inf) -> float:
     """Return how many standard errors a moving mean hardly ever lies from the truth.
 
     The chance that it ever lies c true errors below is about T c φ(c) for T windows in a row. Where
-    the error is estimated, one estimate serves all looks of the year, so that the chance is the
+    the error is estimated, one estimate serves all looks, so that the chance is the
     mean of this over the estimates that χ² allows, and each estimate can be wrong once. Student's t
     at the level of a look takes each look for one with an estimate of its own, and is wider.
 
@@ -39,13 +38,13 @@ def quantile_of_all_looks(days: float, freedom: float = math.inf) -> float:
             digits.
 
     Returns:
-        Above 1. The chance of a year is `FALSE_CLAIMS_PER_YEAR`.
+        Above 1. The chance of `LOOKED_AT_DAYS` is `FALSE_CLAIMS`.
 
     Source:
         Siegmund 1985, §11 (maximum of a moving sum).
 
     >>> [round(quantile_of_all_looks(7, freedom), 1) for freedom in (4, 9, 30, math.inf)]
-    [7.7, 5.4, 4.3, 3.8]
+    [6.1, 4.3, 3.6, 3.3]
     """
     steps = math.floor(days * _STEPS_A_DAY)
     return _quantile(steps / _STEPS_A_DAY, math.inf if freedom > _KNOWN else _rounded(freedom))
@@ -58,12 +57,12 @@ def _rounded(freedom: float) -> float:
 
 @lru_cache(1 << 12)
 def _quantile(days: float, freedom: float) -> float:
-    windows = _DAYS_A_YEAR / days
+    windows = LOOKED_AT_DAYS / days
     errors, weights = _estimates(freedom)
     low, high = 1.0, _MOST_ERRORS
     for _ in range(_BISECTIONS):
         middle = math.sqrt(low * high)
-        if weights @ _ever_beyond(middle * errors, windows) > FALSE_CLAIMS_PER_YEAR:
+        if weights @ _ever_beyond(middle * errors, windows) > FALSE_CLAIMS:
             low = middle
         else:
             high = middle

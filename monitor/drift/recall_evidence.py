@@ -59,7 +59,7 @@ class RecallEvidence(NamedTuple):
         lower: lower limit of the 95 % interval of one look, in [0, 1].
         upper: its upper limit.
         excluded: recall in the window is not below this, with a probability of 95 % for
-            all looks of a year together.
+            all looks of 60 days together.
     """
 
     lower: float
@@ -84,7 +84,7 @@ def recall_evidence(
     Returns:
         Exact binomial limits for the effective number of positives: as many as independent
         rows with the same variance would be. The bound for all looks holds for a window
-        that moves on through a year (`quantile_of_all_looks`). A stretch that grows, such as the
+        that moves on through 60 days (`quantile_of_all_looks`). A stretch that grows, such as the
         one since the reference, reaches it half as often.
 
     Source:
@@ -93,7 +93,7 @@ def recall_evidence(
     >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
     >>> found = recall_evidence(counts, Dispersion.of(1.0), None, days=7)
     >>> [round(limit, 2) for limit in found]
-    [0.76, 0.84, 0.71]
+    [0.76, 0.84, 0.72]
     """
     if not after.actual_positive:
         return UNKNOWN_RECALL
@@ -118,12 +118,12 @@ def false_positive_rate_above(
         days: length of the window, in days; a shorter one counts as a day.
 
     Returns:
-        Upper limit in (0, 1], by the rule of `recall_evidence` for all looks of a year; NaN
+        Upper limit in (0, 1], by the rule of `recall_evidence` for all looks of 60 days; NaN
         without actual negatives.
 
     >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
     >>> round(false_positive_rate_above(counts, Dispersion.of(1.0), None, days=7), 3)
-    0.057
+    0.055
     """
     if not after.actual_negative:
         return _NAN

@@ -66,7 +66,7 @@ def verdict_families() -> Iterator[Family]:
     yield _by_window(
         "classifier_recall_excluded_ratio",
         "Recall of the window, or since a reference that it reaches back into, is not below this, "
-        "with 95 % for all looks of a year.",
+        "with 95 % for all looks of 60 days.",
         lambda found: [found.recall.excluded],
     )
     yield _by_window(

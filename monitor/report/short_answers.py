@@ -33,7 +33,7 @@ class Answers(Struct, frozen=True, kw_only=True):
 
 
 class Excluded(Struct, frozen=True, kw_only=True):
-    """Rates that the outcomes exclude, at 95 % for all looks of a year together.
+    """Rates that the outcomes exclude, at 95 % for all looks of 60 days together.
 
     Attributes:
         recall_below: recall after is not below this; null where nothing is excluded.

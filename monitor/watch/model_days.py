@@ -100,10 +100,11 @@ class LearnedScatter:
     """How the days of one model scatter: of its reference, and of the time since.
 
     Every 28 days that follow the reference are learned from, divided where a page starts or
-    ends, or where the level of a day's rates changed. Each stretch counts by the deviations
-    from its own level. Stretches in which a model pages count as well: were they left out, a
-    model that pages by chance would never learn that its days scatter more. Stretches whose
-    labels are faulty do not.
+    ends, or where the level of a day's rates changed. A reference of fewer than 28 days tells
+    little of scatter: after it, the stretch in progress counts from its tenth day on. Each
+    stretch counts by the deviations from its own level. Stretches in which a model pages count
+    as well: were they left out, a model that pages by chance would never learn that its days
+    scatter more. Stretches whose labels are faulty do not.
 
     Args:
         reference: of the model.
@@ -115,22 +116,32 @@ class LearnedScatter:
         self._sampling = reference.sampling(regime)
         self._reference = reference.by_day
         self._since: list[CountArray] = []
+        self._goes_on = False
         self.scatter = self._learned()
 
-    def learn(self, days: RecentDays) -> None:
+    @property
+    def knows_little(self) -> bool:
+        """True while reference and finished stretches are fewer than 28 days."""
+        known = 0 if self._reference is None else self._reference.shape[-1]
+        return bool(known + sum(map(len, self._finished)) < STRETCH_DAYS)
+
+    def learn(self, days: RecentDays, *, goes_on: bool = False) -> None:
         """Learn from a stretch of days.
 
         Fewer than ten teach nothing: where the level changed in them, as on the day that
         starts a page, they are too few to be divided there.
 
         Args:
-            days: of the stretch.
+            days: of the stretch; they take the place of those of a stretch in progress.
+            goes_on: True for a stretch in progress.
         """
-        if len(days.numbers) < _FEWEST_DAYS:
-            return
-        outcomes, _ = expected(self._regime, days.cells, days.weights, days.opens)
-        self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]
-        self.scatter = self._learned()
+        known, self._since, self._goes_on = self._since, self._finished, False
+        if len(days.numbers) >= _FEWEST_DAYS:
+            outcomes, _ = expected(self._regime, days.cells, days.weights, days.opens)
+            self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]
+            self._goes_on = goes_on
+        if self._since is not known:
+            self.scatter = self._learned()
 
     def follow(self, older: LearnedScatter, days: int) -> None:
         """Take over what was learned before a new reference: of an earlier one, and since.
@@ -141,18 +152,24 @@ class LearnedScatter:
         """
         known = [] if older._reference is None else [older._reference.cells]
         overlapping = -(-days // STRETCH_DAYS)
-        self._since = [*known, *older._since[:-overlapping]][-_MOST_STRETCHES:]
+        self._since = [*known, *older._finished[:-overlapping]][-_MOST_STRETCHES:]
         self.scatter = self._learned()
 
     def state(self) -> State:
         """Serializable state: outcomes by day of each stretch since the reference."""
-        return {"since": [stretch.copy() for stretch in self._since]}
+        since = [stretch.copy() for stretch in self._since]
+        return {"since": since, "goes_on": True} if self._goes_on else {"since": since}
 
     def restored(self, state: State) -> Self:
         """Load what `state` returned, and return itself."""
         self._since = [stretch.copy() for stretch in state["since"]]
+        self._goes_on = state.get("goes_on", False)
         self.scatter = self._learned()
         return self
+
+    @property
+    def _finished(self) -> list[CountArray]:
+        return self._since[:-1] if self._goes_on else self._since
 
     def _learned(self) -> DayScatter:
         since = [ConfusionCounts.from_cells(cells) for cells in self._since]

@@ -229,22 +229,22 @@ class Stepper:
 
     def _close_day(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
         """Step the detector by days over the day before day `end`, judge, and learn."""
-        at, page = end * DAY_MS + age, watch.page
+        at, page, learned = end * DAY_MS + age, watch.page, watch.level.learned
         day = self._days.days(model, cuts, end - 1, end)
-        scatter = watch.level.learned.scatter
-        if watch.by_day is not None and watch.by_day.update(day, cuts, scatter):
+        if watch.by_day is not None and watch.by_day.update(day, cuts, learned.scatter):
             watch.by_day.restart()
             if not self._is_silent(watch, at, age):
                 page.fire(at)
         self._judge_page(model, watch, cuts, end, at)
         if not page.dead and not self._is_silent(watch, at, age):
             self._page_the_dead(model, watch, cuts, end, at)
-        if watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS:
-            watch.paged = page.active
+        finished = watch.paged is not page.active or end - watch.learned_until >= STRETCH_DAYS
+        if finished or learned.knows_little:
             stretch = self._days.days(model, cuts, watch.learned_until, end)
-            if watch.level.trusts_labels(stretch, at):
-                watch.level.learned.learn(stretch)
-            watch.learned_until = end
+            trusted = watch.level.trusts_labels(stretch, at)
+            learned.learn(stretch if trusted else stretch.between(end, end), goes_on=not finished)
+        if finished:
+            watch.paged, watch.learned_until = page.active, end
         if end % WEEK == 0:
             self._look_back(model, watch, cuts, end, age)
             if not page.is_open(at):

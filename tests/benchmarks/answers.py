@@ -40,6 +40,7 @@ WORLDS = (
     Simulated("300 a day, 8 %, sd .2", 300, 0.08, sd=0.2),
     Simulated("2,000 a day, 8 %", 2_000, 0.08),
     Simulated("2,000 a day, 8 %, sd .2", 2_000, 0.08, sd=0.2),
+    Simulated("700 a day, 8 %, sd .5", 700, 0.08, sd=0.5),
 )
 
 

@@ -64,7 +64,7 @@ def died_and_pages():
 
 def reference_of_two_states():
     """A reference whose recall fell after five days, and days like its later ones."""
-    fallen = [(25, 20, 25, 430), (24, 21, 26, 429)] * 16
+    fallen = [(36, 20, 14, 430), (35, 21, 15, 429)] * 16
     return counted([USUAL] * 5 + fallen, reference={"first": "28d"})
 
 

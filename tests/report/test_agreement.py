@@ -123,7 +123,7 @@ def test_a_dead_model_that_pages_is_nowhere_an_old_page_that_fades():
 def test_whether_a_model_is_worse_than_a_reference_of_two_states_cannot_be_known():
     monitor = at("reference of two states")
     (status,) = status_answer(monitor.snapshot(), limit=1).models
-    why = "a change about 6 January 1970 (recall .80 before, .49 from then on)"
+    why = "a change about 6 January 1970 (recall .80 before, .71 from then on)"
     for worse in (status.worse, diagnosis_answer(compared_now(monitor)).worse):
         assert worse.answer == "unknown"
         assert worse.text == f"Cannot be known: the reference holds {why}"

@@ -108,8 +108,8 @@ def test_rates_that_likely_became_better_do_not_point_to_a_worse_model():
     better = is_model_worse(found)
     assert better.answer == "not_shown"
     assert better.text == (
-        "Nothing points to it: recall likely rose from .80 to .85, and a fall of recall below .79 "
-        "is excluded"
+        "Nothing points to it: recall likely rose from .80 to .85, and a recall below .80 is "
+        "excluded"
     )
     found = found_on(usual, (365, 225, 135, 4_275))._replace(because=Because.MOVED)
     assert is_model_worse(found).text == (
@@ -137,12 +137,12 @@ def test_few_outcomes_point_to_nothing_and_exclude_little():
     assert (moved.cause, moved.certain) == (None, False)
     assert moved.text.startswith("Nothing certain: ")
     assert worse.answer == "not_shown"
-    assert worse.text == "Nothing points to it: only a fall of recall below .24 is excluded"
+    assert worse.text == "Nothing points to it: only a fall of recall below .32 is excluded"
 
 
 def test_a_steady_window_says_what_it_excludes():
     _, worse = answers(BEFORE, (310, 180, 80, 3_600))
-    assert worse.text == "Nothing points to it: a fall of recall below .72 is excluded"
+    assert worse.text == "Nothing points to it: a fall of recall below .73 is excluded"
     assert worse.recall_visible < worse.recall_excluded
 
 
