@@ -27,6 +27,7 @@ from monitor.drift import (
     attribute,
     judge,
 )
+from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter
@@ -117,11 +118,11 @@ def diagnose(
     final = mixed[1] if mixed else judgement
     seen, above = UNKNOWN_RECALL, _NAN
     if trusted:
-        outcomes = (after.total, errors.rows, errors.between)
-        found = recall_evidence(*outcomes, days=after.days)
-        seen = widened_recall(found, corners, errors.between, days=after.days)
-        above = false_positive_rate_above(*outcomes, days=after.days)
-        above = widened_false_positive_rate(above, corners, errors.between, days=after.days)
+        outcomes, looks = (after.total, errors.rows, errors.between), Looks(after.days)
+        found = recall_evidence(*outcomes, looks)
+        seen = widened_recall(found, corners, errors.between, looks)
+        above = false_positive_rate_above(*outcomes, looks)
+        above = widened_false_positive_rate(above, corners, errors.between, looks)
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     sides = _sides(before, after, refused)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from scipy.special import betaincinv, expit, logit, ndtr, ndtri, stdtrit
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.all_looks import quantile_of_all_looks
+from monitor.drift.all_looks import Looks, quantile_of_all_looks
 from monitor.drift.attribution import Attribution
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import Component, SmoothedRates
@@ -71,7 +71,7 @@ UNKNOWN_RECALL = RecallEvidence(_NAN, _NAN, _NAN)
 
 
 def recall_evidence(
-    after: ConfusionCounts, dispersion: Dispersion, between: BetweenDays | None, *, days: float
+    after: ConfusionCounts, dispersion: Dispersion, between: BetweenDays | None, looks: Looks
 ) -> RecallEvidence:
     """Return the limits of recall in a window.
 
@@ -79,19 +79,18 @@ def recall_evidence(
         after: outcomes of the window, a scalar, fractional ones too.
         dispersion: variance of rows over that of independent ones, at least 1.
         between: what the scatter of days adds, in `after`; None for nothing.
-        days: length of the window, in days; a shorter one counts as a day.
+        looks: the window, as it is looked at.
 
     Returns:
         Exact binomial limits for the effective number of positives: as many as independent
-        rows with the same variance would be. The bound for all looks holds for a window
-        that moves on through 60 days (`quantile_of_all_looks`). A stretch that grows, such as the
-        one since the reference, reaches it half as often.
+        rows with the same variance would be. That for all looks takes the quantile of
+        `quantile_of_all_looks`.
 
     Source:
         Clopper and Pearson 1934; Korn and Graubard 1998 (effective sample size).
 
     >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
-    >>> found = recall_evidence(counts, Dispersion.of(1.0), None, days=7)
+    >>> found = recall_evidence(counts, Dispersion.of(1.0), None, Looks(7))
     >>> [round(limit, 2) for limit in found]
     [0.76, 0.84, 0.72]
     """
@@ -103,11 +102,11 @@ def recall_evidence(
         _widening(Component.RECALL, after, dispersion, between),
     )
     lower, upper = limits(_one_look)
-    return RecallEvidence(lower, upper, excluded=limits(_all_looks(days))[0])
+    return RecallEvidence(lower, upper, excluded=limits(_all_looks(looks))[0])
 
 
 def false_positive_rate_above(
-    after: ConfusionCounts, dispersion: Dispersion, between: BetweenDays | None, *, days: float
+    after: ConfusionCounts, dispersion: Dispersion, between: BetweenDays | None, looks: Looks
 ) -> float:
     """Return the false positive rate that the outcomes of a window exclude, and all above it.
 
@@ -115,14 +114,14 @@ def false_positive_rate_above(
         after: outcomes of the window, a scalar, fractional ones too.
         dispersion: variance of rows over that of independent ones, at least 1.
         between: what the scatter of days adds, in `after`; None for nothing.
-        days: length of the window, in days; a shorter one counts as a day.
+        looks: the window, as it is looked at.
 
     Returns:
         Upper limit in (0, 1], by the rule of `recall_evidence` for all looks of 60 days; NaN
         without actual negatives.
 
     >>> counts = ConfusionCounts(tp=313, fp=200, fn=79, tn=4_300)
-    >>> round(false_positive_rate_above(counts, Dispersion.of(1.0), None, days=7), 3)
+    >>> round(false_positive_rate_above(counts, Dispersion.of(1.0), None, Looks(7)), 3)
     0.055
     """
     if not after.actual_negative:
@@ -132,7 +131,7 @@ def false_positive_rate_above(
         float(dispersion.false_positive_rate),
         _widening(Component.FALSE_POSITIVE_RATE, after, dispersion, between),
     )
-    return limits(_all_looks(days))[1]
+    return limits(_all_looks(looks))[1]
 
 
 def _widening(
@@ -158,8 +157,8 @@ def _one_look(freedom: float) -> float:
     return float(ndtri(_ONE_LOOK) if math.isinf(freedom) else stdtrit(freedom, _ONE_LOOK))
 
 
-def _all_looks(days: float) -> _Quantile:
-    return partial(quantile_of_all_looks, max(days, 1.0))
+def _all_looks(looks: Looks) -> _Quantile:
+    return partial(quantile_of_all_looks, looks)
 
 
 def _limits(

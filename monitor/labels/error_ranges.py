@@ -18,6 +18,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Status, Verdict, attribute, judge
+from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.recall_evidence import (
@@ -190,8 +191,7 @@ def widened_recall(
     recall: RecallEvidence,
     corners: Sequence[Corner],
     between: BetweenDays | None,
-    *,
-    days: float,
+    looks: Looks,
 ) -> RecallEvidence:
     """Return limits of recall that hold at all corners.
 
@@ -199,15 +199,15 @@ def widened_recall(
         recall: at the middle of the ranges.
         corners: see `at_corners`.
         between: what the scatter of days adds.
-        days: length of the window.
+        looks: the window, as it is looked at.
     """
-    found = [recall, *_of_windows(partial(recall_evidence, days=days), corners, between)]
+    found = [recall, *_of_windows(partial(recall_evidence, looks=looks), corners, between)]
     lower, upper, excluded = zip(*found, strict=True)
     return RecallEvidence(float(np.min(lower)), float(np.max(upper)), float(np.min(excluded)))
 
 
 def widened_false_positive_rate(
-    above: float, corners: Sequence[Corner], between: BetweenDays | None, *, days: float
+    above: float, corners: Sequence[Corner], between: BetweenDays | None, looks: Looks
 ) -> float:
     """Return the false positive rate that is excluded at all corners; NaN where none is.
 
@@ -215,9 +215,9 @@ def widened_false_positive_rate(
         above: at the middle of the ranges.
         corners: see `at_corners`.
         between: what the scatter of days adds.
-        days: length of the window.
+        looks: the window, as it is looked at.
     """
-    excluded = partial(false_positive_rate_above, days=days)
+    excluded = partial(false_positive_rate_above, looks=looks)
     found = [above, *_of_windows(excluded, corners, between)]
     return math.nan if any(map(math.isnan, found)) else max(found)
 

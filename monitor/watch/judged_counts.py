@@ -9,6 +9,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement, Verdict, block_seconds
+from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import no_scores
@@ -33,6 +34,7 @@ class Counts(NamedTuple):
         block_ms: length of a block, milliseconds.
         opens: first moment of each block, epoch milliseconds.
         scores: returns the labelled scores by day, (days, bins).
+        grows: True for the stretch since a reference, see `Looks`.
     """
 
     cells: Int64Array
@@ -40,6 +42,7 @@ class Counts(NamedTuple):
     block_ms: int
     opens: Int64Array
     scores: Callable[[], ScoreHistogram | None] = no_scores
+    grows: bool = False
 
 
 class Tested(NamedTuple):
@@ -49,7 +52,7 @@ class Tested(NamedTuple):
         judgement: on the totals, or within segments where a change of mix explains more.
         fault: of the labels behind it; None where there is none.
         total: all outcomes, a scalar.
-        days: length of the stretch.
+        looks: the stretch, as it is looked at.
         dispersion: variance of rows over that of independent ones.
         between: what the scatter of days adds.
         corners: the comparison at the ends of the ranges of wrong labels; none without.
@@ -58,7 +61,7 @@ class Tested(NamedTuple):
     judgement: Judgement
     fault: LabelFault | None
     total: ConfusionCounts
-    days: float
+    looks: Looks
     dispersion: Dispersion
     between: BetweenDays
     corners: tuple[Corner, ...]

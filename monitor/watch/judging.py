@@ -46,9 +46,12 @@ class _Judged(NamedTuple):
     counts: Counts
     verdict: WindowVerdict
 
+    def is_of(self, edition: Edition, *, grows: bool) -> bool:
+        return (self.edition, self.counts.grows) == (edition, grows)
+
     def holds(self, counts: Counts) -> bool:
         known = self.counts
-        same = np.array_equal(known.cells, counts.cells)
+        same = known.grows == counts.grows and np.array_equal(known.cells, counts.cells)
         return same and np.array_equal(known.weights, counts.weights)
 
 
@@ -243,12 +246,12 @@ class Judge:
             self._scatter_of_verdicts = self.learned.scatter
             self._judged_windows.clear()
         edition = self._windows.edition(name, self._model, now, age)
+        closes = self._overlapped(name, now, age)
         known = self._judged_windows.get(name)
-        if known is None or edition is None or known.edition != edition:
+        if edition is None or known is None or not known.is_of(edition, grows=closes is not None):
             known = self._judged_windows[name] = self._seen(name, now, age, cuts, edition)
         if fault is not None:
             return untrusted(fault)
-        closes = self._overlapped(name, now, age)
         return known.verdict if closes is None else self._reaching_back(known, now - age - closes)
 
     def _reaching_back(self, known: _Judged, length_ms: int) -> WindowVerdict:
@@ -299,7 +302,8 @@ class Judge:
         rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
         if (closes := self._overlapped(name, now, age)) is not None:
             cells, weights, block_ms = blocks_between(self._windows, rows, closes, now - age)
-            return self._read(cells, weights, block_ms, closes, now - age)
+            found = self._read(cells, weights, block_ms, closes, now - age)
+            return found._replace(grows=True)
         block_ms = block_length(self._windows, name, now, age)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)

@@ -13,6 +13,7 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import Judgement, Status, Verdict, attribute, judge_within_segments
+from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import days_behind
@@ -186,7 +187,7 @@ class CountsJudge:
         Returns:
             None where there is nothing to judge.
         """
-        cells, weights, block_ms, opens, scores_after = counts
+        cells, weights, block_ms, opens, scores_after, grows = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         outcomes, sampling = expected(self._regime, cells, weights, opens)
@@ -215,9 +216,9 @@ class CountsJudge:
         judgement = certain_at(judgement, corners, between)
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
             judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
-        length = after.shape[-1] * block_ms / max(DAY_MS, block_ms)
+        looks = Looks(after.shape[-1] * block_ms / max(DAY_MS, block_ms), grows)
         total = after.sum(axis=-1)
-        return Tested(judgement, fault, total, length, dispersion, between, corners)
+        return Tested(judgement, fault, total, looks, dispersion, between, corners)
 
     def verdict(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> WindowVerdict:
         """Return the verdict on counts, their causes, and what they exclude.
@@ -230,7 +231,7 @@ class CountsJudge:
         tested = self.tested(counts, cuts, known_dead=known_dead)
         if tested is None:
             return UNJUDGED if (fault := self.fault_of(counts)) is None else untrusted(fault)
-        judgement, fault, total, length, dispersion, between, corners = tested
+        judgement, fault, total, looks, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)
         fewest = fewest_outcomes(total, judgement)
@@ -238,9 +239,9 @@ class CountsJudge:
             changed = untrusted(LabelFault.LABEL_ERRORS_CHANGED)
             return replace(changed, judgement=judgement, rests_on=fewest)
         before = self._reference.counts
-        recall = recall_evidence(total, dispersion, between, days=length)
-        recall = widened_recall(recall, corners, between, days=length)
-        above = false_positive_rate_above(total, dispersion, between, days=length)
+        recall = recall_evidence(total, dispersion, between, looks)
+        recall = widened_recall(recall, corners, between, looks)
+        above = false_positive_rate_above(total, dispersion, between, looks)
         found = attribute(before, total, dispersion, between=between)
         found = widened(found, corners, between)
         because = None
@@ -257,9 +258,7 @@ class CountsJudge:
             because=because,
             rests_on=fewest,
             recall=recall,
-            false_positive_rate_above=widened_false_positive_rate(
-                above, corners, between, days=length
-            ),
+            false_positive_rate_above=widened_false_positive_rate(above, corners, between, looks),
             visible_recall=visible_recall(before, judgement),
         )
 

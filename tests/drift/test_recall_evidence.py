@@ -10,7 +10,7 @@ from scipy.stats import binomtest, norm, t
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
-from monitor.drift.all_looks import FALSE_CLAIMS
+from monitor.drift.all_looks import FALSE_CLAIMS, Looks
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.recall_evidence import (
@@ -31,7 +31,7 @@ def outcomes(tp, fn, fp=50, tn=900):
 
 
 def evidence(tp, fn, days=7.0):
-    return recall_evidence(outcomes(tp, fn), ALONE, None, days=days)
+    return recall_evidence(outcomes(tp, fn), ALONE, None, Looks(days))
 
 
 @given(st.integers(0, 400), st.integers(0, 400))
@@ -66,7 +66,7 @@ def test_a_bound_for_all_looks_is_rarely_wrong_in_two_months():
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_false_positives_are_excluded_by_the_rule_for_recall(hits, misses):
     """The share of hits is below `above` as that of misses is above 1 - `above`."""
-    above = false_positive_rate_above(outcomes(1, 1, fp=hits, tn=misses), ALONE, None, days=7)
+    above = false_positive_rate_above(outcomes(1, 1, fp=hits, tn=misses), ALONE, None, Looks(7))
     if not hits + misses:
         assert math.isnan(above)
         return
@@ -76,8 +76,8 @@ def test_false_positives_are_excluded_by_the_rule_for_recall(hits, misses):
 def test_days_that_scatter_widen_the_limit_of_false_positives():
     scatter = BetweenDays(before=np.zeros(8), after=np.full(8, 0.01), freedom=np.full(8, 30.0))
     counts = outcomes(300, 100)
-    wider = false_positive_rate_above(counts, ALONE, scatter, days=7)
-    assert wider > false_positive_rate_above(counts, ALONE, None, days=7) > 50 / 950
+    wider = false_positive_rate_above(counts, ALONE, scatter, Looks(7))
+    assert wider > false_positive_rate_above(counts, ALONE, None, Looks(7)) > 50 / 950
 
 
 @given(st.floats(0.5, 60))
@@ -89,11 +89,11 @@ def test_days_that_scatter_widen_the_limits_as_fewer_positives_would():
     """Variance doubled by days, with so many of them that Student's t is the normal."""
     rows = 1 / 300.5 + 1 / 100.5
     scatter = BetweenDays(before=np.zeros(8), after=np.full(8, rows), freedom=np.full(8, 1e9))
-    found = recall_evidence(outcomes(300, 100), ALONE, scatter, days=7)
-    halved = recall_evidence(outcomes(150, 50), ALONE, None, days=7)
+    found = recall_evidence(outcomes(300, 100), ALONE, scatter, Looks(7))
+    halved = recall_evidence(outcomes(150, 50), ALONE, None, Looks(7))
     assert found == pytest.approx(halved, abs=2e-3)
     few = recall_evidence(
-        outcomes(300, 100), ALONE, scatter._replace(freedom=np.full(8, 4.0)), days=7
+        outcomes(300, 100), ALONE, scatter._replace(freedom=np.full(8, 4.0)), Looks(7)
     )
     assert few.excluded < found.excluded
 
@@ -119,7 +119,7 @@ def test_the_visible_recall_is_unknown_without_positives_before():
 
 def reason(before, after):
     judgement = judge(before, after)
-    excluded = recall_evidence(after, ALONE, None, days=7).excluded
+    excluded = recall_evidence(after, ALONE, None, Looks(7)).excluded
     usual = float(before.tp / before.actual_positive)
     fewest = fewest_outcomes(after, judgement)
     return why_open(judgement, attribute(before, after), usual, excluded, fewest=fewest)
@@ -146,6 +146,6 @@ def test_a_dead_model_is_judged_by_its_cases_alone():
 def test_students_t_is_used_where_days_are_few():
     """The quantile of one look, read back from the limits of very many positives."""
     scatter = BetweenDays(before=np.zeros(8), after=np.full(8, 4e-4), freedom=np.full(8, 6.0))
-    found = recall_evidence(outcomes(10**9, 10**9), ALONE, scatter, days=7)
+    found = recall_evidence(outcomes(10**9, 10**9), ALONE, scatter, Looks(7))
     half = -math.log(found.lower / (1 - found.lower))
     assert half == pytest.approx(t.isf(0.025, 6) * 0.02, rel=0.02)

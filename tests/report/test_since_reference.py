@@ -30,7 +30,7 @@ def test_a_model_is_steady_by_what_lies_beyond_its_reference():
     assert model.windows["7d"].verdict_because == "no_reference"
     assert model.verdict_because == "steady"
     assert model.worse.text == (
-        "Nothing points to it: a fall of recall below .64 in the 29 hours since the reference is "
+        "Nothing points to it: a fall of recall below .66 in the 29 hours since the reference is "
         "excluded"
     )
     assert model.headline == (
@@ -42,7 +42,7 @@ def test_a_model_is_not_steady_by_the_outcomes_of_its_reference():
     """The last 7 days hold 1,400 positives, of which 200 lie beyond the reference."""
     model = status(*[USUAL] * (WEEK + 1), windows=("7d",))
     assert model.verdict_because == "too_few_outcomes"
-    assert model.worse.text.startswith("Nothing points to it: only a fall of recall below .50 in")
+    assert model.worse.text.startswith("Nothing points to it: only a fall of recall below .54 in")
     assert model.headline.startswith("Nothing is compared: the last 7d reach back")
 
 
