@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import changes
@@ -20,7 +21,9 @@ CERTAIN = 0.001
 """P-value below which a change of level is certain, for all days on which it may have been."""
 
 _TESTED = (Component.RECALL, Component.FALSE_POSITIVE_RATE, Component.ODDS_RATIO)
-_FEWEST_DAYS = 5
+_FEWEST_DAYS, _ENOUGH_DAYS = 3, 5
+_FEW = 10
+"""Factor on the p-value where a part has fewer than five days."""
 _SMALLEST = 2 * EQUIVALENCE
 _MOST_SPLITS = 40
 
@@ -49,11 +52,12 @@ def find_level_change(days: ConfusionCounts, *, certain: float = CERTAIN) -> Lev
 
     Args:
         days: outcomes of successive days, one axis.
-        certain: p-value that a certain change is below (Bonferroni).
+        certain: p-value that a certain change is below (Bonferroni); a tenth of it counts
+            where a part has 3 or 4 days, which tell little of scatter.
 
     Returns:
         The likeliest one. None where no change is certain, where it is one of less than .4 in
-        log-odds, or where a part would have fewer than 5 days with outcomes.
+        log-odds, or where a part would have fewer than 3 days with outcomes.
 
     Source:
         Worsley 1983 (the largest of the statistics at all change points).
@@ -68,20 +72,26 @@ def find_level_change(days: ConfusionCounts, *, certain: float = CERTAIN) -> Lev
     occupied = np.flatnonzero(days.total > 0)
     last = len(occupied) - _FEWEST_DAYS
     splits = range(_FEWEST_DAYS, last + 1, 1 + max(last - _FEWEST_DAYS, 0) // _MOST_SPLITS)
-    found = [(z, split) for split in splits for z in _statistics(days, occupied, split)]
-    if not found:
+    tested = [(z, split) for split in splits for z in _statistics(days, occupied, split)]
+    if not tested:
         return None
-    largest, split = max(found)
-    p_value = min(2 * float(ndtr(-largest)) * len(found), 1.0)
-    if not p_value < certain:
+    # Logarithms, since the p-values of many outcomes are all 0.
+    p_values = [(float(log_ndtr(-z)) + math.log(2 * len(tested)), split) for z, split in tested]
+    weighed, p_value, split = min((p + _weight(split, occupied), p, split) for p, split in p_values)
+    if not weighed < math.log(certain):
         return None
     old, new = (part.sum() for part in _divided(days, occupied, split))
     return LevelChange(
         day=int(occupied[split]),
         recall=(float(recall(old)), float(recall(new))),
         false_positive_rate=(float(false_positive_rate(old)), float(false_positive_rate(new))),
-        p_value=p_value,
+        p_value=math.exp(p_value),
     )
+
+
+def _weight(split: int, occupied: np.ndarray) -> float:
+    """Return what is added to the logarithm of a p-value of parts with few days."""
+    return 0.0 if _ENOUGH_DAYS <= split <= len(occupied) - _ENOUGH_DAYS else math.log(_FEW)
 
 
 def _divided(

@@ -42,7 +42,28 @@ def test_rarer_positives_and_days_without_outcomes_are_no_change_of_the_model():
 
 
 def test_few_days_are_not_divided():
-    days = ConfusionCounts.from_cells(np.array([[80, 50, 20, 850]] * 4 + [[10, 50, 90, 850]] * 5))
+    days = ConfusionCounts.from_cells(np.array([[80, 50, 20, 850]] * 2 + [[10, 50, 90, 850]] * 5))
     assert find_level_change(days) is None
-    assert find_level_change(days[np.array([0, *range(9)])]).day == 5
+    assert find_level_change(days[np.array([0, *range(7)])]).day == 3
+    assert find_level_change(days[np.arange(5)]) is None
     assert find_level_change(ConfusionCounts.zeros((28,))) is None
+
+
+def test_a_fall_in_the_middle_of_the_first_week_is_mostly_found_and_days_of_the_week_are_not():
+    rng = np.random.default_rng(6)
+    weekend = np.array([0.8, 0.8, 0.8, 0.8, 0.8, 0.73, 0.73])
+    fallen, weekly = 0, 0
+    for _ in range(60):
+        fall = np.concatenate([drawn(rng, 3, 0.8, 0.05), drawn(rng, 4, 0.45, 0.05)])
+        found = find_level_change(ConfusionCounts.from_cells(fall))
+        fallen += found is not None and abs(found.day - 3) <= 1
+        week = drawn(rng, 7, np.roll(weekend, rng.integers(7)), 0.05)
+        weekly += find_level_change(ConfusionCounts.from_cells(week)) is not None
+    assert fallen >= 40
+    assert weekly == 0
+
+
+def test_of_changes_beyond_all_doubt_the_largest_is_named():
+    """With so many outcomes the p-values of several days are 0 as floating-point numbers."""
+    days = np.array([[80, 50, 20, 850]] * 14 + [[50, 50, 50, 850]] * 14) * 100_000
+    assert find_level_change(ConfusionCounts.from_cells(days)).day == 14
