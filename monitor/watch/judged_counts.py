@@ -11,6 +11,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement, Verdict, block_seconds
 from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays
+from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import no_scores
 from monitor.drift.recall_evidence import Because
@@ -74,6 +75,19 @@ def untrusted(fault: LabelFault) -> WindowVerdict:
         fault: of the labels.
     """
     return WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
+
+
+def ratio_change(before: ConfusionCounts, after: ConfusionCounts) -> float:
+    """Return the change of the log class ratio; 0 where nothing came after.
+
+    Args:
+        before: outcomes, a scalar.
+        after: likewise.
+    """
+    if not after.total:
+        return 0.0
+    old, new = (SmoothedRates.of(one).log_class_ratio for one in (before, after))
+    return float(new - old)
 
 
 def block_length(windows: OutcomeReader, name: str, now: int, age: int) -> int:

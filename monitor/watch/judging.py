@@ -27,7 +27,7 @@ from monitor.watch.judged_counts import Counts, block_length, blocks_between, un
 from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
-from monitor.watch.page import SUDDEN_LEVEL, certain_fall
+from monitor.watch.page import DEAD_LEVEL, SUDDEN_LEVEL, certain_fall
 from monitor.watch.reference import MatureReference
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
@@ -165,8 +165,10 @@ class Judge:
         Args:
             days: some days that end with the last mature one.
             cuts: its series by segment key.
-            only_dead: return None as well where the days cannot be those of a dead model,
-                which is found in a fraction of the time.
+            only_dead: return None as well where the days are not certainly those of a dead
+                model, which mostly takes a fraction of the time. That TPR - FPR is gone is not
+                enough: their odds ratio must have fallen (p < .002), or the days be flagged one
+                way or by chance.
         """
         if not len(days.cells):
             return None
@@ -177,7 +179,12 @@ class Judge:
         if only_dead and not self._judge.may_be_dead(counts):
             return None
         found = self._judge.tested(counts, cuts)
-        return None if found is None or found.fault else found.judgement
+        if found is None or found.fault:
+            return None
+        _, upper = found.judgement.interval("odds_ratio", level=DEAD_LEVEL)
+        if only_dead and not (upper < 0 or self._judge.flags_like_the_dead(counts)):
+            return None
+        return found.judgement
 
     def shows_wrong_labels(self, first: int, end: int) -> bool:
         """Return whether the scores of positives are those of labels that are wrong more often.

@@ -52,7 +52,7 @@ from monitor.labels.sampled_labels import expected, labels_by_stratum
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judged_counts import UNJUDGED, Counts, Tested, untrusted
+from monitor.watch.judged_counts import UNJUDGED, Counts, Tested, ratio_change, untrusted
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
 
@@ -117,7 +117,7 @@ class CountsJudge:
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
         after = self.total(counts)
-        return self._fault_behind(cells[:, 0], _ratio_change(self._reference.counts, after))
+        return self._fault_behind(cells[:, 0], ratio_change(self._reference.counts, after))
 
     def may_have_fallen(self, counts: Counts) -> bool:
         """Return whether it is worth judging counts for a fall of the odds ratio, or a dead model.
@@ -166,11 +166,19 @@ class CountsJudge:
             False where half of TPR - FPR is left, and the days are not those of a model that
             flags one way, or by chance.
         """
-        blocks, sampling = self._totals(counts)
-        after = blocks.sum(axis=-1)
-        old, new = (SmoothedRates.of(one) for one in (self._reference.counts, after))
+        blocks, _ = self._totals(counts)
+        old, new = (SmoothedRates.of(one) for one in (self._reference.counts, blocks.sum(axis=-1)))
         usual, left = (one.recall - one.false_positive_rate for one in (old, new))
-        if left < usual / 2 or flags_one_way(self._reference.counts, after):
+        return bool(left < usual / 2) or self.flags_like_the_dead(counts)
+
+    def flags_like_the_dead(self, counts: Counts) -> bool:
+        """Return whether a model flags one way, or by chance, whatever its rates are.
+
+        Args:
+            counts: of a stretch of time.
+        """
+        blocks, sampling = self._totals(counts)
+        if flags_one_way(self._reference.counts, blocks.sum(axis=-1)):
             return True
         days = self._by_days(blocks, counts.block_ms)
         between = self._between(days_behind(days.after.total, 1))
@@ -338,11 +346,3 @@ def _of_class(within: Judgement, whole: Judgement) -> Judgement:
     if within.verdict is Verdict.NO_CHANGE and whole.verdict in MOVED_RATES:
         return replace(within, verdict=Verdict.PREVALENCE_SHIFT)
     return within
-
-
-def _ratio_change(before: ConfusionCounts, after: ConfusionCounts) -> float:
-    """Return the change of the log class ratio; 0 where nothing came after."""
-    if not after.total:
-        return 0.0
-    old, new = (SmoothedRates.of(one).log_class_ratio for one in (before, after))
-    return float(new - old)

@@ -17,6 +17,8 @@ JUDGED_DAYS = (7, 28)
 """Lengths of the stretches of whole days that are judged beside the windows."""
 DEAD_DAYS = (1, 3, 7, 14)
 """Lengths of the stretches of whole days on which a dead model may show."""
+DEAD_LEVEL = 0.998
+"""Of the interval of a fall that starts a page for a dead model."""
 SUDDEN_LEVEL = 0.9999
 """Of the interval of a fall that starts a page before the day is over."""
 _BACK_SHARE = 0.5

@@ -13,10 +13,10 @@ DIES, DAYS, PER_HOUR = 22, 27, 30
 DEAD = {"flags nothing": (0.0, 0.0), "flags everything": (1.0, 1.0), "at random": (0.2, 0.2)}
 
 
-def fed(hourly, seed=0):
-    monitor = Monitor(
-        Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}}, windows=["1d", "7d"])
-    )
+def fed(hourly, seed=0, reference=None):
+    model = {"label_timeout": "2d", "maturity": "0s"}
+    model |= {} if reference is None else {"reference": reference}
+    monitor = Monitor(Config(models={"m": model}, windows=["1d", "7d"]))
     cells = stream(PER_HOUR, hourly, seed)
     hours = np.arange(len(cells), dtype=np.int64) * HOUR
     for first in range(0, len(cells), 24):
@@ -40,6 +40,19 @@ def test_a_model_that_dies_against_a_provisional_reference_pages_within_two_days
 @pytest.mark.parametrize("seed", range(3))
 def test_a_model_that_is_as_ever_is_not_taken_for_dead(seed):
     watched = fed(rates(24 * 40, prevalence=0.02, recall=0.3), seed).snapshot().models[0].watched
+    assert watched.detections == ()
+
+
+def test_a_day_on_which_both_rates_fall_among_days_that_scatter_pages_nobody():
+    """TPR - FPR is gone, as of a dead model; the odds ratio fell no more than days scatter."""
+    days, bad, rng = 40, 37, np.random.default_rng(11)
+    deviation = 0.5 * rng.standard_normal((days, 2))
+    deviation[bad:] = 0
+    level = np.array([0.9, -0.57]) + deviation
+    level[bad] = [-1.9, -2.1]
+    hourly = rates(24 * days, prevalence=0.3)
+    hourly[:, 1:] = np.repeat(1 / (1 + np.exp(-level)), 24, axis=0)
+    watched = fed(hourly, 4, {"first": "28d"}).snapshot().models[0].watched
     assert watched.detections == ()
 
 
