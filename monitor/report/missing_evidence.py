@@ -81,6 +81,8 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     flagged_only = model.labelling == Labelling.FLAGGED_ONLY
     yield ONLY_POSITIVES, flagged_only
     yield "no labels yet", not model.matched and not sum(model.labels.values())
+    given = model.watched.awaited is None
+    yield "no outcome is mature yet", not reference and given
     yield f"the reference{_restarted(model)} is not complete yet{_progress(model)}", not reference
     yield _overlap(window), _overlaps(model, window)
     yield f"no predictions in the last {window.name} that is mature", not made

@@ -27,7 +27,7 @@ from monitor.report.vocabulary import METRIC_WORDS
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
 _FIGURES = re.compile(r" \([^()]*\)$")
-_NOTHING_FLAGGED = "nothing is flagged any more, and precision is a share of flagged cases"
+_NOTHING_FLAGGED = "nothing is flagged{}, and precision is a share of flagged cases"
 _UNDEFINED = "before or after there are no flagged cases, no positives or no negatives"
 
 
@@ -73,7 +73,10 @@ def _undefined(found: Compared) -> str:
     """Return why the change of precision does not exist; "" where it does."""
     if math.isfinite(found.change.estimate):
         return ""
-    return _NOTHING_FLAGGED if found.flags == FLAGS_NOTHING else _UNDEFINED
+    if found.flags != FLAGS_NOTHING:
+        return _UNDEFINED
+    dead = found.by_predictions or (found.judgement is not None and found.judgement.dead)
+    return _NOTHING_FLAGGED.format(" any more" if dead else "")
 
 
 def is_model_worse(found: Compared) -> WorseAnswer:
@@ -232,25 +235,32 @@ def _so_far(found: Compared) -> str:
 
 def _how_worse(found: Compared, judgement: Judgement) -> str:
     if judgement.dead:
-        if found.flags:
-            return f"it flags {found.flags}"
-        recall, false = (found.rates[name][1] for name in _RATES)
-        if recall < false:
-            return "it flags negatives more often than positives"
-        return "it hardly tells the classes apart any more"
-    if found.verdict not in DEGRADED:
-        if lasts := why_page_lasts(found.by_predictions, found.worse_lately):
-            return lasts
-        return f"it pages, and has not certainly recovered{_now(found)}"
-    return how_rates_moved(found.rates, judgement)
+        return _how_dead(found)
+    if found.verdict in DEGRADED:
+        return why_page_lasts(found.by_predictions, how_rates_moved(found.rates, judgement))
+    if lasts := why_page_lasts(found.by_predictions, found.worse_lately):
+        return lasts
+    return f"it pages, and has not certainly recovered{_now(found)}"
+
+
+def _how_dead(found: Compared) -> str:
+    if found.flags:
+        return f"it flags {found.flags}"
+    if found.by_predictions:
+        return found.by_predictions
+    recall, false = (found.rates[name][1] for name in _RATES)
+    if recall < false:
+        return "it flags negatives more often than positives"
+    return "it hardly tells the classes apart any more"
 
 
 def why_page_lasts(by_predictions: str, worse_lately: str) -> str:
-    """Return what is wrong now with a model that pages, whose deciding window is not degraded.
+    """Return what is wrong now with a model that is worse, or pages.
 
     Args:
         by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
-        worse_lately: how the rates moved over a shorter stretch, a phrase; "" where they did not.
+        worse_lately: how the rates moved, over the deciding window or over a shorter stretch, a
+            phrase; "" where they did not.
 
     Returns:
         A phrase; "" where neither shows anything.

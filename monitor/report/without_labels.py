@@ -24,6 +24,7 @@ from monitor.snapshot import ModelState, Snapshot, Window
 _ID = "ID-OF-ITS-PREDICTION"
 _MAPPING = "{type: file, path: labels.csv, fields: {id: COLUMN, ts: COLUMN, label: COLUMN}}"
 _NOTHING = "there is no reference with labels to estimate from"
+_NOTHING_MATURE = "no label is mature yet"
 
 
 class UsualRate(Struct, frozen=True, kw_only=True):
@@ -278,7 +279,8 @@ def _estimates(model: ModelState) -> Iterator[str]:
                 f"{short(one.estimate, 3)} ({ends}), {rests_on(one)}."
             )
     none = not any(one.nowcast for one in model.watched.verdicts.values())
-    if reasons := [*withheld] or [_NOTHING] * none:
+    given = model.watched.reference is None and model.watched.awaited is None
+    if reasons := [*withheld] or [_NOTHING_MATURE if given else _NOTHING] * none:
         yield f"Precision and prevalence are not estimated: {'; '.join(reasons)}."
 
 

@@ -53,6 +53,10 @@ CASES = {
         {"reference": {"window": {"length": "7d", "end": "1970-03-11"}}},
         days(MANY, 0, 20),
     ),
+    "no outcome is mature yet": (
+        {"reference": GIVEN, "maturity": "1d", "label_timeout": "2d"},
+        days(MANY, 0, 1),
+    ),
     OVERLAP: ({}, days(MANY, 0, 9)),
     "no labels for the last 7d": ({"reference": GIVEN}, days(MANY, 0, 20) + unlabelled(20, 40)),
 }

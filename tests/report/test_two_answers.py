@@ -309,3 +309,25 @@ def test_only_the_figures_at_the_end_are_left_to_the_other_answer():
     found = nothing_found(f"{begins} (3 of 100 positives)")
     assert what_moved_precision(found).text == f"Not known: {begins}"
     assert "(3 of 100 positives)" in is_model_worse(found).text
+
+
+SAME_SCORE = "the model gives every case the same score (since noon)"
+
+
+def test_what_predictions_show_to_be_wrong_stands_before_the_rates_of_a_worse_model():
+    found = found_on(BEFORE, (6_000, 4_500, 4_000, 85_500))._replace(by_predictions=SAME_SCORE)
+    assert is_model_worse(found).text == f"Yes: {SAME_SCORE}; recall fell from .80 to .60"
+    coin = found_on(BEFORE, (500, 4_500, 9_500, 85_500))
+    assert is_model_worse(coin).text == "Yes: it hardly tells the classes apart any more"
+    coin = coin._replace(by_predictions=SAME_SCORE)
+    assert is_model_worse(coin).text == f"Yes: {SAME_SCORE}"
+
+
+def test_a_few_cases_of_which_none_is_flagged_are_not_said_to_be_the_end_of_a_model():
+    moved, _ = answers(BEFORE, (0, 0, 0, 6))
+    assert moved.text == (
+        "Not known: nothing is flagged, and precision is a share of flagged cases"
+    )
+    moved, worse = answers(BEFORE, (0, 0, 10_000, 90_000))
+    assert moved.text.startswith("Not known: nothing is flagged any more, ")
+    assert worse.text == "Yes: it flags nothing any more"
