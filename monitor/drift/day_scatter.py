@@ -49,8 +49,7 @@ _MOST_LOST = 0.8
 _SMOOTHING = 0.5
 _FEWEST_DAYS = 2
 _RATES = 3
-_FEWEST_OF_A_LEVEL = 5
-_OF_A_CHANGE = 0.65
+_FEWEST_OF_A_LEVEL, _OF_A_CHANGE = 5, 0.65
 _SMALLEST = 1e-12
 _CERTAIN = 0.995
 
@@ -205,11 +204,12 @@ class DayScatter:
         return self.variance * (1 + self.carry_over) / (1 - self.carry_over)
 
 
-def at_one_level(days: ConfusionCounts) -> list[ConfusionCounts]:
+def at_one_level(days: ConfusionCounts, *, of_ratio: bool = False) -> list[ConfusionCounts]:
     """Divide days where their level changed, since a change of level is no scatter.
 
     Args:
         days: outcomes by day along the last axis.
+        of_ratio: divide them by changes of log r alone.
 
     Returns:
         The days as they are; or two parts, where the best division explains over .65 of
@@ -221,6 +221,7 @@ def at_one_level(days: ConfusionCounts) -> list[ConfusionCounts]:
     if count < 2 * _FEWEST_OF_A_LEVEL or len(occupied) < _FEWEST_DAYS:
         return [days]
     influence, _ = _influences(days)
+    influence = influence[:1] if of_ratio else influence
     deviation = np.cumsum(influence - influence.mean(axis=1, keepdims=True), axis=1)[:, :-1]
     first = np.arange(1, len(occupied))
     rest = len(occupied) - first

@@ -175,7 +175,8 @@ class LearnedScatter:
         since = [ConfusionCounts.from_cells(cells) for cells in self._since]
         stretches = [part for days in since for part in at_one_level(days)]
         if self._reference is not None:
-            stretches.insert(0, self._reference)
+            # A change of its rates makes it a mixture; see `MatureReference.level_change`.
+            stretches = [*at_one_level(self._reference, of_ratio=True), *stretches]
         factors = self._sampling
         return DayScatter.learn(
             stretches,

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from watch.hourly import HOUR, batch_of_counts
+from watch.hourly import HOUR, batch_of_counts, rates, stream
 
 from monitor.clock import DAY_MS
 from monitor.config import Config, ReferenceCounts
 from monitor.engine import Monitor
+from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.reference import MatureReference
@@ -114,3 +115,18 @@ def test_a_running_model_learns_day_by_day_only_after_a_short_reference(referenc
     if learns:
         assert min(changes) >= 1
         assert len(changes) > 10
+
+
+def test_positives_that_became_rarer_within_the_reference_are_no_scatter():
+    """Of the 28 days of the reference the last ten have the prevalence of today."""
+    hours = 24 * 38
+    hourly = rates(hours, prevalence=0.08, fpr=0.04)
+    hourly[24 * 18 :, 0] = 0.03
+    monitor = Monitor(Config(models={"m": {"maturity": "1h"}}))
+    cells = stream(29, hourly, 5)
+    monitor.apply(batch_of_counts(HOUR * np.arange(hours), {(): cells}))
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    assert status.reference.close == "1970-01-29T00:00:00Z"
+    assert status.moved_precision.cause == "prevalence"
+    assert status.moved_precision.certain
+    assert status.verdict_because != "steady"
