@@ -149,3 +149,13 @@ def test_one_rate_that_moved_alone_is_weighed_by_the_odds_ratio(after, odds, way
     assert len(reported) <= 100
     assert why in reported
     assert any("See whether the threshold" in sentence for sentence in advice(diagnosis))
+
+
+def test_a_likely_shift_of_prevalence_is_not_too_little_evidence_to_say_why():
+    """What moved precision names it; the headline above must not say that nothing does."""
+    usual = (400, 225, 100, 4_275)
+    assert headline(found(usual, (244, 184, 86, 3_486))) == (
+        "Precision fell .640 → .570: likely fewer positives. Whether the model is at fault is open."
+    )
+    more = headline(found(usual, (368, 156, 92, 3_384)))
+    assert "likely more positives. Whether the model is at fault is open." in more
