@@ -30,6 +30,8 @@ YEAR = 31_557_600.0
 FEWEST_POSITIVES = 1_000
 FEWEST_FALSE_POSITIVES = 500
 """Least numbers of actual positives and of false positives in a reference for detectors."""
+FEWEST_COMPARED = 10
+"""Least number of actual positives, and of negatives, in a reference to compare with."""
 _MANY_POSITIVES = 10_000
 _HALF = 0.5
 
@@ -67,6 +69,21 @@ class Detector(Protocol):
     def restore(self, state: State) -> None:
         """Restore what `state` returned."""
         ...
+
+
+def is_too_small(reference: ConfusionCounts) -> bool:
+    """Return whether a reference has too few cases of a class for any comparison.
+
+    Args:
+        reference: outcomes, a scalar.
+
+    Returns:
+        True with fewer than 10 actual positives, or negatives.
+
+    >>> is_too_small(ConfusionCounts(tp=0, fp=2, fn=3, tn=23))
+    True
+    """
+    return bool(min(reference.actual_positive, reference.actual_negative) < FEWEST_COMPARED)
 
 
 def suffices(reference: ConfusionCounts) -> BoolArray:

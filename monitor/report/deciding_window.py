@@ -8,6 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
 from monitor.drift import Verdict
 from monitor.drift.beyond_reference import BeyondReference
+from monitor.drift.detectors import is_too_small
 from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
@@ -177,11 +178,13 @@ def deciding_since_reference(model: ModelState, deciding: str) -> BeyondReferenc
 
     Returns:
         None where the deciding window answers, the model pages, it has more than two classes, or
-        it did not tell the classes apart in the reference.
+        it did not tell the classes apart in the reference, or that is too small.
     """
     since, found = since_reference(model), verdict_on(model, deciding)
     reference = model.watched.reference
-    if reference is None or separates_nothing(reference.counts):
+    if reference is None or is_too_small(reference.counts):
+        return None
+    if separates_nothing(reference.counts):
         return None
     if since is None or since.judgement is None or model.watched.classes is not None:
         return None

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from monitor.config import Labelling
+from monitor.config.quantities import count_of
 from monitor.drift import Verdict
+from monitor.drift.detectors import is_too_small
 from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import Because
 from monitor.labels.refusals import ONLY_POSITIVES
@@ -42,16 +44,23 @@ def missing_evidence(model: ModelState, window: Window, found: WindowVerdict) ->
 
 
 def useless_reference(model: ModelState) -> str:
-    """Return what is wrong with a reference in which the model did not tell the classes apart.
+    """Return why nothing can be compared with a reference.
 
     Args:
         model: with its reference, if it has one.
 
     Returns:
-        A few words; "" for any other reference, and without one.
+        That it is too small, or that the model did not tell the classes apart in it, in a few
+        words; "" for any other reference, and without one.
     """
     reference = model.watched.reference
-    if reference is None or model.classes or not separates_nothing(reference.counts):
+    if reference is None or model.classes:
+        return ""
+    if is_too_small(reference.counts):
+        positives = count_of(int(reference.counts.actual_positive), "positive")
+        negatives = count_of(int(reference.counts.actual_negative), "negative")
+        return f"the reference holds {positives} and {negatives}, too few to compare with"
+    if not separates_nothing(reference.counts):
         return ""
     rates = [short(float(rate(reference.counts)), 2) for rate in (recall, false_positive_rate)]
     return (

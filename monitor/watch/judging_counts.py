@@ -17,6 +17,7 @@ from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import days_behind
+from monitor.drift.detectors import is_too_small
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import (
     ComparedOutcomes,
@@ -255,7 +256,7 @@ class CountsJudge:
         because = None
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
-            if not separates_nothing(before):
+            if not (is_too_small(before) or separates_nothing(before)):
                 usual = float(usual_recall(before))
                 because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
         return WindowVerdict(

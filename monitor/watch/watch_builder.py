@@ -9,7 +9,7 @@ from typing import NamedTuple
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.drift.day_detector import day_threshold
-from monitor.drift.detectors import margin_of, page_threshold
+from monitor.drift.detectors import is_too_small, margin_of, page_threshold
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -296,7 +296,12 @@ class WatchBuilder:
     def _day_detection(
         self, model: int, reference: MatureReference, cuts: Cuts
     ) -> DayDetection | None:
-        """Create the detector by days; None where a detector of river takes its place."""
+        """Create the detector by days.
+
+        None where a detector of river takes its place, and where the reference is too small.
+        """
+        if is_too_small(reference.counts):
+            return None
         settings, regime = self._catalogue.settings[model], self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
             return None

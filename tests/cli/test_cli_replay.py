@@ -152,7 +152,11 @@ def counted(found):
     """
     (model,) = found["models"].values()
     windows = {
-        name: {key: value for key, value in window.items() if "reference" not in key}
+        name: {
+            key: value
+            for key, value in window.items()
+            if "reference" not in key and key != "verdict_because"
+        }
         for name, window in model["windows"].items()
         if name != "28d"
     }
@@ -163,7 +167,7 @@ def counted(found):
             window["scores"] = kept
     # `change_began` is there while the model pages.
     later = ("reference", "detections", "paging", "change_began", "verdict_window")
-    later += ("answers", "excluded", "moved_precision", "worse")
+    later += ("verdict_because", "answers", "excluded", "moved_precision", "worse")
     return {key: value for key, value in model.items() if key not in later} | {"windows": windows}
 
 

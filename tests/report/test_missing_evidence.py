@@ -57,6 +57,10 @@ CASES = {
         {"reference": GIVEN, "maturity": "1d", "label_timeout": "2d"},
         days(MANY, 0, 1),
     ),
+    "the reference holds 8 positives and 1,134 negatives, too few to compare with": (
+        {},
+        days((1, 1, 1, 20), 0, 2) + days((0, 1, 0, 20), 2, 27) + days((1, 1, 0, 20), 30, 60),
+    ),
     OVERLAP: ({}, days(MANY, 0, 9)),
     "no labels for the last 7d": ({"reference": GIVEN}, days(MANY, 0, 20) + unlabelled(20, 40)),
 }
@@ -76,7 +80,7 @@ def test_the_missing_evidence_is_named(missing):
     else:
         assert text.startswith("Cannot be known: ")
         assert model.moved_precision.text == f"Not known: {missing.partition(' (')[0]}"
-    without = model.reference is None
+    without = model.reference is None or missing.endswith("too few to compare with")
     assert model.verdict_because == ("no_reference" if without else "too_few_outcomes")
 
 

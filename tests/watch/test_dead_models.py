@@ -90,3 +90,14 @@ def test_a_coin_among_few_cases_is_found_within_days_and_stays_degraded():
     for one in looks[found:]:
         windows = [one.verdicts[name].judgement for name in ("1d", "7d")]
         assert any(seen.dead and seen.verdict in DEGRADED for seen in windows)
+
+
+@pytest.mark.parametrize(("prevalence", "pages"), [(0.0002, False), (0.01, True)])
+def test_a_reference_of_few_positives_pages_nobody(prevalence, pages):
+    hourly = rates(24 * 50, prevalence=prevalence, fpr=0.1)
+    hourly[24 * 40 :, 0] = 0.05
+    hourly[24 * 40 :, 1:] = 0.0
+    watched = fed(hourly, 2).snapshot().models[0].watched
+    assert watched.reference.counts.actual_positive == pytest.approx(28 * 720 * prevalence, rel=0.9)
+    assert (watched.detections != ()) is pages
+    assert watched.predictions.kind is not None
