@@ -4,7 +4,7 @@ Every window of every model has exactly one verdict at 1: `insufficient_evidence
 nothing can be judged yet.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,6 @@ from monitor.drift.degenerate import Degeneracy
 from monitor.drift.estimate_record import ESTIMATED_RATES
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import OF_THE_MODEL
-from monitor.events.columns import FloatArray
 from monitor.labels.faults import LabelFault
 from monitor.prometheus.class_verdict_families import (
     by_class,
@@ -24,9 +23,10 @@ from monitor.prometheus.class_verdict_families import (
     classes_of,
     watched_class,
 )
-from monitor.prometheus.family import BOUNDS, Family, Labels, Line, Shape, line
+from monitor.prometheus.family import BOUNDS, Family, line
+from monitor.prometheus.watched_family import by_model, by_window
 from monitor.report.vocabulary import ADDITIVE_CAUSES, REFERENCE_SOURCES
-from monitor.snapshot import ModelState, Snapshot
+from monitor.snapshot import ModelState
 from monitor.verdicts import (
     ESTIMATE_METHODS,
     NOT_COMPARED,
@@ -35,6 +35,8 @@ from monitor.verdicts import (
 )
 
 _CAUSES = tuple(ADDITIVE_CAUSES)
+_RATES = {"recall": "recall", "false_positive_rate": "false_positive"}
+"""Rates by their names in `monitor.metrics`, as series call them."""
 _METHODS = tuple((r, method) for r in ESTIMATED_RATES for method in ESTIMATE_METHODS)
 _CHECKED = (
     " estimated ahead of the labels, over a window that ended with the last whole day (UTC); "
@@ -46,7 +48,7 @@ def verdict_families() -> Iterator[Family]:
     """Yield the families about verdicts, in the order of the exposition."""
     verdicts = [{"verdict": verdict.value} for verdict in Verdict]
     yield by_class_and_window(
-        _by_window(
+        by_window(
             "classifier_verdict",
             "What happened between the reference and the window: 1 for the verdict that holds.",
             _verdict,
@@ -57,30 +59,37 @@ def verdict_families() -> Iterator[Family]:
             watched_class(model, classes_of(model)[number]).verdicts.get(window, NOT_COMPARED)
         ),
     )
-    yield _by_window(
+    yield by_window(
         "classifier_verdict_because",
         "1 for the reason why the verdict of the window is insufficient_evidence, where it is.",
         lambda found: [float(found.because == because) for because in Because],
         [{"because": because.value} for because in Because],
     )
-    yield _by_window(
+    yield by_window(
         "classifier_recall_excluded_ratio",
         "Recall of the window, or since a reference that it reaches back into, is not below this, "
         "with 95 % for all looks of 60 days.",
         lambda found: [found.recall.excluded],
     )
-    yield _by_window(
+    yield by_window(
         "classifier_operating_point_moved",
         "1 where recall and false positives moved the same way, as after a slide of the threshold.",
         _moved,
     )
-    yield _by_window(
+    yield by_window(
+        "classifier_rate_changed",
+        "1 where the rate of the window certainly rose since the reference, -1 where it certainly "
+        "fell, 0 where neither is certain.",
+        _rates_changed,
+        [{"rate": name} for name in _RATES.values()],
+    )
+    yield by_window(
         "classifier_precision_moved_by_prevalence",
         "1 where precision certainly moved, mostly by the class ratio, and skill is not shown to "
         "have changed.",
         _by_prevalence,
     )
-    yield _by_window(
+    yield by_window(
         "classifier_label_fault",
         "1 for the fault of the window's labels, where there is one.",
         lambda found: [float(found.label_fault == fault) for fault in LabelFault],
@@ -96,7 +105,7 @@ def verdict_families() -> Iterator[Family]:
         "Change of precision since the reference, by cause (Owen value), as a fraction.",
         "points",
     )
-    yield _by_window(
+    yield by_window(
         "classifier_class_ratio_far_from_reference",
         "1 where r is at least five times below or above the reference's: precision at the "
         "other's class ratio is then an extrapolation.",
@@ -104,12 +113,12 @@ def verdict_families() -> Iterator[Family]:
     )
     for rate in ESTIMATED_RATES:
         for bound in BOUNDS:
-            yield _by_window(
+            yield by_window(
                 "_".join(filter(None, ("classifier", rate, "estimated", bound.infix, "ratio"))),
                 f"{rate.capitalize()}{_CHECKED}{bound.remark}",
                 partial(_estimated, rate, bound.field),
             )
-    yield _by_window(
+    yield by_window(
         "classifier_estimate_method",
         "1 for what an estimate ahead of the labels rests on: mature labels alone, or label shift "
         "(of all predictions, or within the values of segments) or covariate shift beside them.",
@@ -117,13 +126,13 @@ def verdict_families() -> Iterator[Family]:
         [{"estimate": rate, "method": method} for rate, method in _METHODS],
     )
     for bound in BOUNDS:
-        yield _by_model(
+        yield by_model(
             "_".join(filter(None, ("classifier_live_class_ratio", bound.infix))),
             "r = P/N of mature labels smoothed over panes: an outcome counts half after the "
             "length of the shortest window." + bound.remark,
             partial(_live_ratio, bound.field),
         )
-    yield _by_model(
+    yield by_model(
         "classifier_expected_class_ratio",
         "r that the reference's daily and weekly profile expects of the last mature pane.",
         lambda watched: [watched.expected_class_ratio],
@@ -147,19 +156,19 @@ def verdict_families() -> Iterator[Family]:
         "back. ModelDegraded fires on it.",
         lambda watched: np.nan if watched.detectors_off else float(watched.degradation_detected),
     )
-    yield _by_model(
+    yield by_model(
         "classifier_prevalence_shift_detected",
         "1 where the class ratio has left its profile within the longest window; absent where "
         "labels are a sample or of flagged cases alone.",
         _shifted,
     )
-    yield _by_model(
+    yield by_model(
         "classifier_predictions_degenerate",
         "1 while predictions, without labels, are outside the range learned from the model's past; "
         "absent while its past is too short to know what is usual.",
         lambda watched: [_if_known(watched, watched.predictions.kind is not None)],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_predictions_degenerate_kind",
         "1 for what is wrong with the predictions, where something is.",
         lambda watched: [
@@ -167,39 +176,39 @@ def verdict_families() -> Iterator[Family]:
         ],
         [{"kind": kind.value} for kind in Degeneracy],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_predicted_positive_over_known_ratio",
         "Rate of predicted positives over the highest one known, where it lies far above, or over "
         "the lowest one known, where it lies far below; absent elsewhere.",
         lambda watched: [watched.predictions.times],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_judged_age_seconds",
         "Age from which predictions are judged; beyond the windows' where these end sooner.",
         lambda watched: [np.nan if watched.judged_age_ms is None else watched.judged_age_ms / 1000],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_reference_outcomes",
         "Outcomes of the reference that windows are compared with.",
         _reference_cells,
         [{"outcome": outcome.name.lower()} for outcome in Outcome],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_reference_open_timestamp_seconds",
         "First moment of the reference, event time.",
         lambda watched: [_moment(watched, "opens")],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_reference_close_timestamp_seconds",
         "First moment after the reference, event time.",
         lambda watched: [_moment(watched, "closes")],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_reference_class_ratio",
         "Class ratio of the reference, the r0 of class_ratio=reference.",
         lambda watched: [np.nan if watched.reference is None else watched.reference.class_ratio],
     )
-    yield _by_model(
+    yield by_model(
         "classifier_reference_version",
         "1 for the first reference that was found; one more each time it moves on (trailing).",
         lambda watched: [np.nan if watched.reference is None else watched.reference.version],
@@ -214,12 +223,12 @@ def _verdict(found: WindowVerdict) -> list[float]:
 def _change(name: str, meaning: str, scale: str) -> Family:
     """Changes of precision by cause; those of a class by the prevalence of all classes."""
     causes = [{"cause": cause} for cause in _CAUSES]
-    family = _by_window(name, meaning, lambda found: _parts(found, scale), causes)
+    family = by_window(name, meaning, lambda found: _parts(found, scale), causes)
     return by_class_and_window(family, causes, partial(causes_of_class, scale=scale))
 
 
 def _of_classes_too(name: str, meaning: str, read: Callable[[Watched], float]) -> Family:
-    return by_class(_by_model(name, meaning, lambda watched: [read(watched)]), read)
+    return by_class(by_model(name, meaning, lambda watched: [read(watched)]), read)
 
 
 def _if_known(watched: Watched, holds: bool) -> float:  # noqa: FBT001  # the number itself
@@ -237,6 +246,13 @@ def _live_ratio(field: str, watched: Watched) -> list[float]:
 
 def _moved(found: WindowVerdict) -> list[float]:
     return [np.nan if found.judgement is None else float(found.judgement.operating_point_moved)]
+
+
+def _rates_changed(found: WindowVerdict) -> list[float]:
+    judgement = found.judgement
+    if judgement is None:
+        return [np.nan] * len(_RATES)
+    return [float((rate in judgement.rose) - (rate in judgement.fell)) for rate in _RATES]
 
 
 def _by_prevalence(found: WindowVerdict) -> list[float]:
@@ -271,54 +287,6 @@ def _reference_cells(watched: Watched) -> list[float]:
 def _moment(watched: Watched, edge: str) -> float:
     moment = None if watched.reference is None else getattr(watched.reference, edge)
     return np.nan if moment is None else moment / 1000
-
-
-def _by_window(
-    name: str,
-    meaning: str,
-    read: Callable[[WindowVerdict], Sequence[float]],
-    more: Sequence[Labels] = ({},),
-) -> Family:
-    """Numbers of each window of each model, one for each of the further label sets."""
-
-    def lines(shape: Shape) -> list[Line]:
-        pairs = [(m.name, w.name) for m in shape.models for w in shape.windows]
-        return [line(model=m, window=w, **labels) for m, w in pairs for labels in more]
-
-    def values(snapshot: Snapshot) -> FloatArray:
-        found = [
-            model.watched.verdicts.get(window.name, NOT_COMPARED)
-            for model in snapshot.models
-            for window in snapshot.windows
-        ]
-        return np.array([read(one) for one in found], dtype=np.float64).ravel()
-
-    return Family(
-        name=name,
-        kind="gauge",
-        meaning=meaning,
-        labels=("model", "window", *more[0]),
-        lines=lines,
-        values=values,
-    )
-
-
-def _by_model(
-    name: str,
-    meaning: str,
-    read: Callable[[Watched], Sequence[float]],
-    more: Sequence[Labels] = ({},),
-) -> Family:
-    return Family(
-        name=name,
-        kind="gauge",
-        meaning=meaning,
-        labels=("model", *more[0]),
-        lines=lambda shape: [line(model=m.name, **labels) for m in shape.models for labels in more],
-        values=lambda snapshot: np.array(
-            [read(model.watched) for model in snapshot.models], dtype=np.float64
-        ).ravel(),
-    )
 
 
 def _sources() -> Family:

@@ -5,10 +5,11 @@ import pytest
 from prometheus.snapshots import snapshot
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.drift import Verdict
+from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict, judge
 from monitor.drift.degenerate import Degeneracy
 from monitor.prometheus.text import TextWriter
-from monitor.verdicts import DegeneratePredictions
+from monitor.verdicts import DegeneratePredictions, WindowVerdict
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +69,25 @@ def test_usual_predictions_are_0_and_unknown_ones_absent(known, values):
     assert numbers(found, "classifier_predictions_degenerate") == values
     assert numbers(found, "classifier_predictions_degenerate_kind") == values * len(Degeneracy)
     assert numbers(found, "classifier_predicted_positive_over_known_ratio") == []
+
+
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        ((500, 400, 500, 8600), {"recall": [-1], "false_positive": [0]}),
+        ((800, 900, 200, 8100), {"recall": [0], "false_positive": [1]}),
+        ((950, 200, 50, 8800), {"recall": [1], "false_positive": [-1]}),
+        ((800, 400, 200, 8600), {"recall": [0], "false_positive": [0]}),
+    ],
+)
+def test_a_rate_says_whether_it_certainly_rose_or_fell(after, found):
+    state = snapshot()
+    (model,) = state.models
+    judgement = judge(*map(ConfusionCounts.from_cells, ([800, 390, 200, 8610], [*after])))
+    verdict = WindowVerdict(verdict=judgement.verdict, judgement=judgement)
+    watched = replace(model.watched, verdicts={"1d": verdict})
+    text = TextWriter().write(replace(state, models=(replace(model, watched=watched),))).decode()
+    samples = [s for family in text_string_to_metric_families(text) for s in family.samples]
+    name = "classifier_rate_changed"
+    assert {rate: numbers(samples, name, window="1d", rate=rate) for rate in found} == found
+    assert numbers(samples, name, window="1h") == []
