@@ -76,33 +76,69 @@ def gauge(name: str, value: float, **labels: str) -> dict:
     return {"series": f"{name}{{{matchers}}}", "values": f"{value}x90"}
 
 
-@pytest.mark.parametrize(
-    ("cells", "summary"),
-    [
-        (
-            {"tp": (800, 600), "fn": (200, 400), "fp": (90, 90), "tn": (8910, 8910)},
-            "claims: model worse, recall fell 80 → 60 %",
-        ),
-        (
-            {"tp": (800, 800), "fn": (200, 200), "fp": (90, 270), "tn": (8910, 8730)},
-            "claims: model worse, false positives rose 1 → 3 %",
-        ),
-        (
-            {"tp": (800, 604), "fn": (200, 396), "fp": (90, 270), "tn": (8910, 8730)},
-            "claims: model worse, recall fell 80 → 60.4 %, false positives rose 1 → 3 %",
-        ),
-    ],
-)
-def test_a_worse_model_names_the_rates_that_moved_the_wrong_way(
-    system_program, tmp_path, cells, summary
-):
+def fired_degraded(promtool, folder: Path, verdict: str, moved: dict[str, int], **cells) -> dict:
+    """Annotations of a page whose last week has a verdict, and rates that certainly moved."""
     series = [*rates(**cells), gauge("classifier_degradation_detected", 1)]
-    series.append(gauge("classifier_verdict", 1, window="7d", verdict="model_degraded"))
+    series += [
+        gauge("classifier_verdict", float(name == verdict), window="7d", verdict=name)
+        for name in ("model_degraded", "insufficient_evidence")
+    ]
+    series += [
+        gauge("classifier_rate_changed", moved.get(rate, 0), window="7d", rate=rate)
+        for rate in ("recall", "false_positive")
+    ]
     asked = [{"eval_time": "30m", "alertname": "ModelDegraded", "exp_alerts": []}]
     test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
-    path = written(tmp_path, RULES.read_text(), [test])
-    ((_, found),) = texts(system_program("promtool"), path)
-    assert found["summary"] == summary
+    ((_, found),) = texts(promtool, written(folder, RULES.read_text(), [test]))
+    return found
+
+
+FELL = {"tp": (800, 600), "fn": (200, 400)}
+HARDLY_FELL = {"tp": (807, 782), "fn": (193, 218)}
+ROSE = {"fp": (402, 824), "tn": (9598, 9176)}
+HARDLY_ROSE = {"fp": (394, 408), "tn": (9606, 9592)}
+
+
+@pytest.mark.parametrize(
+    ("moved", "cells", "words"),
+    [
+        ({"recall": -1}, FELL | HARDLY_ROSE, ", recall fell 80 → 60 %"),
+        (
+            {"false_positive": 1},
+            HARDLY_FELL | ROSE,
+            ", false positives rose 4.02 → 8.24 %",
+        ),
+        (
+            {"recall": -1, "false_positive": 1},
+            FELL | ROSE,
+            ", recall fell 80 → 60 %, false positives rose 4.02 → 8.24 %",
+        ),
+        ({"recall": 1, "false_positive": 1}, FELL | ROSE, ", false positives rose 4.02 → 8.24 %"),
+        ({}, HARDLY_FELL | HARDLY_ROSE, " than its reference"),
+    ],
+    ids=["recall", "false positives", "both", "recall fell in the sum alone", "neither"],
+)
+def test_a_worse_model_names_the_rates_that_certainly_moved_the_wrong_way(
+    system_program, tmp_path, moved, cells, words
+):
+    found = fired_degraded(system_program("promtool"), tmp_path, "model_degraded", moved, **cells)
+    assert found["summary"] == f"claims: model worse{words}"
+    assert " Its last days are certainly degraded. 7d: recall 0." in found["description"]
+
+
+def test_a_page_without_a_degraded_window_says_that_the_model_has_not_recovered(
+    system_program, tmp_path
+):
+    cells = {"tp": (802, 742), "fn": (198, 258)} | HARDLY_ROSE
+    found = fired_degraded(
+        system_program("promtool"), tmp_path, "insufficient_evidence", {"recall": -1}, **cells
+    )
+    assert found["summary"] == "claims: model got worse, not certainly recovered"
+    assert (
+        " At the moment no window is certainly degraded, and the model has not certainly "
+        "recovered. 7d: recall 0.742, was 0.802;" in found["description"]
+    )
+    assert "are certainly degraded" not in found["description"]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
         labels = f'job="m",instance="a",model="{name}",window="7d",verdict="model_degraded"'
         gauges[f"classifier_verdict{{{labels}}}"] = 1
         gauges[f'classifier_degradation_detected{{job="m",instance="a",model="{name}"}}'] = 1
+        labels = f'job="m",instance="a",model="{name}",window="7d",rate="recall"'
+        gauges[f"classifier_rate_changed{{{labels}}}"] = -1
     reported = {
         "known": "recall 0.300, was 0.796; false-positive rate 0.0200, was 0.0222; log LR+ 2.71, "
         "was 3.58; precision 0.500, was 0.800; balanced precision 0.938, was 0.973.",
@@ -108,7 +110,10 @@ def test_texts_of_sampled_models_say_what_is_known(system_program, tmp_path):
         {
             "exp_labels": {"severity": "page", "job": "m", "instance": "a", "model": name},
             "exp_annotations": text
-            | {"summary": f"{name}: {summaries[name]}", "description": f"{meaning} 7d: {numbers}"},
+            | {
+                "summary": f"{name}: {summaries[name]}",
+                "description": f"{meaning} Its last days are certainly degraded. 7d: {numbers}",
+            },
         }
         for name, numbers in reported.items()
     ]

@@ -42,6 +42,7 @@ def _verdict_holds(scope: Scope, verdicts: tuple[str, ...], *windows: str) -> st
 def _model_degraded(scope: Scope) -> Alert:
     paging = scope.select("classifier_degradation_detected", **WHOLE)
     window = templates.longest_window(scope, _DEGRADED)
+    degraded = summaries.in_a_window(scope, _DEGRADED)
     return Alert(
         name="ModelDegraded",
         why="The gauge alone: it is 1 from the moment at which a detector and a judgement agree on "
@@ -51,13 +52,15 @@ def _model_degraded(scope: Scope) -> Alert:
         severity="page",
         hold="5m",
         keep="30m",
-        summary=summaries.worse(window),
-        description="A detector found that the model separates the classes worse, and its last "
-        "days are certainly degraded: recall fell or false positives rose, and another class ratio "
-        "does not explain it. The page lasts until the model has certainly recovered. Look for a "
-        "deployment, a changed feature or a new kind of case; break it down by segment, or by "
-        "class.",
-        numbers=templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long)
+        summary=summaries.worse(window, degraded),
+        description="A detector found that the model separates the classes worse: recall fell or "
+        "false positives rose, and another class ratio does not explain it. The page lasts until "
+        "the model has certainly recovered. Look for a deployment, a changed feature or a new kind "
+        "of case; break it down by segment, or by class.",
+        numbers=f"{{{{ with {degraded} | query }}}} Its last days are certainly degraded."
+        "{{ else }} At the moment no window is certainly degraded, and the model has not certainly "
+        "recovered.{{ end }}"
+        + templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long)
         + class_alerts.paging_classes(window)
         + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),

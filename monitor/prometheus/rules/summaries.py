@@ -17,33 +17,47 @@ from monitor.prometheus.rules.recording import (
     REFERENCE_PRECISION,
     REFERENCE_RECALL,
 )
+from monitor.prometheus.rules.scope import GAP, Scope
 from monitor.prometheus.rules.templates import BEFORE, MODEL, NOW, of_reference, of_window
 
 _NUMBER = "{{ . | first | value | printf `%.3g` }}"
 _JOIN = "ignoring (window) group_left ()"
 _RATIO = f"{REFERENCE_CLASS_RATIO}{BEFORE}"
 _PREVALENCE_BEFORE = f"100 * {_RATIO} / (1 + {_RATIO})"
-_SLIGHTLY = 0.01
-"""Share of a rate by which it must have changed the wrong way to be named."""
 
 
-def worse(window: str) -> str:
-    """Return the summary of a worse model: each rate that moved the wrong way.
+def in_a_window(scope: Scope, verdicts: tuple[str, ...]) -> str:
+    """Return a query that finds something while one of the verdicts holds in a window of days.
 
-    Of more than two classes it is the confusion that changed most.
+    Args:
+        scope: windows of the rules.
+        verdicts: their names.
+    """
+    chosen = f'window=~"{"|".join(scope.daily)}",verdict=~"{"|".join(verdicts)}"'
+    found = f"classifier_verdict{{model=%[1]q,{chosen}}}"
+    return of_reference(f"max(last_over_time({found}[{GAP}])) == 1")
+
+
+def worse(window: str, degraded: str) -> str:
+    """Return the summary of a worse model: each rate that certainly moved the wrong way.
+
+    Of more than two classes it is the confusion that changed most. While no window is degraded,
+    the model has not certainly recovered, and no rate is named.
 
     Args:
         window: template that sets `$window`.
+        degraded: template of a query that finds something while a window is degraded.
     """
-    fell = _wrong_way(RECALL, "<", 100 * (1 - _SLIGHTLY), REFERENCE_RECALL)
-    rose = _wrong_way(FALSE_POSITIVE, ">", 100 * (1 + _SLIGHTLY), REFERENCE_FALSE_POSITIVE)
+    fell = _wrong_way("recall", RECALL, "<", REFERENCE_RECALL)
+    rose = _wrong_way("false_positive", FALSE_POSITIVE, ">", REFERENCE_FALSE_POSITIVE)
     return (
-        f"{window}{MODEL}: model worse{{{{ $named := false }}}}"
+        f"{window}{MODEL}: {{{{ with {degraded} | query }}}}model worse{{{{ $named := false }}}}"
         f"{_change(fell, ', recall fell ', REFERENCE_RECALL)}"
         f"{_change(rose, ', false positives rose ', REFERENCE_FALSE_POSITIVE)}"
         f"{{{{ range {of_window(largest_confusions(1))} | query }}}}, {confusion()}"
         "{{ $named = true }}{{ end }}"
         "{{ if not $named }} than its reference{{ end }}"
+        "{{ else }}model got worse, not certainly recovered{{ end }}"
     )
 
 
@@ -112,9 +126,15 @@ def untrusted(window: str) -> str:
 _FROM_TO = "{{ $was | printf `%.3g` }} → {{ $now | printf `%.3g` }} %"
 
 
-def _wrong_way(now: str, sign: str, limit: float, before: str) -> str:
-    """A rate in per cent, where it moved past a limit, in per cent of the reference's."""
-    return f"100 * {now}{NOW} {sign} {_JOIN} {limit:g} * {before}{BEFORE}"
+def _wrong_way(rate: str, now: str, sign: str, before: str) -> str:
+    """A rate in per cent, where it is on the wrong side of the reference's and certainly moved.
+
+    Several monitors each say it of the part that they see: one of them suffices.
+    """
+    changed = f'classifier_rate_changed{{model=%[1]q,window=%[2]q,rate="{rate}"}}'
+    certain = f"last_over_time({changed}[{GAP}]) {sign} 0"
+    moved = f"{now}{NOW} {sign} {_JOIN} {before}{BEFORE}"
+    return f"100 * ({moved}) and on () {certain}"
 
 
 def _change(now: str, words: str, before: str) -> str:
