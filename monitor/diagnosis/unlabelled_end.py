@@ -14,7 +14,7 @@ from monitor.events.columns import Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
 
 _HARDLY_ANY = 0.02
-"""The stretch begins where the share that has a label, of all that follow, is so much smaller."""
+"""The share that has a label, of all in the stretch, is so much smaller than of all predictions."""
 MANY = 0.1
 """Share of all predictions in the stretch, from which a configuration reports it."""
 _FEWEST = 50
@@ -39,8 +39,14 @@ class UnlabelledEnd(NamedTuple):
         """The last week that has labels, as options of time ranges have it."""
         return f"{day_of(self.opens - JUDGED_MS)}..{day_of(self.opens)}"
 
+    @property
+    def since(self) -> str:
+        """When it begins, in UTC: the day, and the time where that is not midnight."""
+        time = format_time(self.opens)[11:16]
+        return day_of(self.opens) + (f" {time}" if time != "00:00" else "")
+
     def __str__(self) -> str:
-        return f"hardly any prediction since {day_of(self.opens)} has a label: {self.reason}"
+        return f"hardly any prediction since {self.since} has a label: {self.reason}"
 
 
 def day_of(milliseconds: int) -> str:
@@ -78,7 +84,7 @@ def unlabelled_end(
     >>> blocks = np.tile([1, 0, 0, 9, 1, 9], (100, 1))
     >>> blocks[60:, : len(Outcome)] = 0
     >>> print(unlabelled_end(hours, blocks, 360_000_000, 210_000_000, timed=True))
-    hardly any prediction since 1970-01-03 has a label: labels stopped on 1970-01-03
+    hardly any prediction since 1970-01-03 12:00 has a label: labels stopped on 1970-01-03
     """
     labelled = counts[::-1, : len(Outcome)].sum(axis=1).cumsum()[::-1]
     predicted = counts[::-1, PREDICTED_POSITIVE:].sum(axis=1).cumsum()[::-1]
@@ -87,6 +93,7 @@ def unlabelled_end(
     first = int(np.argmax(labelled * predicted[0] < _HARDLY_ANY * labelled[0] * predicted))
     if not first or predicted[first] < least * predicted[0]:
         return None
+    first = _behind_labelled(counts, first, float(labelled[0] / predicted[0]))
     begin = int(opens[first])
     length = last_prediction - begin
     if not timed:
@@ -98,3 +105,21 @@ def unlabelled_end(
     else:
         reason = f"labels come late, and came until {day_of(last_label)}"
     return UnlabelledEnd(begin, length / DAY_MS, reason)
+
+
+def _behind_labelled(counts: Int64Array, first: int, share: float) -> int:
+    """Return the block behind those at the start of the stretch that have their labels.
+
+    A long stretch is below its share although its first hours have labels. Those end where labels
+    exceed half of the usual share by most, summed from the first block.
+
+    Args:
+        counts: of all blocks.
+        first: block from which on hardly any prediction has a label.
+        share: of all predictions that have a label.
+    """
+    labelled = counts[first:, : len(Outcome)].sum(axis=1)
+    predicted = counts[first:, PREDICTED_POSITIVE:].sum(axis=1)
+    excess = (labelled - share / 2 * predicted).cumsum()
+    last = int(np.argmax(excess))
+    return first + last + 1 if excess[last] > 0 else first

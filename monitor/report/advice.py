@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis, SegmentPart
-from monitor.diagnosis.unlabelled_end import day_of
 from monitor.drift import Status, Verdict
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
@@ -105,7 +104,7 @@ def _labels(diagnosis: Diagnosis) -> Iterator[str]:
         found = f"{end}"
         yield (
             f"{found[0].upper()}{found[1:]}. Judge the week before, {end.week_before}, which has "
-            f"labels. If those since {day_of(end.opens)} should have come, page the data team."
+            f"labels. If those since {end.since} should have come, page the data team."
         )
     elif diagnosis.refusal is not None:
         yield diagnosis.refusal.advice or (

@@ -317,9 +317,9 @@ def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys
     path.write_text("\n".join(rows))
     said = ran(capsys, "replay", path).out
     *_, stops, following = said.rstrip("\n").splitlines()
-    assert f"default: hardly any prediction since {day(days - unlabelled - 1)} has a label" in said
+    assert f"default: hardly any prediction since {day(days - unlabelled)} has a label" in said
     assert stops.endswith("the time of a label, would show which.")
-    week = f"{day(days - unlabelled - 8)}..{day(days - unlabelled - 1)}"
+    week = f"{day(days - unlabelled - 7)}..{day(days - unlabelled)}"
     asked = following.removeprefix("Next: ").removesuffix(
         " judges the week before, which has labels."
     )
@@ -332,7 +332,7 @@ def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys
     advised = f"Judge the week before, {week}, which has labels."
     for report in (ran(capsys, "diagnose", path).out, str(monitor.compare())):
         text = " ".join(report.split())
-        assert f"Hardly any prediction since {day(days - unlabelled - 1)} has a label" in text
+        assert f"Hardly any prediction since {day(days - unlabelled)} has a label" in text
         assert advised in text
         assert "Wait for labels, or page the data team" not in text
     earlier = ran(capsys, "diagnose", path, "--after", week).out
