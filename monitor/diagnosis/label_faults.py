@@ -9,12 +9,12 @@ from monitor.labels.faults import SIDES, LabelFault
 from monitor.labels.refusals import KEEPS_PRECISION
 
 _REASONS = {
-    LabelFault.POSITIVES_MISSING: "labels of actual positives are missing in after more often "
-    "than before, which looks exactly like rarer positives",
-    LabelFault.NEGATIVES_MISSING: "labels of actual negatives are missing in after more often "
-    "than before, which looks exactly like more frequent positives",
-    LabelFault.LABELS_MISSING: "far fewer predictions of after have a label than before, though "
-    "it is old enough",
+    LabelFault.POSITIVES_MISSING: "labels of actual positives are missing more often after than "
+    "before, which looks exactly like rarer positives",
+    LabelFault.NEGATIVES_MISSING: "labels of actual negatives are missing more often after than "
+    "before, which looks exactly like more frequent positives",
+    LabelFault.LABELS_MISSING: "far fewer of the predictions after have a label than of those "
+    "before, though they are old enough to have one",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do "
     "not, so that under labelling complete recall, false positives and prevalence are wrong",
     LabelFault.FLAGGED_UNLABELLED: "predicted negatives get labels and predicted positives do "

@@ -94,7 +94,7 @@ def _reasons(model: ModelState, window: Window) -> Iterator[tuple[str, bool]]:
     yield "no outcome is mature yet", not reference and given
     yield f"the reference{_restarted(model)} is not complete yet{_progress(model)}", not reference
     yield _overlap(window), _overlaps(model, window)
-    yield f"no predictions in the last {window.name} that is mature", not made
+    yield f"no predictions in the last {window.name} that are old enough to judge", not made
     yield f"no labels for the last {window.name}", not int(window.counts.total[row])
 
 

@@ -334,6 +334,10 @@ def test_rows_at_the_end_without_a_label_lead_to_the_week_that_has_labels(capsys
         text = " ".join(report.split())
         assert f"Hardly any prediction since {day(days - unlabelled)} has a label" in text
         assert advised in text
+        assert (
+            "far fewer of the predictions after have a label than of those before, though they "
+            "are old enough to have one" in text
+        )
         assert "Wait for labels, or page the data team" not in text
     earlier = ran(capsys, "diagnose", path, "--after", week).out
     assert "Hardly any prediction" not in earlier
