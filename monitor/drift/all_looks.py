@@ -37,7 +37,8 @@ class Looks(NamedTuple):
     """What is looked at all day.
 
     Attributes:
-        days: length in days; a shorter one than a day counts as a day.
+        days: length of a window that moves on, in days; a shorter one counts as a day. Whatever
+            the length is, a stretch that grows has the same quantile.
         grows: True for a stretch that begins once, such as the one since a reference, and grows;
             False for a window that moves on.
     """
@@ -61,7 +62,7 @@ def quantile_of_all_looks(looks: Looks, freedom: float = math.inf) -> float:
             digits.
 
     Returns:
-        Above 1. The chance of `LOOKED_AT_DAYS` is `FALSE_CLAIMS`, for both together.
+        Above 1. The chance within `LOOKED_AT_DAYS` is `FALSE_CLAIMS` at most, for both together.
 
     Source:
         Siegmund 1985, §11 (maximum of a moving sum) and §4 (repeated significance tests).

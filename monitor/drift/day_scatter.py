@@ -214,14 +214,13 @@ def at_one_level(days: ConfusionCounts, *, of_ratio: bool = False) -> list[Confu
     Returns:
         The days as they are; or two parts, where the best division explains over .65 of
         the variance of a day's log r, TPR or FPR. Days that hang together rarely reach that.
-        Parts of fewer than 5 days are dropped.
+        Parts of fewer than 5 days are dropped, or not divided off.
     """
     count = days.shape[-1]
     occupied = np.flatnonzero(days.total > 0)
     if count < 2 * _FEWEST_OF_A_LEVEL or len(occupied) < _FEWEST_DAYS:
         return [days]
-    influence, _ = _influences(days)
-    influence = influence[:1] if of_ratio else influence
+    influence = _influences(days)[0][: 1 if of_ratio else _RATES]
     deviation = np.cumsum(influence - influence.mean(axis=1, keepdims=True), axis=1)[:, :-1]
     first = np.arange(1, len(occupied))
     rest = len(occupied) - first
@@ -232,7 +231,8 @@ def at_one_level(days: ConfusionCounts, *, of_ratio: bool = False) -> list[Confu
         return [days]
     cut = int(occupied[best + 1])
     parts = [days[np.arange(cut)], days[np.arange(cut, count)]]
-    return [part for part in parts if part.shape[-1] >= _FEWEST_OF_A_LEVEL]
+    long = [part for part in parts if part.shape[-1] >= _FEWEST_OF_A_LEVEL]
+    return [days] if of_ratio and len(long) < len(parts) else long
 
 
 def share_of_mean(days: FloatArray, carry_over: FloatArray) -> FloatArray:

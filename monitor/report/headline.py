@@ -28,9 +28,6 @@ _HARDLY = 0.005
 _SMALL = 0.1
 """Rates below it are shown with three digits, others with two."""
 
-_LIKELY = 0.95
-"""Coverage of the interval of a change that is likely, though not certain."""
-
 _RATES = ("recall", "false_positive_rate")
 _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 _NOT_RECOVERED = "the model got worse, and has not certainly recovered"
@@ -220,16 +217,7 @@ def _open_question(judgement: Judgement, rates: RatePairs) -> str:
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[rate])}"
         model = "worse" if fell == (rate == "recall") else "better"
         return f"{METRIC_WORDS[rate].short} {how}; {model} model or moved threshold? Open."
-    return _nothing_certain(judgement)
-
-
-def _nothing_certain(judgement: Judgement) -> str:
-    """Return what is likely where precision certainly moved, and no rate certainly did."""
-    lower, upper = judgement.interval("class_ratio", level=_LIKELY)
-    if lower <= 0 <= upper:
-        return "too little evidence to say why, or whether the model is at fault."
-    way = "fewer" if upper < 0 else "more"
-    return f"likely {way} positives. Whether the model is at fault is open."
+    return "too little evidence to say whether the model is at fault."
 
 
 def _positives(judgement: Judgement) -> str:

@@ -88,6 +88,7 @@ class Judge:
         scores: Scores | None = None,
     ) -> None:
         self.reference = reference
+        self._grows = reference.source != "trailing"  # the stretch since one that trails restarts
         self.regime = regime
         self.alike = alike
         self.learned = LearnedScatter(reference, regime)
@@ -255,7 +256,8 @@ class Judge:
         edition = self._windows.edition(name, self._model, now, age)
         closes = self._overlapped(name, now, age)
         known = self._judged_windows.get(name)
-        if edition is None or known is None or not known.is_of(edition, grows=closes is not None):
+        grows = closes is not None and self._grows
+        if edition is None or known is None or not known.is_of(edition, grows=grows):
             known = self._judged_windows[name] = self._seen(name, now, age, cuts, edition)
         if fault is not None:
             return untrusted(fault)
@@ -310,7 +312,7 @@ class Judge:
         if (closes := self._overlapped(name, now, age)) is not None:
             cells, weights, block_ms = blocks_between(self._windows, rows, closes, now - age)
             found = self._read(cells, weights, block_ms, closes, now - age)
-            return found._replace(grows=True)
+            return found._replace(grows=self._grows)
         block_ms = block_length(self._windows, name, now, age)
         cells = self._windows.blocks(name, rows, now, age, block_ms)
         weights = self._windows.weight_blocks(name, rows, now, age, block_ms)

@@ -20,6 +20,8 @@ from monitor.windows import Windows
 
 STRETCH_DAYS = 28
 """Length of the stretches that a model's scatter is learned from after its reference."""
+_HELD_BACK_DAYS = 7
+"""Last days that are left out of a stretch in progress: a fault of these must not be scatter."""
 _MOST_STRETCHES = 13
 _FEWEST_DAYS = 10
 
@@ -51,6 +53,16 @@ class RecentDays(NamedTuple):
         """
         some = slice(*np.searchsorted(self.numbers, (first, end)).tolist())
         return RecentDays(self.numbers[some], self.cells[some], self.weights[some])
+
+    def but_last(self, count: int) -> RecentDays:
+        """Return these days without the last ones.
+
+        Args:
+            count: of days that are left out, those without a prediction included.
+        """
+        if not len(self.numbers):
+            return self
+        return self.between(int(self.numbers[0]), int(self.numbers[-1]) + 1 - count)
 
 
 class DayReader(Protocol):
@@ -101,7 +113,7 @@ class LearnedScatter:
 
     Every 28 days that follow the reference are learned from, divided where a page starts or
     ends, or where the level of a day's rates changed. A reference of fewer than 28 days tells
-    little of scatter: after it, the stretch in progress counts from its tenth day on. Each
+    little of scatter: after it, the stretch in progress counts, but for its last seven days. Each
     stretch counts by the deviations from its own level. Stretches in which a model pages count
     as well: were they left out, a model that pages by chance would never learn that its days
     scatter more. Stretches whose labels are faulty do not.
@@ -133,9 +145,11 @@ class LearnedScatter:
 
         Args:
             days: of the stretch; they take the place of those of a stretch in progress.
-            goes_on: True for a stretch in progress.
+            goes_on: True for a stretch in progress; its last seven days are left out.
         """
         known, self._since, self._goes_on = self._since, self._finished, False
+        if goes_on:
+            days = days.but_last(_HELD_BACK_DAYS)
         if len(days.numbers) >= _FEWEST_DAYS:
             outcomes, _ = expected(self._regime, days.cells, days.weights, days.opens)
             self._since = [*self._since, outcomes[:, 0]][-_MOST_STRETCHES:]

@@ -68,7 +68,7 @@ def test_alerts_say_of_a_model_what_the_answers_say(system_program, tmp_path, th
         if then == "a worse model":
             expected["ModelDegraded"] += f", false positives rose {false}"
         if then == LASTING:
-            expected["ModelDegraded"] = "m: model got worse, not certainly recovered"
+            expected["ModelDegraded"] = f"m: model worse; recall {recall}, false positives {false}"
     if status.moved_precision.cause == "prevalence" and status.moved_precision.certain:
         direction = status.moved_precision.text.partition(" positives")[0].lower()
         expected["PrevalenceShift"] = (

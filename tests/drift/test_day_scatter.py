@@ -156,3 +156,20 @@ def test_a_rate_that_falls_to_zero_is_certain_and_a_rare_one_that_doubles_by_cha
     assert gone.z[Component.RECALL] < -3.5
     by_chance = changes(before, ConfusionCounts(tp=16, fn=4, fp=10, tn=65), between=between)
     assert by_chance.z[Component.FALSE_POSITIVE_RATE] < 2.9
+
+
+@pytest.mark.parametrize("outlying", [0, 14, 27])
+def test_one_outlying_day_is_scatter_wherever_it_lies(outlying):
+    """Only a stretch of five days and more has another level of log r."""
+    rng = np.random.default_rng(12)
+    positive = rng.binomial(1_000, 0.08, 28)
+    positive[outlying] = 260
+    tp = positive * 8 // 10
+    days = ConfusionCounts(tp=tp, fp=40, fn=positive - tp, tn=960 - positive)
+    assert at_one_level(days, of_ratio=True) == [days]
+
+
+def test_rates_alone_do_not_divide_days_by_their_class_ratio():
+    rng = np.random.default_rng(8)
+    both = np.concatenate([drawn(rng, 14, 0.1).cells, drawn(rng, 14, 0.1, recall=0.5).cells])
+    assert len(at_one_level(ConfusionCounts.from_cells(both), of_ratio=True)) == 1

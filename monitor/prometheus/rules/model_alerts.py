@@ -52,7 +52,7 @@ def _model_degraded(scope: Scope) -> Alert:
         severity="page",
         hold="5m",
         keep="30m",
-        summary=summaries.worse(window, degraded),
+        summary=summaries.worse(window),
         description="A detector found that the model separates the classes worse: recall fell or "
         "false positives rose, and another class ratio does not explain it. The page lasts until "
         "the model has certainly recovered. Look for a deployment, a changed feature or a new kind "

@@ -38,26 +38,27 @@ def in_a_window(scope: Scope, verdicts: tuple[str, ...]) -> str:
     return of_reference(f"max(last_over_time({found}[{GAP}])) == 1")
 
 
-def worse(window: str, degraded: str) -> str:
+def worse(window: str) -> str:
     """Return the summary of a worse model: each rate that certainly moved the wrong way.
 
-    Of more than two classes it is the confusion that changed most. While no window is degraded,
-    the model has not certainly recovered, and no rate is named.
+    Of more than two classes it is the confusion that changed most. Where no rate certainly moved,
+    both stand there without a direction.
 
     Args:
         window: template that sets `$window`.
-        degraded: template of a query that finds something while a window is degraded.
     """
     fell = _wrong_way("recall", RECALL, "<", REFERENCE_RECALL)
     rose = _wrong_way("false_positive", FALSE_POSITIVE, ">", REFERENCE_FALSE_POSITIVE)
     return (
-        f"{window}{MODEL}: {{{{ with {degraded} | query }}}}model worse{{{{ $named := false }}}}"
+        f"{window}{MODEL}: model worse{{{{ $named := false }}}}"
         f"{_change(fell, ', recall fell ', REFERENCE_RECALL)}"
         f"{_change(rose, ', false positives rose ', REFERENCE_FALSE_POSITIVE)}"
         f"{{{{ range {of_window(largest_confusions(1))} | query }}}}, {confusion()}"
         "{{ $named = true }}{{ end }}"
-        "{{ if not $named }} than its reference{{ end }}"
-        "{{ else }}model got worse, not certainly recovered{{ end }}"
+        "{{ if not $named }}"
+        f"{_change(f'100 * {RECALL}{NOW}', '; recall ', REFERENCE_RECALL)}"
+        f"{_change(f'100 * {FALSE_POSITIVE}{NOW}', ', false positives ', REFERENCE_FALSE_POSITIVE)}"
+        "{{ end }}{{ if not $named }} than its reference{{ end }}"
     )
 
 
