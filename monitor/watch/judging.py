@@ -46,9 +46,6 @@ class _Judged(NamedTuple):
     counts: Counts
     verdict: WindowVerdict
 
-    def is_of(self, edition: Edition, *, grows: bool) -> bool:
-        return (self.edition, self.counts.grows) == (edition, grows)
-
     def holds(self, counts: Counts) -> bool:
         known = self.counts
         same = known.grows == counts.grows and np.array_equal(known.cells, counts.cells)
@@ -256,8 +253,7 @@ class Judge:
         edition = self._windows.edition(name, self._model, now, age)
         closes = self._overlapped(name, now, age)
         known = self._judged_windows.get(name)
-        grows = closes is not None and self._grows
-        if edition is None or known is None or not known.is_of(edition, grows=grows):
+        if edition is None or known is None or known.edition != edition:
             known = self._judged_windows[name] = self._seen(name, now, age, cuts, edition)
         if fault is not None:
             return untrusted(fault)

@@ -51,7 +51,7 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum
 from monitor.metrics.rates import recall as usual_recall
-from monitor.verdicts import WindowVerdict
+from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import UNJUDGED, Counts, Tested, ratio_change, untrusted
 from monitor.watch.model_days import LearnedScatter
@@ -99,6 +99,7 @@ class CountsJudge:
         self._days_behind = reference.days_behind
         self._sampling = reference.sampling(regime)
         self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
+        self._unjudged = NOT_COMPARED if is_too_small(reference.counts) else UNJUDGED
 
     def total(self, counts: Counts) -> ConfusionCounts:
         """Return all outcomes of some counts as labels come, a scalar.
@@ -194,8 +195,10 @@ class CountsJudge:
             known_dead: see `flags_by_chance`.
 
         Returns:
-            None where there is nothing to judge.
+            None where there is nothing to judge, and where the reference is too small.
         """
+        if self._unjudged is NOT_COMPARED:
+            return None
         cells, weights, block_ms, opens, scores_after, grows = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
             return None
@@ -239,7 +242,7 @@ class CountsJudge:
         """
         tested = self.tested(counts, cuts, known_dead=known_dead)
         if tested is None:
-            return UNJUDGED if (fault := self.fault_of(counts)) is None else untrusted(fault)
+            return self._unjudged if (fault := self.fault_of(counts)) is None else untrusted(fault)
         judgement, fault, total, looks, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)
@@ -247,16 +250,14 @@ class CountsJudge:
         if judgement.label_errors_changed:
             changed = untrusted(LabelFault.LABEL_ERRORS_CHANGED)
             return replace(changed, judgement=judgement, rests_on=fewest)
-        before = self._reference.counts
+        before, because = self._reference.counts, None
         recall = recall_evidence(total, dispersion, between, looks)
         recall = widened_recall(recall, corners, between, looks)
         above = false_positive_rate_above(total, dispersion, between, looks)
-        found = attribute(before, total, dispersion, between=between)
-        found = widened(found, corners, between)
-        because = None
+        found = widened(attribute(before, total, dispersion, between=between), corners, between)
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
-            if not (is_too_small(before) or separates_nothing(before)):
+            if not separates_nothing(before):
                 usual = float(usual_recall(before))
                 because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
         return WindowVerdict(

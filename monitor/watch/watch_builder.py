@@ -277,14 +277,15 @@ class WatchBuilder:
     def _detection(
         self, model: int, judge: Judge, cuts: list[Int64Array]
     ) -> Detection | RiverDetection | None:
-        """Create the detectors by pane; None where outcomes are estimated.
+        """Create the detectors by pane.
 
-        A pane has few labels of a sample, some of great weight, and the rates of sampling may
-        change; of labels with errors it has too few to correct.
+        None where the reference is too small, and where outcomes are estimated: a pane has few
+        labels of a sample, some of great weight, and the rates of sampling may change; of labels
+        with errors it has too few to correct.
         """
-        if self._regime(model).is_estimated:
-            return None
         settings, reference = self._catalogue.settings[model], judge.reference
+        if self._regime(model).is_estimated or is_too_small(reference.counts):
+            return None
         if settings.river_detector is not None:
             return RiverDetection(reference, settings.river_detector)
         seconds, pages = self._windows.step_ms / 1000, settings.false_pages_per_year
