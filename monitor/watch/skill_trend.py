@@ -24,7 +24,9 @@ from monitor.watch.model_days import RecentDays
 
 MOST_DAYS = 364
 """Longest record that a trend is looked for in, days."""
-_RECENT_DAYS = 28
+_RECENT_DAYS, _LAST_DAYS = 28, 7
+_LASTS = 0.5
+"""Least share of the change of the recent days that the last of them show."""
 _WEEKLY = ("odds_ratio", "recall", "false_positive_rate")
 
 
@@ -81,19 +83,22 @@ def _is_in_odds_ratio(
     not have. The last 28 days, or those since the change point, are compared with all before
     it, at least the first 28 days; both by the odds ratio within days, since a threshold that
     changes among them lowers that of their sum. Where the two rates say that the operating
-    point moved along the curve, there is no trend of skill.
+    point moved along the curve, there is no trend of skill. There is none either where the last 7
+    days show less than half of the change: the model fell and has recovered.
     """
     before = numbers < max(trend.since, numbers[0] + _RECENT_DAYS)
     recent = ~before & (numbers > numbers[-1] - _RECENT_DAYS)
     if not before.any() or not recent.any():
         return False
-    days = [ConfusionCounts.from_cells(outcomes[part]) for part in (before, recent)]
+    last = recent & (numbers > numbers[-1] - _LAST_DAYS)
+    days = [ConfusionCounts.from_cells(outcomes[part]) for part in (before, recent, last)]
     between = scatter.between(float(before.sum()), float(recent.sum()))
     found = changes(days[0].sum(), days[1].sum(), between=between)
-    old, new = (log_odds_ratio_within(one) for one in days)
+    old, new, now = (log_odds_ratio_within(one) for one in days)
     found = found.within_days(float(new - old))
+    recovered = (now - old) * np.sign(trend.change) < _LASTS * abs(new - old)
     certain = found.z[Component.ODDS_RATIO] * np.sign(trend.change) > least
-    return bool(certain and skill(found, statuses(found)) != Skill.MOVED)
+    return bool(certain and not recovered and skill(found, statuses(found)) != Skill.MOVED)
 
 
 def trend_state(trend: Trend) -> State:

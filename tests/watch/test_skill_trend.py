@@ -63,6 +63,19 @@ def test_it_pages_although_the_reference_trails(slid):
     assert START < pages[0] < DAYS
 
 
+@pytest.mark.parametrize(("recovers", "trend"), [(False, True), (True, False)])
+def test_a_fall_and_a_recovery_are_no_trend_and_no_change_of_rates(recovers, trend):
+    hourly = rates(24 * 80)
+    hourly[24 * 60 :, 1] = 0.5
+    hourly[24 * 71 :, 1] = 0.8 if recovers else 0.5
+    monitor = Monitor(settings())
+    feed(monitor, {(): stream(100, hourly)}, 0, 80)
+    found = watched(monitor)
+    assert (found.trend is not None) is trend
+    assert found.degradation_detected or recovers
+    assert (found.began is not None) is (trend or found.degradation_detected)
+
+
 def test_a_level_has_no_trend():
     monitor = Monitor(settings())
     feed(monitor, {(): stream(100, rates(24 * DAYS))}, 0, LEVEL_DAYS)
