@@ -20,6 +20,7 @@ def with_present_state(
     *,
     worse_lately: WorseLately | None = None,
     because: Because | None = None,
+    flags_nothing: bool = False,
 ) -> Diagnosis:
     """Return a diagnosis of the latest data that says what is known of the model now.
 
@@ -32,6 +33,7 @@ def with_present_state(
         model: whose it is, now.
         worse_lately: the stretch of it that looks worse and does not decide; None where none does.
         because: why the model has no verdict then.
+        flags_nothing: its deciding window has outcomes, none of a flagged case.
     """
     reference = model.watched.reference
     if reference is not None and reference.level_change is not None:
@@ -48,8 +50,11 @@ def with_present_state(
         found = replace(found, pages=True, worse_lately=worse_lately)
     elif worse_lately is not None and found.because in _QUIET:
         found = replace(found, worse_lately=worse_lately, because=because)
+    if found.after.source != _LATEST:
+        return found
+    found = replace(found, flags_nothing=flags_nothing)
     predictions = model.watched.predictions
-    if predictions.kind is None or found.after.source != _LATEST:
+    if predictions.kind is None:
         return found
     because = Because.TOO_FEW if found.because is Because.STEADY else found.because
     return replace(found, predictions=predictions, because=because)

@@ -156,6 +156,8 @@ class Diagnosis:
             and holds a change of level; None for any other.
         worse_lately: the stretch of a running monitor that looks worse; None where none does, or
             other data are judged.
+        flags_nothing: the latest mature data are judged, and the end of them has outcomes, none
+            of a flagged case.
     """
 
     model: str
@@ -188,6 +190,7 @@ class Diagnosis:
     pages: bool = False
     mixed_reference: ReferenceOutcomes | None = None
     worse_lately: WorseLately | None = None
+    flags_nothing: bool = False
 
     @property
     def lacks_labels(self) -> bool:

@@ -80,7 +80,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         recall=diagnosis.recall,
         false_positive_rate_above=diagnosis.false_positive_rate_above,
         recall_visible=diagnosis.visible_recall,
-        flags=_flags(diagnosis.after.counts),
+        flags=FLAGS_NOTHING if diagnosis.flags_nothing else _flags(diagnosis.after.counts),
         few=_few(diagnosis.after.counts, diagnosis.judgement),
         pages=diagnosis.pages,
         worse_lately=lately_words(diagnosis.worse_lately, pages=diagnosis.pages),
@@ -161,9 +161,11 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
         model: the model in it.
     """
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
+    counts = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
     return with_present_state(
         found,
         model,
+        flags_nothing=_flags(counts) == FLAGS_NOTHING,
         worse_lately=worse_lately(snapshot, model, deciding),
         because=model_because(model, verdict_on(model, deciding)),
     )

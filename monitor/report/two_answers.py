@@ -70,11 +70,9 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
 
 
 def _undefined(found: Compared) -> str:
-    """Return why the change of precision does not exist; "" where it does."""
-    if math.isfinite(found.change.estimate):
-        return ""
+    """Return why there is no precision to compare now; "" where there is."""
     if found.flags != FLAGS_NOTHING:
-        return _UNDEFINED
+        return "" if math.isfinite(found.change.estimate) else _UNDEFINED
     dead = found.by_predictions or (found.judgement is not None and found.judgement.dead)
     return _NOTHING_FLAGGED.format(" any more" if dead else "")
 
@@ -244,10 +242,10 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
 
 
 def _how_dead(found: Compared) -> str:
-    if found.flags:
-        return f"it flags {found.flags}"
     if found.by_predictions:
         return found.by_predictions
+    if found.flags:
+        return f"it flags {found.flags}"
     recall, false = (found.rates[name][1] for name in _RATES)
     if recall < false:
         return "it flags negatives more often than positives"

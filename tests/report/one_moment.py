@@ -98,13 +98,18 @@ def died_before_its_labels():
     return events(40, labelled=40, dies=39.3, hours=20)
 
 
-def events(days, *, labelled, dies=math.inf, hours=1):
-    """The monitor after days of 240 predictions each, labels some hours later, up to a day."""
+def died_with_its_labels():
+    """A model that flags nothing in the days whose labels are there."""
+    return events(40, labelled=40, dies=37.5, daily=720)
+
+
+def events(days, *, labelled, dies=math.inf, hours=1, daily=240):
+    """The monitor after days of so many predictions, labels some hours later, up to a day."""
     settings = {"maturity": f"{hours + 1}h", "label_timeout": "5d"}
     config = Config(models={"m": settings}, windows=["1d", "7d"])
     found = []
-    for number in range(int(days * 240)):
-        day, positive = number / 240, number % 12 == 0
+    for number in range(int(days * daily)):
+        day, positive = number / daily, number % 12 == 0
         flagged = (number % 60 != 0 if positive else number % 30 == 1) and day < dies
         one = {"id": f"p{number}", "ts": day * DAY}
         found.append({"type": "prediction", "model": "m", "prediction": int(flagged)} | one)
@@ -126,6 +131,7 @@ MOMENTS = {
     "no labels": no_labels,
     "labels lost": labels_lost,
     "died before its labels": died_before_its_labels,
+    "died with its labels": died_with_its_labels,
 }
 """Functions that make a monitor at a moment, by name."""
 

@@ -97,6 +97,18 @@ def test_diagnose_answers_as_the_window_that_it_compares(moment):
     assert f"Is the model worse? {answer.worse.text}." in lines
 
 
+def test_a_week_that_a_dead_model_flagged_in_until_it_died_has_no_precision_now():
+    monitor = at("died with its labels")
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    diagnosis = compared_now(monitor)
+    assert diagnosis.after.counts.predicted_positive > 0
+    answer = diagnosis_answer(diagnosis)
+    assert answer.moved_precision == status.moved_precision
+    assert answer.moved_precision.text.startswith("Not known: nothing is flagged any more")
+    assert answer.worse.text == status.worse.text
+    assert answer.worse.text.startswith("Yes: the model flags nothing any more (since")
+
+
 def test_a_dead_model_that_pages_is_nowhere_an_old_page_that_fades():
     monitor = at("died and pages")
     snapshot = monitor.snapshot()
