@@ -19,6 +19,7 @@ from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
 from monitor.cli.remote import remote_of
+from monitor.cli.replay_text import so_far_text
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.comparison import with_audits, with_label_sources
@@ -32,6 +33,7 @@ from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
 from monitor.report.headline import headline
+from monitor.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from monitor.cli.report_data import ReportData
@@ -75,7 +77,12 @@ def run(args: Namespace) -> int:
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)
-    diagnosis = _diagnosis(monitor, compared, predicted)
+    try:
+        diagnosis = _diagnosis(monitor, compared, predicted)
+    except UsageError:
+        if not (args.before or args.after or args.json or args.html):
+            _show_so_far(snapshot, args.model)
+        raise
     if data is not None:
         _write(args.html, data.report(diagnosis), headline(diagnosis))
     else:
@@ -83,6 +90,13 @@ def run(args: Namespace) -> int:
     if feed.torn is not None:
         raise feed.torn
     return _finding(diagnosis.verdict, failing)
+
+
+def _show_so_far(snapshot: Snapshot, name: str | None) -> None:
+    """Print the answers of the model that cannot be compared yet, where it is clear which it is."""
+    asked = [one for one in snapshot.models if name in {None, one.name}]
+    if len(asked) == 1:
+        show(so_far_text(snapshot, asked[0]))
 
 
 def _finding(verdict: str, failing: frozenset[Verdict]) -> int:

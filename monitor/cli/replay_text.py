@@ -212,6 +212,16 @@ def _verdict(model: ModelState, window: Window, found: WindowVerdict) -> Iterato
         yield from _told(f"CAUTION: {far_text(found)}")
 
 
+def so_far_text(snapshot: Snapshot, model: ModelState) -> str:
+    """Return the two answers, and all that is known while labels do not decide them.
+
+    Args:
+        snapshot: the state after the last event.
+        model: one of its models.
+    """
+    return "\n".join((*_answers(snapshot, model), *_before_labels(snapshot, model)))
+
+
 def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     deciding = deciding_window(model, [window.name for window in snapshot.windows])
     seen = of_model(snapshot, model, deciding)

@@ -157,6 +157,11 @@ def test_a_reference_that_reaches_into_the_last_days_is_too_little_data(capsys, 
     done = ran(capsys, "diagnose", "--feed", events(1, hourly))
     assert "too little data to compare: the reference, first (" in done.err
     assert "name two ranges with --before and --after" in done.err
+    assert "What moved precision? Not known: the reference is not complete yet" in done.out
+    assert "Is the model worse? Cannot be known: the reference is not complete yet" in done.out
+    named = ["--before", "1970-01-01..1970-01-02", "--after", "1970-01-01T12:00Z..1970-01-03"]
+    for asked in (["--json"], named):
+        assert "?" not in ran(capsys, "diagnose", "--feed", events(1, hourly), *asked).out
 
 
 def test_an_unknown_segment_key_of_a_table_lists_its_columns(capsys, tmp_path):
@@ -327,6 +332,7 @@ def test_few_rows_are_too_little_data_and_no_fault_of_a_range(capsys, tmp_path):
     done = ran(capsys, "diagnose", "--feed", path)
     assert done.code == 2
     assert "too little data to compare: the data of default covers 2026-07-01T" in done.err
+    assert "Is the model worse? Cannot be known: the reference is not complete yet" in done.out
     assert "nothing was predicted in" not in done.err
 
 
