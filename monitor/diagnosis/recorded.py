@@ -154,7 +154,7 @@ class RecordedComparison:
         option = f"the last {JUDGED_MS // DAY_MS} mature days"
         latest, before = latest_hours(until, JUDGED_MS), self._before
         if before is None and self._source == "first":
-            before = self._first(model, latest.opens)
+            before = self._first(model, latest.opens, latest.closes - DAY_MS)
         return self._counted(option, model, apart_from(before, latest), "mature")
 
     def before(self, model: str, after: Period) -> Period:
@@ -173,7 +173,7 @@ class RecordedComparison:
             return Period.given(counts)
         later = TimeRange(after.opens or 0, after.closes or 0)
         asked = self._before or reference_range(self._reference, later)
-        asked = asked or self._first(model, later.opens)
+        asked = asked or self._first(model, later.opens, later.opens)
         self._check_apart(asked, later)
         option = f"the reference, {self._source}" if self._source else "--before"
         return self._counted(option, model, asked, self._source)
@@ -204,7 +204,18 @@ class RecordedComparison:
                 "overlap; record more days, or name two ranges with --before and --after"
             ) from error
 
-    def _first(self, model: str, until: int) -> TimeRange:
+    def _first(self, model: str, until: int, latest: int) -> TimeRange:
+        """Return the first days: the reference of the model if it closes early enough.
+
+        Args:
+            model: its name.
+            until: the first days of a model without one end before this, epoch milliseconds.
+            latest: the reference closes by then, epoch milliseconds.
+        """
+        reference = self.state(model).watched.reference
+        opens, closes = (None, None) if reference is None else (reference.opens, reference.closes)
+        if opens is not None and closes is not None and closes <= latest:
+            return TimeRange(opens, closes)
         opens = self._all.span(model)[0] // HOUR_MS * HOUR_MS
         length = -(-(self._reference.first or FIRST_MS) // HOUR_MS) * HOUR_MS
         closes = end_of_first_days(
