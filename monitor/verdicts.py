@@ -16,11 +16,11 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import Attribution, Judgement, Status, Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.change_news import ChangeBegan, NewVersion
+from monitor.drift.checked_estimate import LABELS_ALONE, WindowEstimates
 from monitor.drift.class_attribution import ClassAttribution
 from monitor.drift.class_confusions import Confusion
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.estimate_record import LABELS_ALONE, WindowEstimates
 from monitor.drift.level_change import LevelChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence

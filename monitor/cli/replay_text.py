@@ -10,7 +10,7 @@ from textwrap import wrap
 from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
-from monitor.drift.estimate_record import ESTIMATED_RATES
+from monitor.drift.checked_estimate import ESTIMATED_RATES
 from monitor.events.columns import OTHER_VALUE
 from monitor.labels.error_words import wrong_labels
 from monitor.labels.faults import LabelFault

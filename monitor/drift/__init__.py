@@ -16,7 +16,7 @@
     live_class_ratio          the class ratio, smoothed over panes
     known_predictions, degenerate  predictions outside their usual range, without labels
     prevalence, label_free    prevalence and precision without labels
-    estimate_record           which of these estimates their past supports
+    estimate_record           which of these estimates (checked_estimate) their past supports
     version_comparison        two versions over the same time (equal_mix, version_verdict, …)
     river_detector            detectors of river, behind the same protocol
 

@@ -15,7 +15,9 @@ had a squared error at least a twentieth below that of the mixture without it.
 
 The interval reaches as far as past errors of the same mixture did. Its level adapts to how
 often past intervals failed. Errors of overlapping windows hang together, so that they count as
-fewer when the level is corrected for their number.
+fewer when the level is corrected for their number. Where a shift lies further from labels alone
+than on any day of the record, past errors say little of this one: the interval reaches to the
+shift as well.
 
 Source:
     Cesa-Bianchi and Lugosi 2006, ch. 2 (experts by their past losses) and ch. 11 (ridge
@@ -26,18 +28,14 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.drift.checked_estimate import LABELS_ALONE, CheckedEstimate, Withheld
 from monitor.metrics.ratio import FloatArray
 
-LABELS_ALONE = "labels"
-ESTIMATED_RATES = "prevalence", "precision"
-"""Rates of a window that are estimated ahead of its labels, fields of `WindowEstimates`."""
 LEVEL = 0.95
 """Coverage that intervals aim at."""
 LEAST_COVERAGE = 0.93
@@ -55,97 +53,13 @@ _SHRINKAGE = 10.0
 _LEAST_GAIN = 0.05
 _PACE = 0.02
 _LARGEST_MISS_RATE = 0.5
+_WIDEST = 2 / 3
+"""Length of an interval above which nothing is published: it leaves out too little."""
+_BEYOND = 1.25
+"""Factor of the largest distance of a shift in the record, beyond which a distance is new."""
 _LAST_MATURE, _FILLED, _START, _PUBLISHED, _LOWER, _UPPER = range(1, 7)
 _FIXED = 7
 _XX, _XY, _N, _LOSS, _LOSS_WITHOUT = range(5)
-
-
-class Withheld(StrEnum):
-    """Why an estimate is withheld."""
-
-    NO_MATURE_WINDOW = "no_mature_window"
-    LABELS_NOT_TRUSTWORTHY = "labels_not_trustworthy"
-    RECORD_TOO_SHORT = "record_too_short"
-    WORSE_THAN_LAST_MATURE = "worse_than_last_mature"
-    INTERVALS_MISSED = "intervals_missed"
-    NOTHING_FLAGGED = "nothing_flagged"
-    MODEL_DEAD = "model_dead"
-    LABELS_REACH_AS_FAR = "labels_reach_as_far"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedEstimate:
-    """A rate ahead of its labels, as far as the record supports it.
-
-    Attributes:
-        estimate: in [0, 1]; NaN where withheld.
-        lower: lower limit of the interval; NaN where withheld.
-        upper: upper limit; NaN where withheld.
-        method: what it rests on: `LABELS_ALONE`, or the name of a shift beside labels; what it
-            would rest on where it is withheld by `withheld_for`.
-        weight: of that shift, in [0, 1]; 0 for labels alone.
-        comparisons: number of past estimates in the record.
-        days: days that these span.
-        median_error: median of their absolute errors; NaN without any.
-        withheld: why it is withheld; None where it is published.
-    """
-
-    estimate: float = float("nan")
-    lower: float = float("nan")
-    upper: float = float("nan")
-    method: str = LABELS_ALONE
-    weight: float = 0.0
-    comparisons: int = 0
-    days: int = 0
-    median_error: float = float("nan")
-    withheld: Withheld | None = Withheld.NO_MATURE_WINDOW
-
-    @property
-    def is_supported(self) -> bool:
-        """True where its record supports it, although labels may reach as far."""
-        return self.withheld in (None, Withheld.LABELS_REACH_AS_FAR)
-
-    def withheld_for(self, why: Withheld) -> Self:
-        """Return what is known of the record, without the estimate.
-
-        Args:
-            why: it is withheld.
-        """
-        nothing = float("nan")
-        return replace(self, estimate=nothing, lower=nothing, upper=nothing, withheld=why)
-
-    def state(self) -> dict[str, Any]:
-        """Serializable state."""
-        return {**asdict(self), "withheld": None if self.withheld is None else str(self.withheld)}
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> Self:
-        """Return the estimate whose state this is."""
-        why = state["withheld"]
-        return cls(**{**state, "withheld": None if why is None else Withheld(why)})
-
-
-class WindowEstimates(NamedTuple):
-    """Rates of a window that ended with a whole day (UTC), ahead of its labels.
-
-    Attributes:
-        prevalence: share of actual positives.
-        precision: share of actual positives among predicted ones.
-        close: first moment after the window, epoch milliseconds.
-    """
-
-    prevalence: CheckedEstimate
-    precision: CheckedEstimate
-    close: int
-
-    def withheld_for(self, why: Withheld) -> WindowEstimates:
-        """Return what is known of both records, without the estimates.
-
-        Args:
-            why: they are withheld.
-        """
-        both = self.prevalence.withheld_for(why), self.precision.withheld_for(why)
-        return WindowEstimates(*both, close=self.close)
 
 
 class EstimateRecord:
@@ -169,6 +83,7 @@ class EstimateRecord:
         self._moments = np.zeros((1 + len(shifts), 5))
         self._losses = np.zeros(2)
         self._errors = np.empty((0, 3 + len(shifts)))
+        self._distances = np.empty((0, len(shifts)))
         self._hits = np.empty(0)
         self._miss_rate = 1 - LEVEL
         self._day: int | None = None
@@ -197,16 +112,19 @@ class EstimateRecord:
         chosen = self._chosen(mixed)
         published = start if chosen is None else mixed[chosen]
         reach = self._reach(chosen, overlap)
-        lower, upper = max(published - reach, 0.0), min(published + reach, 1.0)
+        new = self._new(np.asarray(shifts, dtype=np.float64), start)
+        ends = [published, *new]
+        lower, upper = max(min(ends) - reach, 0.0), min(max(ends) + reach, 1.0)
         row = [day, last_mature, filled, start, published, lower, upper, *shifts, *mixed]
         self._pending = np.vstack([self._pending, row])
-        if withheld := self._withheld(reach):
+        if withheld := self._withheld(reach, upper - lower):
             return CheckedEstimate(**{**known, "withheld": withheld})
         return CheckedEstimate(
             **{**known, "withheld": None},
             estimate=published,
             lower=lower,
             upper=upper,
+            moved_further=bool(new),
             method=LABELS_ALONE if chosen is None else self._names[chosen],
             weight=0.0 if chosen is None else weights[chosen],
         )
@@ -239,6 +157,8 @@ class EstimateRecord:
         self._losses += [(truth - row[_LAST_MATURE]) ** 2, (truth - row[_PUBLISHED]) ** 2]
         errors = np.abs([row[_PUBLISHED] - truth, alone, *(mixed - truth)])
         self._errors = np.vstack([self._errors, [day, *errors]])[-MOST:]
+        distances = np.abs(shift - row[_START])
+        self._distances = np.vstack([self._distances, distances])[-MOST:]
         if np.isfinite(row[_LOWER]):
             hit = bool(row[_LOWER] <= truth <= row[_UPPER])
             self._hits = np.append(self._hits, float(hit))[-MOST:]
@@ -252,6 +172,7 @@ class EstimateRecord:
             "moments": self._moments.copy(),
             "losses": self._losses.copy(),
             "errors": self._errors.copy(),
+            "distances": self._distances.copy(),
             "hits": self._hits.copy(),
             "miss_rate": self._miss_rate,
             "day": self._day,
@@ -264,6 +185,8 @@ class EstimateRecord:
         ]
         self._pending, self._moments, self._losses, self._errors, self._hits = arrays
         self._miss_rate, self._day = state["miss_rate"], state["day"]
+        if "distances" in state:
+            self._distances = state["distances"].copy()
         return self
 
     def _described(self) -> dict[str, Any]:
@@ -300,6 +223,14 @@ class EstimateRecord:
             return None
         return int(np.where(usable, gain, 0.0).argmax())
 
+    def _new(self, shifts: FloatArray, start: float) -> list[float]:
+        """Return the shifts that lie further from labels alone than the record has seen any."""
+        known = np.isfinite(self._distances)
+        seen = np.where(known, self._distances, 0.0).max(axis=0, initial=0.0)
+        new = (known.sum(axis=0) >= FEWEST) & (np.abs(shifts - start) > _BEYOND * seen)
+        found: list[float] = shifts[new].tolist()
+        return found
+
     def _reach(self, chosen: int | None, overlap: int) -> float:
         """Return half the length of the interval; NaN where the record is too short."""
         if not len(self._errors):
@@ -314,7 +245,7 @@ class EstimateRecord:
         largest = float(errors[min(int(np.ceil(rank)), len(errors)) - 1])
         return largest * max(rank / len(errors), 1.0)
 
-    def _withheld(self, reach: float) -> Withheld | None:
+    def _withheld(self, reach: float, length: float) -> Withheld | None:
         if np.isnan(reach):
             return Withheld.RECORD_TOO_SHORT
         last_mature, published = self._losses
@@ -322,4 +253,6 @@ class EstimateRecord:
             return Withheld.WORSE_THAN_LAST_MATURE
         if len(self._hits) >= FEWEST and self._hits.mean() < LEAST_COVERAGE:
             return Withheld.INTERVALS_MISSED
+        if length > _WIDEST:
+            return Withheld.INTERVAL_TOO_WIDE
         return None

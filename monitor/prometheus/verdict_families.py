@@ -11,8 +11,8 @@ import numpy as np
 
 from monitor.counts import Outcome
 from monitor.drift import Status, Verdict
+from monitor.drift.checked_estimate import ESTIMATED_RATES
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.estimate_record import ESTIMATED_RATES
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.labels.faults import LabelFault

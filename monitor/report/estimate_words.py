@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.drift.estimate_record import LABELS_ALONE, CheckedEstimate, Withheld
+from monitor.drift.checked_estimate import LABELS_ALONE, CheckedEstimate, Withheld
 from monitor.report.points import in_points
 from monitor.verdicts import COVARIATE_SHIFT, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT
 
@@ -22,6 +22,7 @@ WITHHELD = {
     Withheld.RECORD_TOO_SHORT: "too few past estimates have met their labels",
     Withheld.WORSE_THAN_LAST_MATURE: "past estimates were worse than the last mature window",
     Withheld.INTERVALS_MISSED: "the intervals of past estimates missed too often",
+    Withheld.INTERVAL_TOO_WIDE: "its interval would hold over two thirds of all values",
     Withheld.NOTHING_FLAGGED: "no case in it is flagged, so that it is undefined",
     Withheld.LABELS_REACH_AS_FAR: "its mature labels reach further than the last whole day",
     Withheld.MODEL_DEAD: "the model's predictions say nothing any more",
@@ -43,7 +44,8 @@ prevalence had changed; over the last 40 days such estimates were off by 2.1 poi
     if found.withheld is not None:
         return f"no estimate: {WITHHELD[found.withheld]}"
     method = METHODS[found.method].format(weight=found.weight).replace("%", " %")
+    further = ", and predictions moved further than on any of them" if found.moved_further else ""
     return (
         f"{method}; over the last {found.days} days such estimates were off by "
-        f"{in_points(found.median_error):.1f} points in the median"
+        f"{in_points(found.median_error):.1f} points in the median{further}"
     )

@@ -15,12 +15,8 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
-from monitor.drift.estimate_record import (
-    CheckedEstimate,
-    EstimateRecord,
-    WindowEstimates,
-    Withheld,
-)
+from monitor.drift.checked_estimate import CheckedEstimate, WindowEstimates, Withheld
+from monitor.drift.estimate_record import EstimateRecord
 from monitor.drift.label_free import (
     ShiftEstimate,
     covariate_shift,

@@ -40,7 +40,7 @@ from scipy.special import expit, logit
 from monitor.config import Config
 from monitor.config.quantities import parse_duration
 from monitor.counts import ConfusionCounts
-from monitor.drift.estimate_record import ESTIMATED_RATES
+from monitor.drift.checked_estimate import ESTIMATED_RATES
 from monitor.drift.label_free import label_shift, nowcast
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Labels, Predictions

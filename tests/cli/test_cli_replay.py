@@ -21,7 +21,7 @@ from monitor import metrics
 from monitor.cli.replay_text import replay_text
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
-from monitor.drift.estimate_record import CheckedEstimate, WindowEstimates
+from monitor.drift.checked_estimate import CheckedEstimate, WindowEstimates
 from monitor.engine import Monitor
 from monitor.verdicts import (
     LABEL_SHIFT,

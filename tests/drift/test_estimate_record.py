@@ -5,15 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monitor.drift.estimate_record import (
-    FEWEST,
-    LABELS_ALONE,
-    LEAST_COVERAGE,
-    MOST,
-    CheckedEstimate,
-    EstimateRecord,
-    Withheld,
-)
+from monitor.drift.checked_estimate import LABELS_ALONE, CheckedEstimate, Withheld
+from monitor.drift.estimate_record import FEWEST, LEAST_COVERAGE, MOST, EstimateRecord
 
 NAMES = ("label_shift", "label_shift_by_segment")
 
@@ -121,6 +114,42 @@ def test_intervals_that_miss_too_often_withhold_the_estimate():
     rows = worlds(6, days=120, shift_error=0.01)
     rows[60:, -1] = rng.choice([0.0, 1.0], 60)
     assert Withheld.INTERVALS_MISSED in {one.withheld for one in played(rows)[60:]}
+
+
+def test_the_first_move_of_the_predictions_widens_the_interval_to_where_they_point():
+    rng = np.random.default_rng(8)
+    truth = 0.4 + rng.normal(0, 0.01, 80)
+    truth[60:] -= 0.2
+    labels = np.where(np.arange(80) < 65, 0.4, 0.2)
+    shift = truth + rng.normal(0, 0.01, 80)
+    rows = np.stack([labels, labels, shift, np.full(80, np.nan), truth], axis=1)
+    found = played(rows, delay=5)
+    moved = [at for at in range(25, 80) if found[at].moved_further]
+    assert set(range(60, 65)) <= set(moved)
+    assert len(moved) < 9
+    for at in range(60, 65):
+        assert found[at].lower <= truth[at] <= found[at].upper
+        assert found[at].upper - found[at].lower > 0.1
+    assert found[60].estimate == pytest.approx(0.4, abs=0.1)
+
+
+def test_an_interval_that_holds_over_two_thirds_of_all_values_is_not_published():
+    rng = np.random.default_rng(9)
+    truth = rng.uniform(0, 1, 60)
+    rows = np.stack([np.full(60, 0.5)] * 2 + [np.full(60, np.nan)] * 2 + [truth], axis=1)
+    found = played(rows)
+    assert {one.withheld for one in found[FEWEST:]} == {Withheld.INTERVAL_TOO_WIDE}
+    assert all(np.isnan(one.estimate) for one in found)
+
+
+def test_a_state_without_distances_of_shifts_is_read():
+    record = EstimateRecord(NAMES)
+    played(worlds(7, days=40, shift_error=0.05), record=record)
+    state = record.state()
+    del state["distances"]
+    found = EstimateRecord(NAMES).restored(state).estimate(40, 0.4, 0.4, [0.9, 0.1], overlap=1)
+    assert found.withheld is None
+    assert not found.moved_further
 
 
 def test_the_record_is_bounded():

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import attribute, judge
+from monitor.drift.checked_estimate import CheckedEstimate, WindowEstimates
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.estimate_record import CheckedEstimate, WindowEstimates
 from monitor.events.columns import Series
 from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import (

@@ -9,7 +9,8 @@ from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
 
 from monitor.config import Config
 from monitor.counts import ConfusionCounts
-from monitor.drift.estimate_record import FEWEST, CheckedEstimate, Withheld
+from monitor.drift.checked_estimate import CheckedEstimate, Withheld
+from monitor.drift.estimate_record import FEWEST
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.prediction_parts import prediction_rows
@@ -133,11 +134,11 @@ def test_nothing_is_estimated_from_predictions_of_a_dead_model():
 def test_an_estimate_is_published_while_it_reaches_further_than_the_mature_labels(
     maturity, published_until
 ):
-    cells = shifting(41)
+    cells = shifting(71)
     monitor, seen = Monitor(config(maturity=maturity)), set()
-    for batch in batches(cells[: 24 * 40]):
+    for batch in batches(cells[: 24 * 70]):
         monitor.apply(batch)
-    for hour in range(40 * 24, 41 * 24):
+    for hour in range(70 * 24, 71 * 24):
         times = np.arange(hour, hour + 1, dtype=np.int64) * HOUR
         monitor.apply(batch_of_counts(times, {(): cells[hour : hour + 1]}))
         snapshot = monitor.snapshot()

@@ -7,7 +7,7 @@ from collections import Counter
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
-from monitor.drift.estimate_record import CheckedEstimate, WindowEstimates
+from monitor.drift.checked_estimate import CheckedEstimate, WindowEstimates
 from monitor.exporter.api.selection import EVERY_MODEL, Selection, judged_models, selected
 from monitor.exporter.api.status_answer import (
     DetectionMark,

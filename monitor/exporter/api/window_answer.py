@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift import Verdict
-from monitor.drift.estimate_record import Withheld
+from monitor.drift.checked_estimate import Withheld
 from monitor.drift.recall_evidence import Because
 from monitor.labels.faults import LabelFault
 from monitor.report.answer_parts import (
