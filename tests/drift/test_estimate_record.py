@@ -129,8 +129,7 @@ def test_the_first_move_of_the_predictions_widens_the_interval_to_where_they_poi
     assert len(moved) < 9
     for at in range(60, 65):
         assert found[at].lower <= truth[at] <= found[at].upper
-        assert found[at].upper - found[at].lower > 0.1
-    assert found[60].estimate == pytest.approx(0.4, abs=0.1)
+        assert found[at].upper - found[at].lower > 2 * (found[50].upper - found[50].lower)
 
 
 def test_an_interval_that_holds_over_two_thirds_of_all_values_is_not_published():
