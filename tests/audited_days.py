@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from monitor.metrics.audited_changes import AuditedDays
+from monitor.metrics.audited_errors import AuditedDays
 
 RECALL, FPR = 0.8, 0.02
 

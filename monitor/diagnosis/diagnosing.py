@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
@@ -43,14 +44,15 @@ from monitor.drift.recall_evidence import (
     why_open,
 )
 from monitor.drift.verdict import OF_THE_MODEL, Verdict
+from monitor.labels.audits_decide import AuditedWindow
 from monitor.labels.error_ranges import (
     Corner,
     at_corners,
-    certain_at,
     widened,
     widened_false_positive_rate,
     widened_recall,
 )
+from monitor.metrics.label_errors import NO_ERRORS
 from monitor.metrics.label_sensitivity import label_sensitivity
 
 _Z_95 = 1.959963984540054
@@ -102,16 +104,22 @@ def diagnose(
     attribution = widened(attribution, corners, errors.between)
     below: bool | None = None
     if trusted:
-        judgement, below = judge_on_curve(
-            whole,
-            errors.rows,
-            between=errors.between,
-            scores=before.scores,
-            scores_after=lambda: after.scores,
-            by_key=both_by_key(before, after),
-            days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
+        wrong = NO_ERRORS if after.labelled_blocks is None else after.labelled_blocks.errors
+        window = AuditedWindow(
+            whole, errors.rows, errors.between, corners, wrong, lambda: after.audited
         )
-        judgement = certain_at(judgement, corners, errors.between)
+        judgement, below = window.judged(
+            partial(
+                judge_on_curve,
+                whole,
+                errors.rows,
+                between=errors.between,
+                scores=before.scores,
+                scores_after=lambda: after.scores,
+                by_key=both_by_key(before, after),
+                days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
+            )
+        )
     else:
         judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
     mixed = _mix_alone(before, after, judgement, errors)

@@ -244,8 +244,10 @@ class RecordedComparison:
         counts: RangeCounts = self._exact.get(asked, self._all)
         regime = self._regime(model)
         errors = self._monitor.label_errors
-        check_audits(model, regime, errors.findings(self._monitor.models.index(model)))
+        number = self._monitor.models.index(model)
+        check_audits(model, regime, errors.findings(number))
         period = Period.counted(counts, model, *asked, source=source, regime=regime)
+        period = replace(period, audited=errors.audited(number, *asked))
         if not period.predictions:
             first, last = map(format_time, self._all.span(model))
             covered = f"the data of {model} covers {first} to {last}"

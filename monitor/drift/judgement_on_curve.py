@@ -65,6 +65,7 @@ def judge_on_curve(
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
     known_dead: bool = False,
+    by_labels: bool | None = None,
 ) -> tuple[Judgement, bool | None]:
     """Judge two windows; see `verdict.judge` and `roc.place_on_curve`.
 
@@ -81,6 +82,7 @@ def judge_on_curve(
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
         known_dead: see `flags_by_chance`.
+        by_labels: whether other labels explain the change; None to test for it.
 
     Returns:
         The judgement, and whether recall lies below the curve; None without scores, or
@@ -96,6 +98,7 @@ def judge_on_curve(
         within_days=change_within_days(days),
         by_chance=by_chance,
         scored=scores is not None,
+        by_labels=by_labels,
     )
     judgement, below, z = ask(), None, float("nan")
     if by_chance or scores is None:

@@ -155,6 +155,47 @@ def labels_explain(
     return explained
 
 
+class WrongLabels(NamedTuple):
+    """Labels that are wrong more, or less, often, which explain a change best.
+
+    Attributes:
+        share: of actual negatives that more, or fewer, are labelled 1.
+        of_positives: how many times as large the share of actual positives is that more, or
+            fewer, are labelled 0.
+        more: True where more labels are wrong after, False where fewer are.
+    """
+
+    share: float
+    of_positives: float
+    more: bool
+
+
+def explaining_labels(
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes
+) -> WrongLabels:
+    """Return the share of wrong labels that alone explains a change best.
+
+    Args:
+        before: outcomes of the reference, a scalar.
+        after: outcomes of the window, a scalar.
+        found: the changes between them.
+
+    >>> from monitor.drift.component_changes import changes
+    >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
+    >>> after = ConfusionCounts(tp=1_594, fp=986, fn=1_366, tn=96_054)
+    >>> found = explaining_labels(before, after, changes(before, after))
+    >>> round(found.share, 3), found.more
+    (0.01, True)
+    """
+    more = bool(found.change[Component.RECALL] < 0)
+    change = found.change if more else -found.change
+    way, places = Changes(change, found.standard_error), _places(_SHARES, (1.0,))
+    rest = _rest((before if more else after).cells, way, _root(way), places)
+    nearest = int((rest**2).sum(axis=-1).argmin())
+    share = float(np.exp(places.at[nearest, 0]))
+    return WrongLabels(share, float(places.times[nearest]), more)
+
+
 def _both_classes(counts: ConfusionCounts) -> NDArray[np.bool_]:
     return np.asarray((counts.actual_positive > 0) & (counts.actual_negative > 0))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift import Attribution, Judgement, Status, Verdict, attribute, judge
 from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays
@@ -68,6 +68,12 @@ class LabelledBlocks(NamedTuple):
         """The rates of wrong labels that its blocks are corrected for."""
         return {self.regime.rates[one] for one in self.regime.stretches(self.opens).tolist()}
 
+    @property
+    def errors(self) -> ErrorRates:
+        """The rates of wrong labels of all its blocks together."""
+        cases = self.cells[:, : len(Outcome)].sum(axis=1)
+        return self.regime.of_blocks(self.opens, cases).errors
+
     def at_corners(self) -> list[tuple[ConfusionCounts, Dispersion]]:
         """Return outcomes by blocks, and their dispersion, at each end of the ranges."""
         cells, opens = self.cells[:, None], self.opens
@@ -107,7 +113,11 @@ def at_corners(
 
 
 def certain_at(
-    judgement: Judgement, corners: Sequence[Corner], between: BetweenDays | None
+    judgement: Judgement,
+    corners: Sequence[Corner],
+    between: BetweenDays | None,
+    *,
+    by_labels: bool | None = None,
 ) -> Judgement:
     """Return a judgement as far as it holds at all corners.
 
@@ -115,6 +125,7 @@ def certain_at(
         judgement: at the middle of the ranges.
         corners: see `at_corners`.
         between: what the scatter of days adds.
+        by_labels: whether other labels explain the change; None to test for it.
 
     Returns:
         The judgement without corners. Else a component is changed, or clean, where it is at
@@ -126,7 +137,14 @@ def certain_at(
         return judgement
     found, dead = [judgement], judgement.dead
     found += [
-        judge(one.before, one.after, one.dispersion, between=between, by_chance=dead)
+        judge(
+            one.before,
+            one.after,
+            one.dispersion,
+            between=between,
+            by_chance=dead,
+            by_labels=by_labels,
+        )
         for one in corners
     ]
     fell, rose = (

@@ -15,8 +15,8 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
 from monitor.labels.regime import LabelRegime
-from monitor.metrics.audited_changes import AuditedDays
-from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
+from monitor.metrics.audited_changes import audit_findings
+from monitor.metrics.audited_errors import AuditedDays, AuditedLabels, AuditFindings
 from monitor.metrics.audited_values import differing_values
 from monitor.metrics.label_errors import EarlierErrors, ValueErrors
 from monitor.windows import Windows
@@ -100,6 +100,22 @@ class LearnedErrors:
             ),
         )
 
+    def audited(self, model: int, opens: int, closes: int) -> AuditedLabels | None:
+        """Return the audited cases of a model in a stretch of time, by days.
+
+        Args:
+            model: its number.
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
+
+        Returns:
+            None without audits, and where rates of wrong labels are not learned from them.
+        """
+        if not isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors):
+            return None
+        found = self.findings(model)
+        return None if found is None or found.days is None else found.days.during(opens, closes)
+
     def varying(self) -> list[int]:
         """Return the models whose rates of wrong labels differ by time or segment value."""
         if self._audits.is_empty:
@@ -177,7 +193,7 @@ class LearnedErrors:
 
     def _found(self, model: int, days: AuditedDays, counts: AuditCounts) -> AuditFindings:
         """Return what audited cases show, of the totals and by segment value."""
-        found = days.findings()
+        found = audit_findings(days)
         if not found.rates.known or not self._catalogue.settings[model].segments:
             return found
         ends = np.searchsorted(days.days, [day for day, _ in found.earlier])

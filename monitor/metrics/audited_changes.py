@@ -15,7 +15,7 @@ import numpy as np
 
 from monitor.counts import CountArray
 from monitor.metrics.audit_likelihood import greatest_log_likelihood
-from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
+from monitor.metrics.audited_errors import AuditedDays, AuditedLabels, AuditFindings
 from monitor.metrics.label_errors import UNKNOWN_ERRORS
 
 MOST_CHANGES = 6
@@ -27,49 +27,26 @@ _CANDIDATES = 8
 """Moments that are looked at first, with the same number of audits between them."""
 
 
-class AuditedDays(NamedTuple):
-    """Audited cases and all labelled ones, by day; days without an audit are left out.
+def audit_findings(days: AuditedDays) -> AuditFindings:
+    """Return what audits show: since the last change of the rates, and before each change.
 
-    Attributes:
-        days: numbers since 1970, ascending.
-        audited: (days, 2, 2, 2), cases by predicted class, label and actual class.
-        labelled: (days, 2, 2), cases by predicted class and label, at least the audited ones.
+    No rates are stated where those of some stretch are undefined: a change is certain, and
+    the rates of all together would be right for none.
+
+    Args:
+        days: audited cases, and all labelled ones, by day.
     """
-
-    days: CountArray
-    audited: CountArray
-    labelled: CountArray
-
-    def is_same(self, other: AuditedDays) -> bool:
-        """Return whether other days have the same counts."""
-        return all(map(np.array_equal, self, other))
-
-    def of(self, start: int, end: int) -> AuditedLabels:
-        """Return the cases of some of the days.
-
-        Args:
-            start: place of the first.
-            end: place after the last.
-        """
-        return AuditedLabels(*(part[start:end].sum(axis=0) for part in self[1:]))
-
-    def findings(self) -> AuditFindings:
-        """Return what audits show: since the last change of the rates, and before each change.
-
-        No rates are stated where those of some stretch are undefined: a change is certain, and
-        the rates of all together would be right for none.
-        """
-        changes = rate_changes(self.audited, self.labelled)
-        ends = [0, *changes, len(self.days)]
-        *before, latest = [
-            AuditFindings.of(self.of(*bounds), stretches=len(ends) - 1) for bounds in pairwise(ends)
-        ]
-        until = self.days[changes].tolist()
-        found = latest._replace(earlier=tuple(zip(until, before, strict=True)))
-        if all(one.rates.known for one in (*before, latest)):
-            return found
-        follow = any(one.follow_predictions for one in before) or latest.follow_predictions
-        return found._replace(rates=UNKNOWN_ERRORS, follow_predictions=follow)
+    changes = rate_changes(days.audited, days.labelled)
+    ends = [0, *changes, len(days.days)]
+    *before, latest = [
+        AuditFindings.of(days.of(*bounds), stretches=len(ends) - 1) for bounds in pairwise(ends)
+    ]
+    until = days.days[changes].tolist()
+    found = latest._replace(earlier=tuple(zip(until, before, strict=True)), days=days)
+    if all(one.rates.known for one in (*before, latest)):
+        return found
+    follow = any(one.follow_predictions for one in before) or latest.follow_predictions
+    return found._replace(rates=UNKNOWN_ERRORS, follow_predictions=follow)
 
 
 class _Change(NamedTuple):

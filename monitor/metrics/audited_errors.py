@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri
 
+from monitor.clock import DAY_MS
+from monitor.counts import CountArray
 from monitor.metrics.audit_likelihood import HIGHEST, LOWEST, log_likelihood
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
 from monitor.metrics.ratio import FloatArray
@@ -79,6 +81,44 @@ class AuditedLabels(NamedTuple):
         )
 
 
+class AuditedDays(NamedTuple):
+    """Audited cases and all labelled ones, by day; days without an audit are left out.
+
+    Attributes:
+        days: numbers since 1970, ascending.
+        audited: (days, 2, 2, 2), cases by predicted class, label and actual class.
+        labelled: (days, 2, 2), cases by predicted class and label, at least the audited ones.
+    """
+
+    days: CountArray
+    audited: CountArray
+    labelled: CountArray
+
+    def is_same(self, other: AuditedDays) -> bool:
+        """Return whether other days have the same counts."""
+        return all(map(np.array_equal, self, other))
+
+    def of(self, start: int, end: int) -> AuditedLabels:
+        """Return the cases of some of the days.
+
+        Args:
+            start: place of the first.
+            end: place after the last.
+        """
+        return AuditedLabels(*(part[start:end].sum(axis=0) for part in self[1:]))
+
+    def during(self, opens: int, closes: int) -> AuditedLabels:
+        """Return the cases of the days that a stretch of time lies in.
+
+        Args:
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
+        """
+        start = int(np.searchsorted(self.days, opens // DAY_MS))
+        end = int(np.searchsorted(self.days, -(-closes // DAY_MS)))
+        return self.of(start, end)
+
+
 class AuditedValue(NamedTuple):
     """What the audits of a segment value show.
 
@@ -111,6 +151,7 @@ class AuditFindings(NamedTuple):
             after the number of the first day since 1970 that follows them; the cases above are
             those since the last change.
         by_value: segment values between which the rates differ.
+        days: all cases by day; None where they are not known by days.
     """
 
     cases: AuditedLabels
@@ -118,6 +159,7 @@ class AuditFindings(NamedTuple):
     follow_predictions: bool | None
     earlier: tuple[tuple[int, AuditFindings], ...] = ()
     by_value: tuple[AuditedValue, ...] = ()
+    days: AuditedDays | None = None
 
     @classmethod
     def of(cls, cases: AuditedLabels, stretches: int = 1) -> Self:

@@ -17,6 +17,7 @@ from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import Int64Array
+from monitor.labels.audits_decide import AuditedDuring, no_audits
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
@@ -64,6 +65,7 @@ class Judge:
         longer: names of longer windows that are judged besides those of every model.
         alike: see `CountsJudge`.
         scores: score histograms; None where scores do not settle whether labels changed.
+        audited: returns the audited cases of a stretch of time.
 
     Attributes:
         names: windows that are judged.
@@ -83,6 +85,7 @@ class Judge:
         longer: tuple[str, ...] = (),
         alike: int = 1,
         scores: Scores | None = None,
+        audited: AuditedDuring = no_audits,
     ) -> None:
         self.reference = reference
         self._grows = reference.source != "trailing"  # the stretch since one that trails restarts
@@ -98,7 +101,9 @@ class Judge:
         self._judged_windows: dict[str, _Judged] = {}
         self.names = (*windows.names, *longer)
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
-        self._judge = CountsJudge(reference, regime, self.learned, self._labels.fault_behind, alike)
+        self._judge = CountsJudge(
+            reference, regime, self.learned, self._labels.fault_behind, alike, audited=audited
+        )
 
     def all(
         self,
@@ -298,9 +303,8 @@ class Judge:
         known = self._judged_windows.get(name)
         if known is not None and known.holds(counts):
             return known._replace(edition=edition)
-        return _Judged(
-            edition, counts, self._judge.verdict(counts, cuts, known_dead=self._known_dead)
-        )
+        verdict = self._judge.verdict(counts, cuts, known_dead=self._known_dead)
+        return _Judged(edition, counts, verdict)
 
     def _counts(self, name: str, now: int, age: int, cuts: Cuts) -> Counts:
         """Read a window; of one that reaches back into the reference, what lies beyond that."""

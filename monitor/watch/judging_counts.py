@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -11,8 +12,8 @@ from scipy.special import ndtri
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
-from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift import Judgement, Status, Verdict, attribute, judge_within_segments
+from monitor.counts import ConfusionCounts
+from monitor.drift import Judgement, Status, Verdict, attribute
 from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.components import Component, SmoothedRates
@@ -35,14 +36,13 @@ from monitor.drift.recall_evidence import (
     visible_recall,
     why_open,
 )
-from monitor.drift.verdict import MOVED_RATES, OF_THE_MODEL
-from monitor.drift.within_segments import explains
+from monitor.drift.verdict import OF_THE_MODEL
 from monitor.events.columns import Int64Array
+from monitor.labels.audits_decide import AuditedDuring, AuditedWindow, no_audits
 from monitor.labels.checks import in_order
 from monitor.labels.error_ranges import (
     LabelledBlocks,
     at_corners,
-    certain_at,
     widened,
     widened_false_positive_rate,
     widened_recall,
@@ -56,6 +56,7 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.judged_counts import UNJUDGED, Counts, Tested, ratio_change, untrusted
 from monitor.watch.model_days import LearnedScatter
 from monitor.watch.reference import MatureReference
+from monitor.watch.within_cuts import WithinCuts
 
 FaultBehind: TypeAlias = Callable[[Int64Array, float], LabelFault | None]
 
@@ -80,6 +81,7 @@ class CountsJudge:
             explains half of a shift of the log class ratio, or more; see `LabelChecks`.
         alike: how many judges judge the same model, each a class of it; the errors of each are
             widened so that all together call as few changes by chance as one does alone.
+        audited: returns the audited cases of a stretch of time.
     """
 
     def __init__(
@@ -89,12 +91,15 @@ class CountsJudge:
         learned: LearnedScatter,
         fault_behind: FaultBehind,
         alike: int = 1,
+        *,
+        audited: AuditedDuring = no_audits,
     ) -> None:
         self._reference = reference
         self._regime = regime
         self._learned = learned
         self._fault_behind = fault_behind
         self._alike = alike
+        self._audited = audited
         self._by_day = reference.blocks if (days := reference.by_day) is None else days
         self._days_behind = reference.days_behind
         self._sampling = reference.sampling(regime)
@@ -210,24 +215,30 @@ class CountsJudge:
         dispersion = self._dispersion(sampling)
         days = self._by_days(after, block_ms)
         between = self._between(days_behind(days.after.total, 1))
-        judgement, _ = judge_on_curve(
-            ComparedOutcomes(self._reference.blocks, after),
-            dispersion,
-            between=between,
-            scores=self._reference.scores_by_day,
-            scores_after=scores_after,
-            by_key=self._by_segment(outcomes[1:], cuts),
-            days=days,
-            known_dead=known_dead,
+        within = WithinCuts(self._reference, outcomes[1:], cuts)
+        labelled = LabelledBlocks(self._regime, cells[:, 0], opens)
+        corners = at_corners(self._reference.labelled_blocks(self._regime), labelled)
+        whole = ComparedOutcomes(self._reference.blocks, after)
+        audited = partial(self._audited, int(opens[0]), int(opens[-1]) + block_ms)
+        window = AuditedWindow(whole, dispersion, between, corners, labelled.errors, audited)
+        judgement, _ = window.judged(
+            partial(
+                judge_on_curve,
+                whole,
+                dispersion,
+                between=between,
+                scores=self._reference.scores_by_day,
+                scores_after=scores_after,
+                by_key=within.by_key(),
+                days=days,
+                known_dead=known_dead,
+            )
         )
         fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
-        corners = at_corners(
-            self._reference.labelled_blocks(self._regime),
-            LabelledBlocks(self._regime, cells[:, 0], opens),
-        )
-        judgement = certain_at(judgement, corners, between)
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
-            judgement = self._within_segments(judgement, outcomes[1:], cuts, dispersion, between)
+            judgement = within.judged(
+                judgement, dispersion, between, alike=self._alike, widening=self._widening
+            )
         looks = Looks(after.shape[-1] * block_ms / max(DAY_MS, block_ms), grows)
         total = after.sum(axis=-1)
         return Tested(judgement, fault, total, looks, dispersion, between, corners)
@@ -303,48 +314,3 @@ class CountsJudge:
         wider = self._widening
         found = self._learned.scatter.between(self._days_behind, after_days)
         return found._replace(before=found.before * wider, after=found.after * wider)
-
-    def _by_segment(self, cells: CountArray, cuts: Cuts) -> Iterator[ComparedOutcomes]:
-        """Yield the outcomes before and after of each segment key, (values, blocks)."""
-        start = 0
-        for rows in cuts.segments:
-            after = ConfusionCounts.from_cells(cells[start : start + len(rows)])
-            before = self._reference.blocks_of(rows)
-            start += len(rows)
-            if before is not None:
-                yield ComparedOutcomes(before, after)
-
-    def _within_segments(
-        self,
-        whole: Judgement,
-        cells: CountArray,
-        cuts: Cuts,
-        dispersion: Dispersion,
-        between: BetweenDays,
-    ) -> Judgement:
-        below = whole.below_reference_curve
-        for before, after in self._by_segment(cells, cuts):
-            within = judge_within_segments(
-                before,
-                after,
-                dispersion,
-                between=between,
-                below_reference_curve=below,
-                widening=self._widening,
-            )
-            if self._alike > 1:
-                return _of_class(within, whole)
-            if explains(within, whole):
-                return replace(within, curve_z=whole.curve_z, fits_labels=whole.fits_labels)
-        return whole
-
-
-def _of_class(within: Judgement, whole: Judgement) -> Judgement:
-    """Return the judgement on a class within the actual classes.
-
-    Where its rates moved and those within every actual class did not, the shares of the other
-    classes moved.
-    """
-    if within.verdict is Verdict.NO_CHANGE and whole.verdict in MOVED_RATES:
-        return replace(within, verdict=Verdict.PREVALENCE_SHIFT)
-    return within

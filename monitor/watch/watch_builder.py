@@ -257,6 +257,7 @@ class WatchBuilder:
             longer=self._windows.longer if uses_longer(self._whole or reference.outcomes) else (),
             alike=alike,
             scores=self._scores if regime.is_plain else None,
+            audited=partial(self._errors.audited, model),
         )
 
     def ratio(self, model: int, reference: MatureReference) -> LiveRatio:

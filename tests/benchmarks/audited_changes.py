@@ -16,8 +16,8 @@ from functools import partial
 import numpy as np
 
 from monitor.counts import ConfusionCounts
-from monitor.metrics.audited_changes import AuditedDays
-from monitor.metrics.audited_errors import AuditFindings
+from monitor.metrics.audited_changes import audit_findings
+from monitor.metrics.audited_errors import AuditedDays, AuditFindings
 from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.sampled import SampledCounts, estimate, intervals
 from tests.audited_days import RECALL, audited_days
@@ -49,7 +49,7 @@ def rows(draws: int, seed: int) -> list[tuple[str, ...]]:
     found = []
     for world in WORLDS:
         halves = [drawn(world, seed + at) for at in range(draws)]
-        changed = [days.findings() for days in halves]
+        changed = [audit_findings(days) for days in halves]
         shares = [np.mean([bool(one.earlier) for one in changed])]
         cells = [world, f"{shares[0]:.2f}"]
         for side in ("first", "last"):

@@ -4,6 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from audited_cases import (
+    AUDITS,
+    CHANGED,
+    DAY,
+    FPR,
+    RECALL,
+    WORSE,
+    WRONG,
+    Cases,
+    fed,
+    halved,
+    monitor_of,
+    sloppier,
+    steady,
+)
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config
@@ -12,98 +27,21 @@ from monitor.diagnosis.comparison import compared_live
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
-from monitor.errors import UsageError
-from monitor.events.audit_marks import marked
-from monitor.events.columns import EventBatch, Group, Labels, Predictions
-from monitor.exporter.api.compare import compared, recall
-from monitor.exporter.api.queries import series_context
-from monitor.exporter.api.series import series_answer
+from monitor.events.columns import Group
+from monitor.exporter.api.compare import recall
 from monitor.exporter.api.status import status_answer
-from monitor.exporter.page.now import now_section
 from monitor.join.audits import Audits
 from monitor.labels.regime import LabelRegime
-from monitor.metrics.label_errors import ErrorRates
-
-DAY = 86_400_000
-RECALL, FPR = 0.8, 0.02
-WRONG = ErrorRates(0.01, 0.05)
-AUDITS = "audit"
 
 
-class Cases:
-    """Cases with labels that are wrong at given rates; ids are positions."""
-
-    def __init__(self, days, a_day, seed, prevalence, rates=WRONG):
-        rng = np.random.default_rng(seed)
-        self.rng, count = rng, days * a_day
-        self.day = np.repeat(np.arange(days), a_day)
-        self.time = self.day * DAY + np.sort(rng.integers(0, DAY, (days, a_day))).reshape(-1)
-        share = np.array([prevalence(day) for day in range(days)])[self.day]
-        self.actual = rng.random(count) < share
-        self.called = rng.random(count) < np.where(self.actual, RECALL, FPR)
-        by_day = np.array([rates(day) if callable(rates) else rates for day in range(days)])
-        wrong = np.where(self.actual, by_day[self.day, 1], by_day[self.day, 0])
-        self.label = self.actual ^ (rng.random(count) < wrong)
-        self.score = np.full(count, np.nan)
-        self.key = (np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(
-            0x9E3779B97F4A7C15
-        )
-
-    def batch(self, day):
-        """The predictions of a day, and their labels an hour later."""
-        rows = np.flatnonzero(self.day == day)
-        return EventBatch(
-            predictions=Predictions(
-                key=self.key[rows],
-                time=self.time[rows],
-                predicted_positive=self.called[rows],
-                score=self.score[rows],
-                group=np.zeros(len(rows), dtype=np.int64),
-            ),
-            labels=labels(self.key[rows], self.time[rows] + 3_600_000, self.label[rows]),
-            groups=(Group("m"),),
-            records=2 * len(rows),
-        )
-
-    def audits(self, each, days):
-        """So many audits of each predicted class and label, of the cases of some days."""
-        inside = np.isin(self.day, days)
-        chosen = []
-        for called in (False, True):
-            for label in (False, True):
-                stratum = np.flatnonzero(inside & (self.called == called) & (self.label == label))
-                chosen.append(self.rng.permutation(stratum)[:each])
-        rows = np.concatenate(chosen)
-        found = labels(self.key[rows], self.time[rows] + DAY, self.actual[rows], audit=True)
-        return EventBatch(labels=found, records=len(rows))
-
-
-def labels(key, time, value, *, audit=False):
-    value = value.astype(np.int64)
-    value = marked(value, np.ones(len(value), dtype=np.bool_)) if audit else value
-    return Labels(key=key, time=time, value=value, sampling_probability=np.full(len(key), np.nan))
-
-
-def monitor_of(errors=AUDITS, state=None, **others):
-    settings = {"label_timeout": "60d", "maturity": "1d", "label_errors": errors, **others}
-    return Monitor(Config(models={"m": settings}, windows=["1d", "7d", "28d"]), state)
-
-
-def fed(cases, each, days, monitor=None, *, audit_days=None):
-    monitor = monitor or monitor_of()
-    for day in days:
-        monitor.apply(cases.batch(day))
-    if each:
-        monitor.apply(cases.audits(each, days if audit_days is None else audit_days))
+@pytest.fixture(scope="module")
+def changed_labels():
+    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
+    monitor = monitor_of()
+    for first in range(0, 80, 5):
+        days = range(first, first + 5)
+        fed(cases, 25, days, monitor, audit_days=days)
     return monitor
-
-
-def steady(prevalence):
-    return lambda _: prevalence
-
-
-def halved(day):
-    return 0.04 if day < 35 else 0.01
 
 
 def test_metrics_are_corrected_for_what_audits_show():
@@ -216,91 +154,6 @@ def test_a_model_that_is_not_to_learn_is_not_corrected():
     assert one.labels.audits == 400
 
 
-def confirmed(cases):
-    """Labels that confirm half of the false positives."""
-    false = cases.called & ~cases.actual
-    cases.label |= false & (cases.rng.random(len(false)) < 0.5)
-    return cases
-
-
-@pytest.mark.parametrize("feeds_back", [False, True])
-def test_labels_that_follow_the_prediction_are_named(feeds_back):
-    cases = Cases(30, 3_000, 9, steady(0.04))
-    monitor = fed(confirmed(cases) if feeds_back else cases, 100, range(30), monitor_of({}))
-    status = status_answer(monitor.snapshot(), limit=1)
-    audits = status.models[0].audits
-    assert audits.follow_predictions is feeds_back
-    assert (audits.labelled_0, audits.labelled_1) == (200, 200)
-    page = str(now_section(status, status.models[0], None, None))
-    assert audits.text in page.replace("&#x27;", "'")
-    assert ("follows the prediction: precision or recall is off" in page) is feeds_back
-
-
-def test_without_audits_the_page_names_the_test():
-    status = status_answer(
-        fed(Cases(5, 500, 9, steady(0.04)), 0, range(5), monitor_of({})).snapshot(), limit=1
-    )
-    assert status.models[0].audits is None
-    page = str(now_section(status, status.models[0], None, None))
-    assert "audits of flagged and of other cases test it" in page
-
-
-def test_labels_that_follow_the_prediction_are_not_corrected_by_one_rate():
-    """Precision would read far too high; nothing is shown instead."""
-    monitor = fed(confirmed(Cases(30, 3_000, 9, steady(0.04))), 100, range(30))
-    snapshot = monitor.snapshot()
-    for window in snapshot.windows:
-        assert np.isnan(window.metrics["precision"]).all()
-    status = status_answer(snapshot, limit=1).models[0]
-    found = next(iter(status.windows.values()))
-    assert "at other rates than the others" in found.refused_because
-    verdicts = {one.verdict for one in snapshot.models[0].watched.verdicts.values()}
-    assert verdicts == {Verdict.LABELS_NOT_TRUSTWORTHY}
-    text = " ".join(replay_text(snapshot).split())
-    assert "flagged cases have wrong labels at other rates than the others" in text
-
-
-@pytest.mark.slow
-def test_a_diagnosis_says_what_audits_show():
-    cases = Cases(66, 2_000, 4, steady(0.04))
-    monitor = fed(cases, 100, range(66), monitor_of({}))
-    snapshot = monitor.snapshot()
-    asked = compared_live(
-        snapshot, snapshot.models[0], "1970-01-01..1970-01-29", "1970-01-30..1970-02-20"
-    )
-    found = compared(
-        snapshot.models[0], asked, recall(monitor, asked, LabelRegime.now(snapshot.models[0]))
-    )
-    assert any(note.startswith("audits found") for note in found.notes)
-
-
-def test_a_diagnosis_before_enough_audits_is_refused():
-    monitor = fed(Cases(40, 500, 4, steady(0.04)), 0, range(40))
-    snapshot = monitor.snapshot()
-    model = snapshot.models[0]
-    asked = compared_live(snapshot, model, "1970-01-01..1970-01-15", "1970-01-16..1970-01-30")
-    with pytest.raises(UsageError, match="too few labels are audited"):
-        compared(model, asked, recall(monitor, asked, LabelRegime.now(model)))
-
-
-CHANGED, WORSE = 45, ErrorRates(0.04, 0.05)
-
-
-def sloppier(day):
-    """A labeller who makes more mistakes from a day on."""
-    return WRONG if day < CHANGED else WORSE
-
-
-@pytest.fixture(scope="module")
-def changed_labels():
-    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
-    monitor = monitor_of()
-    for first in range(0, 80, 5):
-        days = range(first, first + 5)
-        fed(cases, 25, days, monitor, audit_days=days)
-    return monitor
-
-
 def test_audits_show_that_the_rates_changed_and_each_stretch_has_its_own(changed_labels):
     snapshot = changed_labels.snapshot()
     model = snapshot.models[0]
@@ -325,28 +178,6 @@ def test_a_restored_monitor_knows_that_the_rates_changed(changed_labels):
     assert len(one.earlier_label_errors) == 1
     first, second = (found.watched.reference.counts for found in (one, other))
     np.testing.assert_array_equal(first.cells, second.cells)
-
-
-def test_page_api_replay_and_diagnosis_say_that_the_rates_changed(changed_labels):
-    snapshot = changed_labels.snapshot()
-    model = snapshot.models[0]
-    status = status_answer(snapshot, limit=1)
-    (earlier,) = status.models[0].earlier_label_errors
-    day = earlier.until[:10]
-    assert "audits show that the rates of wrong labels changed" in status.models[0].audits.text
-    page = str(now_section(status, status.models[0], None, None))
-    text = " ".join(replay_text(snapshot).split())
-    for told in (page, text):
-        assert f"(before {day} for " in told
-        assert "fewer positive labels than wrong ones" not in told
-    asked = compared_live(snapshot, model, "1970-01-08..1970-01-29", "1970-02-25..1970-03-18")
-    found = compared(model, asked, recall(changed_labels, asked, LabelRegime.now(model)))
-    notes = [note for note in found.notes if "labels are taken to be wrong" in note]
-    assert [note.partition(":")[0] for note in notes] == ["before", "after"]
-    assert found.judgement.verdict not in DEGRADED
-    for side in (found.before, found.after):
-        measured = side.metrics["recall"]
-        assert measured.lower <= RECALL <= measured.upper
 
 
 def test_rarer_positives_are_no_change_of_the_rates():
@@ -377,22 +208,6 @@ def test_audits_of_all_models_are_read_once(monkeypatch):
     assert len(read) <= 2
 
 
-def test_a_window_that_holds_all_predictions_has_the_metrics_of_all_time():
-    """Rates that changed inside count by cases; time without predictions does not count."""
-    settings = {"label_timeout": "60d", "maturity": "0s", "label_errors": AUDITS}
-    monitor = Monitor(Config(models={"m": settings}, windows=["120d"]))
-    cases = Cases(80, 2_000, 4, steady(0.04), rates=sloppier)
-    fed(cases, 200, range(80), monitor, audit_days=range(CHANGED))
-    monitor.apply(cases.audits(200, range(CHANGED, 80)))
-    snapshot = monitor.snapshot()
-    assert len(snapshot.models[0].earlier_label_errors) == 1
-    (window,) = snapshot.windows
-    assert window.counts.cells[0].sum() > 0.99 * snapshot.lifetime.counts.cells[0].sum()
-    for name in ("recall", "precision", "prevalence"):
-        one, other = (each.metrics[name].estimate[0] for each in (window, snapshot.lifetime))
-        assert one == pytest.approx(other, abs=0.005), name
-
-
 def test_the_middle_of_a_range_lies_within_the_ends_where_the_rates_changed_inside(changed_labels):
     model = changed_labels.snapshot().models[0]
     asked = compared_live(
@@ -407,16 +222,6 @@ def test_the_middle_of_a_range_lies_within_the_ends_where_the_rates_changed_insi
     for cell in ("tp", "fn", "fp", "tn"):
         found = [float(getattr(one, cell)) for one in ends]
         assert min(found) <= getattr(period.total, cell) <= max(found), cell
-
-
-def test_series_by_time_have_the_rates_of_their_time(changed_labels):
-    context = series_context(changed_labels.snapshot().models[0])
-    answer = series_answer(changed_labels.history("m"), context, step=7 * DAY)
-    recalls = np.array(answer.metrics.recall.estimate, dtype=float)
-    known = recalls[~np.isnan(recalls)]
-    assert len(known) > 8
-    assert known.min() > 0.65
-    assert np.median(known[:5]) < 0.9
 
 
 def test_a_reference_after_the_change_is_corrected_for_the_rates_after_it():

@@ -7,7 +7,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from monitor.metrics.audit_likelihood import greatest_log_likelihood
-from monitor.metrics.audited_changes import MOST_CHANGES, AuditedDays, rate_changes
+from monitor.metrics.audited_changes import MOST_CHANGES, audit_findings, rate_changes
+from monitor.metrics.audited_errors import AuditedDays
 
 
 def always(fp, fn):
@@ -70,7 +71,7 @@ def test_each_stretch_has_the_rates_of_its_audits():
     rng = np.random.default_rng(3)
     truths = [(0.01, 0.05), (0.05, 0.05), (0.01, 0.05)]
     days = audited_days(rng, steps(truths, 60), days=180, each=lambda _: 2)
-    found = days.findings()
+    found = audit_findings(days)
     assert len(found.earlier) == 2
     for (_, one), truth in zip([*found.earlier, (0, found)], truths, strict=True):
         for (low, high), rate in zip(one.rates.ranges.values(), truth, strict=True):
@@ -124,14 +125,16 @@ def test_labels_that_begin_to_follow_the_prediction_leave_no_rates():
     parts = zip(usual, later._replace(audited=confirmed, labelled=labelled), strict=True)
     days, audited, labelled = (np.concatenate(part) for part in parts)
     days[len(usual.days) :] += 60
-    found = AuditedDays(days, audited, labelled).findings()
+    found = audit_findings(AuditedDays(days, audited, labelled))
     assert found.follow_predictions is True
     assert not found.rates.known
 
 
 def test_labels_that_say_nothing_since_a_change_leave_no_rates():
     rng = np.random.default_rng(4)
-    found = audited_days(rng, steps([(0.01, 0.05), (0.5, 0.5)], 60), each=lambda _: 3).findings()
+    found = audit_findings(
+        audited_days(rng, steps([(0.01, 0.05), (0.5, 0.5)], 60), each=lambda _: 3)
+    )
     assert not found.rates.known
     assert [one.rates.known for _, one in found.earlier] == [True]
 

@@ -234,7 +234,8 @@ def _period(
     period = Period.counted(counted, model.name, *asked, source=source, regime=regime)
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
-    return period
+    audits = model.audits.days if model.audits is not None and regime.has_errors else None
+    return period if audits is None else replace(period, audited=audits.during(*asked))
 
 
 def given_reference(model: ModelState) -> tuple[float, ...] | None:

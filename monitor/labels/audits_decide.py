@@ -1,0 +1,156 @@
+"""Audits decide whether labels changed or the model, where the rates leave it open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import logit
+
+from monitor.drift import Judgement, Verdict
+from monitor.drift.component_changes import BetweenDays, changes
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.label_quality import WrongLabels, explaining_labels
+from monitor.labels.error_ranges import Corner, certain_at
+from monitor.metrics.audit_likelihood import log_likelihood
+from monitor.metrics.audited_errors import AuditedLabels
+from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.ratio import FloatArray
+
+_TWENTY_TIMES = 5.991464547107982
+"""2 ln 20: of twice the log-likelihoods, where one explanation is twenty times as likely."""
+_NEAR = 2.0
+"""Factor by which the share of wrong labels may differ from the one that explains most."""
+_POINTS = 9
+_LEAST = 1e-6
+
+
+AuditedDuring: TypeAlias = Callable[[int, int], AuditedLabels | None]
+"""Returns the audited cases between two moments, epoch milliseconds; None without audits."""
+
+
+def no_audits(opens: int, closes: int) -> AuditedLabels | None:  # noqa: ARG001  # as `AuditedDuring`
+    """Return None: no case is audited.
+
+    Args:
+        opens: first moment, epoch milliseconds.
+        closes: first moment after it.
+    """
+    return None
+
+
+class Blamed(StrEnum):
+    """What audits blame for a change."""
+
+    MODEL = "model"
+    LABELS = "labels"
+
+
+class AuditedWindow(NamedTuple):
+    """A window whose judgement audits may decide.
+
+    Attributes:
+        whole: outcomes before and after, one axis each.
+        dispersion: variance of rows over that of independent ones.
+        between: what the scatter of days adds.
+        corners: the comparison at the ends of the ranges of wrong labels.
+        known: rates of wrong labels that the outcomes after are corrected for.
+        audited: returns the audited cases of the window; None where there are none.
+    """
+
+    whole: ComparedOutcomes
+    dispersion: Dispersion
+    between: BetweenDays | None
+    corners: tuple[Corner, ...]
+    known: ErrorRates
+    audited: Callable[[], AuditedLabels | None]
+
+    def judged(self, ask: Callable[..., tuple[Judgement, bool | None]]) -> Judged:
+        """Judge the window as far as it holds at all corners, and as its audits decide.
+
+        Args:
+            ask: `judge_on_curve` of the window, by `by_labels`.
+        """
+        judgement, below = ask()
+        judgement = certain_at(judgement, self.corners, self.between)
+        blamed = self._blamed() if judgement.labels_may_explain else None
+        if blamed is Blamed.LABELS:
+            judgement = replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
+        if blamed is Blamed.MODEL:
+            judgement, below = ask(by_labels=False)
+            judgement = certain_at(judgement, self.corners, self.between, by_labels=False)
+        return Judged(judgement, below)
+
+    def _blamed(self) -> Blamed | None:
+        found = self.audited()
+        if found is None:
+            return None
+        before, after = (one.sum(axis=-1) for one in self.whole)
+        moved = changes(*self.whole, self.dispersion, self.between)
+        return blamed_by_audits(found, self.known, explaining_labels(before, after, moved))
+
+
+class Judged(NamedTuple):
+    """A judgement, and whether recall lies below the ROC curve of before; None for not known."""
+
+    judgement: Judgement
+    below_curve: bool | None
+
+
+def blamed_by_audits(
+    found: AuditedLabels, known: ErrorRates, explains: WrongLabels
+) -> Blamed | None:
+    """Return whether the audits of a window blame its labels, or the model.
+
+    The audits of the window are as likely as the most likely rates of two kinds make them: the
+    rates that are known, within their limits; and these with the share of wrong labels that
+    explains the change, by a factor of two either way.
+
+    Args:
+        found: audited and labelled cases of the window.
+        known: rates of wrong labels that its outcomes are corrected for.
+        explains: the labels that explain the change.
+
+    Returns:
+        What is blamed where one kind is twenty times as likely as the other; None for neither, and
+        where the rates are not known.
+
+    Source:
+        Royall 1997, ch. 1 (a likelihood ratio of twenty misleads in 5 % of cases at most).
+
+    >>> known, labelled = ErrorRates.within((0.0, 0.002), 0.0), np.array([[9_000, 90], [20, 190]])
+    >>> right, wrong = np.zeros((2, 2, 2, 2), dtype=np.int64)
+    >>> right[0, 1, 1], wrong[0, 1] = 20, (18, 2)
+    >>> explains = WrongLabels(0.009, 0.0, more=True)
+    >>> [str(blamed_by_audits(AuditedLabels(one, labelled), known, explains))
+    ...  for one in (right, wrong)]
+    ['model', 'labels']
+    """
+    if not (known.known and found.audited.any()):
+        return None
+    usual = [
+        np.linspace(rate - below, rate + above, _POINTS)
+        for rate, below, above in (
+            (known.false_positive, known.false_positive_below, known.false_positive_above),
+            (known.false_negative, known.false_negative_below, known.false_negative_above),
+        )
+    ]
+    shares = explains.share * np.geomspace(1 / _NEAR, _NEAR, _POINTS)
+    moved = shares if explains.more else -shares
+    others = [usual[0][:, None] + moved, usual[1][:, None] + explains.of_positives * moved]
+    of_model, of_labels = (_greatest(found, *map(np.ravel, rates)) for rates in (usual, others))
+    ratio = 2 * (of_model - of_labels)
+    if abs(ratio) <= _TWENTY_TIMES:
+        return None
+    return Blamed.MODEL if ratio > 0 else Blamed.LABELS
+
+
+def _greatest(found: AuditedLabels, first: FloatArray, second: FloatArray) -> float:
+    """Return the greatest log-likelihood of some rates."""
+    logits = [logit(np.clip(one, _LEAST, 1 - _LEAST))[None] for one in (first, second)]
+    value = log_likelihood(found.audited[None, None], found.labelled[None, None], *logits)
+    return float(value.max())

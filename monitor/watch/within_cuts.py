@@ -1,0 +1,89 @@
+"""Judges a model within the values of its segment keys, or a class within the actual classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from monitor.counts import ConfusionCounts, CountArray
+from monitor.drift import Judgement, Verdict, judge_within_segments
+from monitor.drift.component_changes import BetweenDays
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.verdict import MOVED_RATES
+from monitor.drift.within_segments import explains
+from monitor.watch.cuts import Cuts
+from monitor.watch.reference import MatureReference
+
+
+class WithinCuts(NamedTuple):
+    """Outcomes of the series of a model that its totals consist of.
+
+    Attributes:
+        reference: what is compared with.
+        cells: outcomes to judge, (series, blocks, 4), in the order of `cuts`.
+        cuts: the series by segment key.
+    """
+
+    reference: MatureReference
+    cells: CountArray
+    cuts: Cuts
+
+    def by_key(self) -> Iterator[ComparedOutcomes]:
+        """Yield the outcomes before and after of each segment key, (values, blocks)."""
+        start = 0
+        for rows in self.cuts.segments:
+            after = ConfusionCounts.from_cells(self.cells[start : start + len(rows)])
+            before = self.reference.blocks_of(rows)
+            start += len(rows)
+            if before is not None:
+                yield ComparedOutcomes(before, after)
+
+    def judged(
+        self,
+        whole: Judgement,
+        dispersion: Dispersion,
+        between: BetweenDays,
+        *,
+        alike: int,
+        widening: float,
+    ) -> Judgement:
+        """Judge within the values of each segment key.
+
+        Args:
+            whole: the judgement on the totals.
+            dispersion: variance of rows over that of independent ones.
+            between: what the scatter of days adds.
+            alike: how many judges judge the same model, each a class of it.
+            widening: factor of the variances of a class.
+
+        Returns:
+            The judgement within a key where that explains the one on the totals, of a class
+            always; else that on the totals.
+        """
+        for before, after in self.by_key():
+            within = judge_within_segments(
+                before,
+                after,
+                dispersion,
+                between=between,
+                below_reference_curve=whole.below_reference_curve,
+                widening=widening,
+            )
+            if alike > 1:
+                return _of_class(within, whole)
+            if explains(within, whole):
+                return replace(within, curve_z=whole.curve_z, fits_labels=whole.fits_labels)
+        return whole
+
+
+def _of_class(within: Judgement, whole: Judgement) -> Judgement:
+    """Return the judgement on a class within the actual classes.
+
+    Where its rates moved and those within every actual class did not, the shares of the other
+    classes moved.
+    """
+    if within.verdict is Verdict.NO_CHANGE and whole.verdict in MOVED_RATES:
+        return replace(within, verdict=Verdict.PREVALENCE_SHIFT)
+    return within
