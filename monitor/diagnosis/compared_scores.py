@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +18,8 @@ from monitor.metrics.rates import class_ratio
 from monitor.metrics.ratio import FloatArray
 from monitor.metrics.recalibration import Recalibration, recalibration
 from monitor.metrics.roc_region import RocBand, roc_band
+from monitor.metrics.score_changes import interval_of_change
+from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 
 ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
@@ -50,6 +54,16 @@ class ComparedScores:
     parts: CurveParts | None
     recalibration: Recalibration | None
     threshold: ExpectedThreshold | None
+
+    def change(self, of: Callable[[ScoreSkill], Interval]) -> Interval:
+        """Return the change of a metric with its 95 % interval; NaN where a side is undefined.
+
+        Args:
+            of: reads the metric.
+        """
+        sides = (self.before, self.after)
+        old, new = (Interval(math.nan) if side is None else of(side) for side in sides)
+        return interval_of_change(old, new)
 
 
 def compare_scores(

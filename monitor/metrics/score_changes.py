@@ -37,6 +37,30 @@ class ScoreChange(NamedTuple):
     p_value: float
 
 
+def interval_of_change(before: Interval, after: Interval) -> Interval:
+    """Return the change of a metric between two stretches of time, with its 95 % interval.
+
+    Args:
+        before: the metric of the earlier one.
+        after: of the later one, of other days.
+
+    Returns:
+        After minus before; NaN where a side is undefined. The limits are made of the distances of
+        both from their own limits, NaN where those of a side are.
+
+    Source:
+        Zou and Donner 2008 (method of variance estimates recovery).
+
+    >>> change = interval_of_change(Interval(0.71, 0.69, 0.73), Interval(0.65, 0.59, 0.71))
+    >>> [round(one, 3) for one in change]
+    [-0.06, -0.123, 0.003]
+    """
+    change = after.estimate - before.estimate
+    down = math.hypot(after.estimate - after.lower, before.upper - before.estimate)
+    up = math.hypot(after.upper - after.estimate, before.estimate - before.lower)
+    return Interval(change, change - down, change + up)
+
+
 def score_change(
     before: ScoreHistogram | None, after: ScoreHistogram | None, statistic: Statistic
 ) -> ScoreChange:
@@ -48,12 +72,8 @@ def score_change(
         statistic: of the metric.
 
     Returns:
-        The limits of the change are made of the distances of both metrics from their own limits
-        (MOVER). The p-value is of Student's t for the difference on the scale of the metric, by
-        the days of the side that has fewer.
-
-    Source:
-        Zou and Donner 2008 (method of variance estimates recovery).
+        The p-value is of Student's t for the difference on the scale of the metric, by the days
+        of the side that has fewer.
 
     >>> from monitor.metrics.score_statistics import AREA_UNDER_ROC
     >>> score_change(None, None, AREA_UNDER_ROC).change.estimate
@@ -61,10 +81,7 @@ def score_change(
     """
     sides = [_on_scale(side, statistic) for side in (before, after)]
     old, new = (limits(side, statistic.scale) for side in sides)
-    change = new.estimate - old.estimate
-    down = math.hypot(new.estimate - new.lower, old.upper - old.estimate)
-    up = math.hypot(new.upper - new.estimate, old.estimate - old.lower)
-    return ScoreChange(old, new, Interval(change, change - down, change + up), _p_value(*sides))
+    return ScoreChange(old, new, interval_of_change(old, new), _p_value(*sides))
 
 
 def _on_scale(scores: ScoreHistogram | None, statistic: Statistic) -> OnScale:

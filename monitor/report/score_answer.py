@@ -17,6 +17,7 @@ from monitor.report.recalibration_answer import (
     score_corrections,
     threshold_answer,
 )
+from monitor.report.score_words import SCORE_WORDS
 
 
 class BrierScore(Struct, frozen=True, kw_only=True):
@@ -165,6 +166,7 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
         recall_after: of the ROC curve of after; null likewise.
         limits_before: of the ROC curve of before; null with fewer than two days.
         limits_after: of the ROC curve of after; null likewise.
+        changes: of each metric that has an interval, by name, after minus before.
         slide: of the mean scores; null where a period has no labelled scores.
         skill: what of the part of skill the threshold did, and what the curve; null where
             that is not known.
@@ -180,6 +182,7 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     recall_after: tuple[Share, ...] | None
     limits_before: RocLimits | None
     limits_after: RocLimits | None
+    changes: dict[str, MetricInterval]
     slide: ScoreSlides | None
     skill: CurveEffects | None
     recalibration: ScoreCorrections | None
@@ -198,6 +201,7 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
         recall_after=_recalls(found.roc_after),
         limits_before=_limits(found.roc_before),
         limits_after=_limits(found.roc_after),
+        changes={name: _interval(found.change(words.of)) for name, words in SCORE_WORDS.items()},
         slide=None
         if found.slide is None
         else ScoreSlides(

@@ -34,7 +34,7 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
     yield _row("labelled scores", *(UNDEFINED if s is None else _cases(s) for s in sides))
     for words in MAIN_SCORE_WORDS.values():
         old, new = (Interval(math.nan) if s is None else words.of(s) for s in sides)
-        change = signed(new.estimate - old.estimate)
+        change = _change(found.change(words.of))
         yield _row(words.words, _interval(old), _interval(new), change)
     if any(side is not None and any(side.errors) for side in sides):
         yield _CORRECTED
@@ -106,7 +106,7 @@ def correction_lines(found: ComparedScores | None) -> Iterator[str]:
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:
-    return f"{title:<30}{before:>23}{after:>23}{change:>12}".rstrip()
+    return f"{title:<31}{before:>21}{after:>21}{change:>27}".rstrip()
 
 
 def _cases(found: ScoreSkill) -> str:
@@ -117,6 +117,12 @@ def _interval(found: Interval) -> str:
     if not math.isfinite(found.lower):
         return number(found.estimate)
     return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
+
+
+def _change(found: Interval) -> str:
+    if not math.isfinite(found.lower):
+        return signed(found.estimate)
+    return f"{signed(found.estimate)} ({signed(found.lower)} to {signed(found.upper)})"
 
 
 def _effect(part: CurvePart) -> str:

@@ -10,7 +10,7 @@ import htpy as h
 from msgspec import UnsetType
 
 from monitor.exporter.page.drawing import band, line, n
-from monitor.exporter.page.formats import count, interval, ratio
+from monitor.exporter.page.formats import count, interval, ratio, signed
 from monitor.metrics.score_intervals import Interval
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections
@@ -220,13 +220,17 @@ def _tables(found: ComparedScoreMetrics) -> Iterator[h.Element]:
 def _table(found: ComparedScoreMetrics, rows: Mapping[str, ScoreWords]) -> h.Element:
     return h.table(".scores-table")[
         h.thead[
-            h.tr[h.th(scope="col")["of the scores"], [h.th(scope="col")[name] for name in _SIDES]]
+            h.tr[
+                h.th(scope="col")["of the scores"],
+                [h.th(scope="col")[name] for name in (*_SIDES, "change")],
+            ]
         ],
         h.tbody[
             [
                 h.tr[
                     h.th(scope="row")[words.words],
                     [_cell(side, name) for side in (found.before, found.after)],
+                    _changed(found.changes[name]),
                 ]
                 for name, words in rows.items()
             ]
@@ -262,6 +266,11 @@ def _cell(side: ScoreMetrics | None, name: str) -> h.Element:
     metric: MetricInterval = attrgetter(name)(side)
     ends = "" if metric.lower is None else f" ({interval(metric)})"
     return h.td[_typeset(f"{ratio(metric.estimate)}{ends}")]
+
+
+def _changed(found: MetricInterval) -> h.Element:
+    estimate, lower, upper = (signed(one, 3) for one in (found.estimate, found.lower, found.upper))
+    return h.td[f"{estimate} ({lower} to {upper})" if found.lower is not None else estimate]
 
 
 def _x(share: float) -> float:
