@@ -10,7 +10,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
 
 _QUIET = (Because.STEADY, Because.TOO_FEW)
-_LATEST = "mature"
+LATEST = "mature"
 """Source of a period to judge that nobody named: the latest data with labels."""
 
 
@@ -26,7 +26,7 @@ def with_present_state(
 
     A model that died since the last mature label is not steady. One that pages has not certainly
     recovered, whatever the latest data show alone. Nor is one steady that looks worse over its
-    last day.
+    last day. A comparison of two periods that a person asked for is about these alone.
 
     Args:
         found: the diagnosis.
@@ -44,13 +44,14 @@ def with_present_state(
                 found = replace(found, because=Because.TOO_FEW)
     closes, mature = found.after.closes, model.mature_until
     is_recent = closes is not None and mature is not None and closes > mature - DAY_MS
-    if found.after.source != _LATEST and not is_recent:
+    asked = not found.before.source and not found.after.source
+    if asked or (found.after.source != LATEST and not is_recent):
         return found
     if model.watched.degradation_detected:
         found = replace(found, pages=True, worse_lately=worse_lately)
     elif worse_lately is not None and found.because in _QUIET:
         found = replace(found, worse_lately=worse_lately, because=because)
-    if found.after.source != _LATEST:
+    if found.after.source != LATEST:
         return found
     found = replace(found, flags_nothing=flags_nothing)
     predictions = model.watched.predictions

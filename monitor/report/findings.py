@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.present_state import with_present_state
-from monitor.drift import Attribution, Judgement, Status
+from monitor.diagnosis.period_labels import Refusal
+from monitor.diagnosis.present_state import LATEST, with_present_state
+from monitor.drift import Attribution, Judgement, Status, Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import (
     FEWEST_OUTCOMES,
@@ -35,6 +38,7 @@ from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import changed_labels
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import (
+    day_text,
     missing_evidence,
     reaches_back,
     useless_reference,
@@ -58,6 +62,8 @@ from monitor.verdicts import WindowVerdict
 _FEWEST = 10
 """Positives, and flagged cases, below which no cause is named unless a rate certainly changed."""
 _NAN = float("nan")
+_LATE_MS = 2 * DAY_MS
+"""Age of the latest outcomes of a window from which on the day of its end is named."""
 _UNKNOWN = Points(_NAN, _NAN, _NAN)
 
 
@@ -162,12 +168,19 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
     """
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
     counts = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
+    latest = verdict_on(model, deciding)
+    if latest.label_fault and found.after.source == LATEST and found.refusal is None:
+        reason = _untrusted(latest)
+        refused = Refusal(reason, keeps_precision=False, spares_before=True)
+        found = replace(
+            found, verdict=Verdict.LABELS_NOT_TRUSTWORTHY, refusal=refused, because=None
+        )
     return with_present_state(
         found,
         model,
         flags_nothing=_flags(counts) == FLAGS_NOTHING,
         worse_lately=worse_lately(snapshot, model, deciding),
-        because=model_because(model, verdict_on(model, deciding)),
+        because=model_because(model, latest),
     )
 
 
@@ -236,8 +249,16 @@ def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
         return RecallEvidence(_NAN, _NAN, _NAN), ""
     name = max(known, key=lambda one: (known[one].recall.excluded, parse_duration(one)))
     beyond = known[name].beyond
-    over = f"over the last {name}" if beyond is None else since_words(beyond.length_ms)
+    over = _last(model, name) if beyond is None else since_words(beyond.length_ms)
     return known[name].recall, over
+
+
+def _last(model: ModelState, window: str) -> str:
+    """Return which stretch a window is of: where its labels come late, one that ended long ago."""
+    now, end = model.now_ms, model.mature_until
+    if now is None or end is None or now - end < _LATE_MS:
+        return f"over the last {window}"
+    return f"over the {window} until {day_text(end)}"
 
 
 def _false_positive_rate_above(model: ModelState) -> float:
@@ -258,10 +279,18 @@ def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if found.judgement is not None and found.judgement.label_errors_changed:
         return changed_labels(found.judgement)
     if found.label_fault:
-        words = LABEL_FAULTS[LabelFault(found.label_fault)].words
-        return f"labels cannot be trusted ({words})"
+        return _untrusted(found)
     reaches = reaches_back(model, window, found)
     return "" if reaches else missing_evidence(model, window, found) or ""
+
+
+def _untrusted(found: WindowVerdict) -> str:
+    """Return why the labels of a window cannot be trusted, a phrase.
+
+    Args:
+        found: the verdict, with a fault of the labels.
+    """
+    return f"labels cannot be trusted ({LABEL_FAULTS[LabelFault(found.label_fault)].words})"
 
 
 def _whole(found: Attribution) -> Points:

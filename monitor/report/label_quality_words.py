@@ -17,9 +17,14 @@ def as_when_labels(judgement: Judgement) -> str:
 
     Args:
         judgement: with `labels_may_explain`.
+
+    Returns:
+        Where prevalence did not move as wrong labels move it, only that these are not excluded.
     """
     fell = judgement.change["recall"] < 0
     way, labels = ("rose", "more") if fell else ("fell", "fewer")
+    if fell != (judgement.change["class_ratio"] > 0):
+        return f"{labels} wrong labels are not excluded yet"
     return (
         f"missed positives and prevalence {way} together while precision and flagged cases hardly "
         f"moved, as when {labels} labels are wrong"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
@@ -17,13 +18,16 @@ from monitor.report.findings import model_because
 from monitor.report.headline import certainly_moved, died, moved, page_reason, reason
 from monitor.report.label_quality_words import cases_named
 from monitor.report.label_words import LABEL_FAULTS
-from monitor.report.missing_evidence import missing_evidence
+from monitor.report.missing_evidence import day_text, missing_evidence
 from monitor.report.verdict_words import BECAUSE
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.worse_lately import live_rates, rates_since, worse_lately
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
+
+_SILENT_MS = 2 * DAY_MS
+"""Event time without a prediction from which on the headline says so."""
 
 
 def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
@@ -45,7 +49,15 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    return died(watched.predictions, happened) + happened + of_version
+    return _silent(snapshot, model) + died(watched.predictions, happened) + happened + of_version
+
+
+def _silent(snapshot: Snapshot, model: ModelState) -> str:
+    """Return since when a model has not predicted while others went on; "" while it does."""
+    last, newest = model.last_prediction_ms, snapshot.now_ms
+    if last is None or newest is None or newest - last < _SILENT_MS:
+        return ""
+    return f"No prediction since {day_text(last)}. "
 
 
 def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, beside: bool) -> str:

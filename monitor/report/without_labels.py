@@ -24,6 +24,8 @@ from monitor.snapshot import ModelState, Snapshot, Window
 _ID = "ID-OF-ITS-PREDICTION"
 _MAPPING = "{type: file, path: labels.csv, fields: {id: COLUMN, ts: COLUMN, label: COLUMN}}"
 _NOTHING = "there is no reference with labels to estimate from"
+_FEWEST = 30
+"""Predictions of a window below which their share of flagged cases is not named."""
 _NOTHING_MATURE = "no label is mature yet"
 
 
@@ -241,12 +243,18 @@ def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield f"99 of 100 labels that came took less than {most}."
 
 
+def _made(window: Window, model: ModelState) -> int:
+    row = model.row
+    return int(window.predicted_positive[row] + window.predicted_negative[row])
+
+
 def _by_predictions(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     """Yield what the predictions of a model of two classes show."""
     rates = [
         f"{short(rate, 3)} over the last {window.name}"
         for window in snapshot.windows_of(model)
-        if (rate := predicted_positive_rate(window, model.row)) is not None
+        if _made(window, model) >= _FEWEST
+        and (rate := predicted_positive_rate(window, model.row)) is not None
     ]
     usual = usual_rate(model)
     beside = "" if usual is None else short(usual.rate, 3)

@@ -95,7 +95,8 @@ def test_a_model_that_is_compared_misses_none_and_has_a_reason():
 def test_a_model_that_has_fallen_silent_is_called_so():
     model = shown({}, days(MANY, 0, 20), now=60 * DAY * 1000)
     assert model.missing_evidence == "no predictions in the last 7d that are old enough to judge"
-    assert model.headline == f"Nothing is compared: {model.missing_evidence}."
+    silent = "No prediction since 20 January 1970."
+    assert model.headline == f"{silent} Nothing is compared: {model.missing_evidence}."
     assert last_prediction(model) == "40.6 days ago"
 
 

@@ -167,9 +167,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         segments: the segment keys that are counted.
         predictions: distinct predictions, ever.
         last_prediction: end of the pane of the latest one; null for none within a year.
-        last_prediction_age_seconds: event time since then.
+        last_prediction_age_seconds: event time since then, by the model furthest on.
         last_label: end of the hour of the latest label; null for none within 90 days.
-        last_label_age_seconds: event time since then.
+        last_label_age_seconds: event time since then, by the model furthest on.
         labels_came: predictions for which a label came in time, null and retracted ones too.
         labelled: predictions whose label in force is positive or negative; where silence past
             the label timeout is a negative, also those whose label never came.

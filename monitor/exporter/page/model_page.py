@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import htpy as h
 from msgspec import UNSET
 
@@ -12,7 +14,7 @@ from monitor.errors import MonitorError
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.drawing import sign
-from monitor.exporter.page.formats import coded, count, moment
+from monitor.exporter.page.formats import coded, count, moment, time_of
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
@@ -29,6 +31,9 @@ from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS, words_of
 from monitor.report.version_news_words import reference_versions_text
+
+_LATE = timedelta(days=2)
+"""Age of the latest outcomes of a window from which on the day of its end is named."""
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -90,7 +95,7 @@ def _rests_on(model: ModelStatus) -> str:
     if model.without_labels is not None:
         return ""
     counts: OutcomeCounts | OutcomeSums = model.windows[model.verdict_window].outcomes
-    reference, stretch = model.reference, f"last {model.verdict_window}"
+    reference, stretch = model.reference, _stretch(model)
     if model.since_reference is not None:
         counts = model.since_reference.outcomes
         stretch = f"{duration_text(model.since_reference.seconds)} since the reference"
@@ -109,6 +114,14 @@ def _rests_on(model: ModelStatus) -> str:
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"
     return f"{text}."
+
+
+def _stretch(model: ModelStatus) -> str:
+    """Return the window that decides; where its labels come late, with the day of its end."""
+    close, now = model.windows[model.verdict_window].close, model.now
+    if close is None or now is None or time_of(now) - time_of(close) < _LATE:
+        return f"last {model.verdict_window}"
+    return f"{model.verdict_window} until {moment(close)}"
 
 
 def _compared_with(reference: ReferencePeriod | None) -> str:
