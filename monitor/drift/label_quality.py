@@ -110,9 +110,8 @@ def labels_explain(
     That labels are wrong more often predicts the changes of log r, TPR and FPR from one
     share. It explains them where the changes do not leave that prediction (p > .01), and no
     change of log r, which is what a change of the model alone predicts, is less than three times
-    as likely. Where scores can tell both apart and log r moved as wrong labels move it, ten times
-    are asked for, since waiting costs little there. Where recall rose, labels that are wrong less
-    often are tested.
+    as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
+    little there. Where recall rose, labels that are wrong less often are tested.
 
     Where scores can tell both apart, recall certainly fell and log r rose, so that the model alone
     is ten times less likely, wrong labels beside another threshold, another class ratio, or both
@@ -142,11 +141,9 @@ def labels_explain(
     moved &= found.change[Component.RECALL] != 0
     asked = np.asarray(moved & _both_classes(before) & _both_classes(after))
     asked = asked & ~flags_one_way(before, after)
-    explained = np.zeros(asked.shape, dtype=np.bool_)
+    explained, least = np.zeros(asked.shape, dtype=np.bool_), _TEN_TIMES if scored else _THREE_TIMES
     series = Changes(found.change[:, asked], found.standard_error[:, asked])
     more = series.change[Component.RECALL] < 0
-    together = more == (series.change[Component.CLASS_RATIO] > 0)
-    least = np.where(together, _TEN_TIMES if scored else _THREE_TIMES, _THREE_TIMES)
     right = np.where(more[:, None], before[asked].cells, after[asked].cells)
     way = Changes(np.where(more, series.change, -series.change), series.standard_error)
     alone = _of_labels_alone(right, way) < np.minimum(_FITS, _of_model(series) + least)
