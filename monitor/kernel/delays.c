@@ -2,27 +2,54 @@
 
 #include "tallies.h"
 #include <math.h>
+#include <string.h>
+
+enum { IN_STRETCH = 48, STRETCHES = 28 * 16 }; /* bits of a double that differ in one; how many */
 
 typedef struct {
     i64 *counts, *total_ms; /* (models, outcomes, bins); (models, outcomes) */
     const double *edges;    /* of the bins, seconds, in rising order; the last is infinite */
     size_t bins;
     u64 positive; /* a bit for each outcome whose label is positive */
+    u32 starts[STRETCHES]; /* by stretch: where the search for a bin begins */
 } Delays;
 
 enum { OUTCOMES = 4, COHORTS = 0, LATEST = 1, REPORTS = 2 };
 
-/* The first edge that is not below a delay. */
+/* The stretch of a delay that is not negative: the first STRETCHES cut each octave from half a second
+   on into equal parts. */
+static size_t stretch_of(double seconds)
+{
+    u64 bits, first = 0x3FE0000000000000 >> IN_STRETCH; /* .5 */
+    memcpy(&bits, &seconds, sizeof bits);
+    bits >>= IN_STRETCH;
+    return bits < first ? 0 : bits - first < STRETCHES ? (size_t)(bits - first) : STRETCHES - 1;
+}
+
+/* Notes for each stretch the first edge that is not below its delays, 0 for the first stretch. */
+static void note_starts(Delays *delays)
+{
+    u32 edge = 0;
+    delays->starts[0] = 0;
+    for (size_t stretch = 1; stretch < STRETCHES; stretch++) {
+        u64 bits = (0x3FE0000000000000 >> IN_STRETCH) + stretch;
+        double least;
+        bits <<= IN_STRETCH;
+        memcpy(&least, &bits, sizeof least);
+        while (delays->edges[edge] < least)
+            edge++;
+        delays->starts[stretch] = edge;
+    }
+}
+
+/* The first edge that is not below a delay, which is not negative; the last one is infinite. A
+   search by halves takes several times as long: nobody foresees which half it is. */
 static size_t bin_of(const Delays *delays, double seconds)
 {
-    size_t first = 0, count = delays->bins;
-    while (count > 0) {
-        size_t half = count / 2;
-        bool below = delays->edges[first + half] < seconds;
-        first = below ? first + half + 1 : first;
-        count = below ? count - half - 1 : half;
-    }
-    return first;
+    size_t edge = delays->starts[stretch_of(seconds)];
+    while (delays->edges[edge] < seconds)
+        edge++;
+    return edge;
 }
 
 /* Whether every outcome has its place; notes the models. */
@@ -48,11 +75,12 @@ static bool delays_fit(const Deltas *deltas, const Delays *delays, const Tallies
     return delays->bins > 0 && delays->edges[delays->bins - 1] == INFINITY;
 }
 
-static void tally_delays(const Deltas *deltas, const Delays *delays, Tallies *tallies)
+static void tally_delays(const Deltas *deltas, Delays *delays, Tallies *tallies)
 {
     Tally *cohorts = &tallies->all[COHORTS], *latest = &tallies->all[LATEST];
     Tally *reports = &tallies->all[REPORTS];
     Panes days = panes_of(cohorts), hours = panes_of(latest), times = panes_of(reports);
+    note_starts(delays);
     for (size_t i = 0; i < deltas->rows; i++) {
         i64 cell = deltas->cell[i], count = deltas->count[i], when = deltas->label_time[i];
         if (cell >= OUTCOMES)

@@ -16,6 +16,7 @@ from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import CELLS, Deltas
 from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
+from monitor.labels.delay_bins import FIRST_MS, LAST_MS
 from monitor.labels.delays import LabelDelays
 from monitor.windows.scores import Scores
 from monitor.windows.value_scores import ValueScores
@@ -116,3 +117,21 @@ def test_a_change_without_a_place_changes_nothing_in_the_kernel(kind, wrong):
     else:
         assert not one._tallied(compiled_module(), deltas_of(rows))
     assert not list(differences(one.state(), before))
+
+
+def test_each_kernel_counts_a_delay_at_the_edge_of_a_bin_in_the_same_one():
+    delays = np.unique([each + more for each in (FIRST_MS, LAST_MS) for more in (-1, 0, 1)])
+    made_at, none = np.full(len(delays), FIRST), np.zeros(len(delays), np.int64)
+    deltas = Deltas(
+        time=made_at,
+        label_time=made_at + delays,
+        group=none,
+        cell=none,
+        score_bin=none + NO_SCORE,
+        count=none + 1,
+    )
+    by_kernel, by_python = made(LabelDelays, "c"), made(LabelDelays, "python")
+    for one in (by_kernel, by_python):
+        one.apply(deltas)
+    assert not list(differences(by_kernel.state(), by_python.state()))
+    assert by_kernel.state()["counts"].sum() == len(delays)
