@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -202,7 +203,7 @@ class _Part:
         score_fit = score_fit & ~((score < 0) | (score > 1))
         given, given_fit = self._columns.classes("prediction")
         group = self._group_codes()
-        positive, decided = decided_by(given, score, self._groups.thresholds(group))
+        positive, decided = decided_by(given, score, partial(self._groups.thresholds, group))
         fit &= score_fit & given_fit & decided & (group != UNFIT)
         columns = {"time": time, "score": score, "group": group, "predicted_positive": positive}
         return columns, fit

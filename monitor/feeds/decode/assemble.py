@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -135,7 +135,7 @@ class Assembler:
             found = predicted(rows, self._codes.classes(group))
             given, columns["predicted_class"], fit = found.given, found.number, fit & found.fit
             self._class_names |= dict.fromkeys(found.names)
-        positive, decided = decided_by(given, score, self._codes.thresholds(group))
+        positive, decided = decided_by(given, score, partial(self._codes.thresholds, group))
         columns["predicted_positive"] = positive
         return columns, fit & decided & (group != UNFIT)
 
@@ -319,22 +319,23 @@ def _fit_rows(columns: C, fit: BoolArray) -> C:
 
 
 def decided_by(
-    given: Int64Array, score: FloatArray, threshold: FloatArray
+    given: Int64Array, score: FloatArray, thresholds: Callable[[], FloatArray]
 ) -> tuple[BoolArray, BoolArray]:
     """Return the predicted class of each row, and which rows have one.
 
     Args:
         given: the predicted class of the record, `LEFT_OUT` if it has none.
         score: the score of the record, NaN if it has none.
-        threshold: the threshold of the record's model, NaN if it has none.
+        thresholds: returns the threshold of each record's model, NaN if it has none.
 
     Returns:
         Whether positive, by the class or else by score and threshold; and which rows
         have enough of these. Where the second is false, the first means nothing.
     """
     missing = given == LEFT_OUT
-    if not missing.any():
+    if not np.count_nonzero(missing):
         return given == 1, ~missing
+    threshold = thresholds()
     by_score = score >= threshold
     return np.where(missing, by_score, given == 1), ~(missing & np.isnan(score + threshold))
 

@@ -11,7 +11,7 @@ kernel has no rule for rejections.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,7 @@ _KINDS = (_PREDICTIONS, _LABELS, _OUTCOMES)
 _TYPES = {"key": np.uint64, "score": np.float64, "sampling_probability": np.float64}
 
 _NO_ROWS: Int64Array = np.empty(0, dtype=np.int64)
+_NO_FLAGS: BoolArray = np.empty(0, dtype=np.bool_)
 
 _Columns = dict[str, Any]
 _MOST_NAMES = 1024
@@ -145,14 +146,14 @@ class Scanner:
         )
         if not taken:
             return None
-        predicted, labelled, nameless = (
+        found = [
             {name: column[:rows] for name, column in arrays.items()}
             for arrays, rows in zip(columns, written, strict=True)
-        )
-        made, unfit = self._fit(classes, predicted, labelled, nameless, names)
+        ]
+        batch, unfit = self._fit(classes, found, names, taken)
         rows = np.union1d(left[:remaining], unfit) if len(unfit) else left[:remaining]
         return Scanned(
-            replace(made, records=taken - len(unfit)),
+            batch,
             b"".join(data[starts[row] : starts[row + 1]] for row in rows.tolist()),
             rows,
         )
@@ -165,50 +166,59 @@ class Scanner:
     def _fit(
         self,
         classes: WrittenClasses | None,
-        predicted: _Columns,
-        labelled: _Columns,
-        nameless: _Columns,
+        columns: Sequence[_Columns],
         names: Sequence[Any],
+        taken: int,
     ) -> tuple[EventBatch, Int64Array]:
         """Return the records whose group and class are known, and the rows of the others."""
+        predicted, labelled, nameless = columns
         codes = GroupCodes(self._names)
-        numbers = codes.of_names(names)
-        (_, *known), (actual, *more) = (
-            self._decided(classes, columns, numbers, codes) for columns in (predicted, nameless)
-        )
-        known += more
-        nameless["actual_positive"] = actual == 1
+        found = codes.of_names(names)
+        numbers = found if len(codes.groups) < len(names) else None  # it is nearly always None
+        _, known = self._decided(classes, predicted, numbers, codes)
         predictions, labels = Predictions(**predicted), Labels(**labelled)
-        outcomes = Outcomes(**nameless)
-        if classes is not None:
-            outcomes = named_outcomes(outcomes, actual)
+        outcomes, their_known = EventBatch().outcomes, _NO_FLAGS
+        if len(nameless["row"]):
+            actual, their_known = self._decided(classes, nameless, numbers, codes)
+            outcomes = Outcomes(**nameless, actual_positive=actual == 1)
+            if classes is not None:
+                outcomes = named_outcomes(outcomes, actual)
         unfit = _NO_ROWS
-        if not (known[0].all() and known[1].all()):
-            unfit = np.concatenate([predictions.row[~known[0]], outcomes.row[~known[1]]])
-            predictions, outcomes = predictions.take(known[0]), outcomes.take(known[1])
+        if np.count_nonzero(known) + np.count_nonzero(their_known) < len(known) + len(their_known):
+            unfit = np.concatenate([predictions.row[~known], outcomes.row[~their_known]])
+            predictions, outcomes = predictions.take(known), outcomes.take(their_known)
             labels = labels.take(~np.isin(labels.row, unfit))
-        found = EventBatch(
+        batch = EventBatch(
             predictions=predictions,
             labels=labels,
             outcomes=outcomes,
             groups=tuple(codes.groups),
+            records=taken - len(unfit),
             class_names=classes.names if classes is not None and self._learns else (),
         )
-        return found, unfit
+        return batch, unfit
 
     def _decided(
         self,
         classes: WrittenClasses | None,
         columns: _Columns,
-        numbers: Int64Array,
+        numbers: Int64Array | None,
         codes: GroupCodes,
     ) -> tuple[Int64Array, BoolArray]:
         """Replace groups by their codes and given classes by predicted ones.
 
+        Args:
+            classes: names of classes; None where there are only 0 and 1.
+            columns: as the kernel wrote them; changed.
+            numbers: code of each group of the kernel; None where it is its number.
+            codes: of groups.
+
         Returns:
             Numbers of the actual classes of outcomes; and which records fit.
         """
-        columns["group"] = group = numbers[columns["group"]]
+        if numbers is not None:
+            columns["group"] = numbers[columns["group"]]
+        group = columns["group"]
         given, actual = columns.pop("given"), columns.pop("actual")
         fit: BoolArray = group != UNFIT
         if classes is not None and len(group):
@@ -217,7 +227,7 @@ class Scanner:
             actual, named = classes.actual(actual, group, lists)
             given, columns["predicted_class"] = found.given, found.number
             fit = fit & found.fit & named
-        positive, decided = decided_by(given, columns["score"], codes.thresholds(group))
+        positive, decided = decided_by(given, columns["score"], partial(codes.thresholds, group))
         columns["predicted_positive"] = positive
         return actual, fit & decided
 
@@ -225,6 +235,8 @@ class Scanner:
 def _empty(rows: int) -> list[_Columns]:
     """Return columns of each kind with so many rows, out of one piece of memory."""
     memory = iter(np.empty((sum(map(len, _KINDS)), rows), dtype=np.int64))
-    return [
-        {name: next(memory).view(_TYPES.get(name, np.int64)) for name in names} for names in _KINDS
-    ]
+    columns: list[_Columns] = [dict(zip(names, memory, strict=False)) for names in _KINDS]
+    for each in columns:
+        for name in _TYPES.keys() & each:
+            each[name] = each[name].view(_TYPES[name])
+    return columns
