@@ -83,6 +83,7 @@ class Watch:
         self._references = ReferenceFinder(catalogue, windows, scores, errors)
         self._models: dict[int, ModelWatch] = {}
         self._panes: dict[int, int] = {}
+        self._steps = np.empty(0, dtype=np.int64)  # of each model when it was last stepped
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
@@ -113,6 +114,10 @@ class Watch:
         Yields:
             Nothing; after each pane with outcomes, and after each model.
         """
+        steps = times // self.step_ms
+        if np.array_equal(steps, self._steps):
+            return
+        self._steps = steps
         many = np.array([s.has_many_classes for s in self._catalogue.settings], dtype=np.bool_)
         yield from self._predictions.steps(np.where(many, NO_TIME, times))
         for model in np.flatnonzero(times != NO_TIME).tolist():
