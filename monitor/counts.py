@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 CountArray = NDArray[Any]
 """int64 for counted outcomes, float64 for weighted ones."""
+_FIRST = 512
+"""Numbers of a column that are looked at first."""
 
 
 class Outcome(IntEnum):
@@ -258,9 +260,24 @@ def add_once(counters: CountArray, numbers: CountArray) -> None:
     >>> counters.tolist()
     [1, 0, 1]
     """
-    named = np.zeros(len(counters), dtype=np.bool_)
-    named[numbers] = True
-    counters += named
+    counters += named(numbers, len(counters))
+
+
+def named(numbers: CountArray, count: int) -> NDArray[np.bool_]:
+    """Return which of the numbers from 0 on occur in a column.
+
+    Args:
+        numbers: at least 0, and below `count`.
+        count: of flags.
+
+    >>> named(np.array([2, 0, 2]), 4).tolist()
+    [True, False, True, False]
+    """
+    flags = np.zeros(count, dtype=np.bool_)
+    flags[numbers[:_FIRST]] = True  # of few numbers these nearly always have all
+    if not flags.all():
+        flags[numbers[_FIRST:]] = True
+    return flags
 
 
 def _classes(name: str, values: ArrayLike) -> NDArray[np.int64]:

@@ -241,7 +241,7 @@ class Stages:
         return np.where(self.times.settled == NO_TIME, NO_TIME, now)
 
     def _join_and_count(self, batch: EventBatch) -> None:
-        self.times.advance(batch, self._catalogue.model_of_group)
+        spoke = self.times.advance(batch, self._catalogue.model_of_group)
         settled = self.times.settled
         self.windows.advance(settled)
         self.scores.advance(settled)
@@ -260,15 +260,9 @@ class Stages:
         self.pairs.apply(self.join.shadows.changes())
         for misnamed in self.join.misnamed():
             self.unknown_classes.add(*misnamed)
-        met = self.join.met()
-        for labels in met:
-            self.times.hear(*labels)
-        if self._forget_after is not None:
-            owner = self._catalogue.model_of_group
-            for columns in (batch.predictions, batch.outcomes, batch.counts):
-                self._silences.hear(owner[columns.group])
-            for labels in met:
-                self._silences.hear(labels.model)
+        for models in (spoke, *(self.times.hear(*labels) for labels in self.join.met())):
+            if self._forget_after is not None:
+                self._silences.hear(models)
 
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from monitor.counts import named
 from monitor.events.columns import KINDS, EventBatch, Group, Int64Array
 
 
@@ -56,7 +57,7 @@ def in_row_order(batch: EventBatch) -> EventBatch:
     unordered = {}
     for name in KINDS:
         columns = getattr(batch, name)
-        if len(columns) > 1 and (columns.row[1:] < columns.row[:-1]).any():
+        if len(columns) > 1 and (columns.row[1:] - columns.row[:-1]).min() < 0:
             unordered[name] = columns.take(np.argsort(columns.row, kind="stable"))
     return replace(batch, **unordered) if unordered else batch
 
@@ -129,12 +130,13 @@ def _moved(batches: Sequence[EventBatch]) -> list[int]:
 def with_groups_in_use(batch: EventBatch) -> EventBatch:
     """Return the batch without unused groups."""
     columns = {name: getattr(batch, name) for name in ("predictions", "outcomes", "counts")}
-    named = np.zeros(len(batch.groups), dtype=np.bool_)
+    in_use = np.zeros(len(batch.groups), dtype=np.bool_)
     for column in columns.values():
-        named[column.group] = True
-    if named.all():
+        if len(column) and not in_use.all():
+            in_use |= named(column.group, len(in_use))
+    if in_use.all():
         return batch
-    used = np.flatnonzero(named)
+    used = np.flatnonzero(in_use)
     place = np.zeros(len(batch.groups), dtype=np.int64)
     place[used] = np.arange(len(used))
     renumbered = {name: replace(c, group=place[c.group]) for name, c in columns.items() if len(c)}

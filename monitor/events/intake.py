@@ -131,16 +131,18 @@ class Received:
             batch = _by_appearance(batch)
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
         self._note_versions(batch, numbers)
+        all_known, numbered = numbers.min(initial=0) != UNKNOWN_GROUP, {}
         for name in _GROUPED:
             columns = getattr(batch, name)
             if len(columns):
                 if overflowed.any():
                     self.overflowed += int(overflowed[columns.group].sum())
-                group = numbers[columns.group]
-                known = rows_where(group != UNKNOWN_GROUP)
-                taken = replace(columns, group=group).take(known)
-                self.rejected[RejectReason.UNKNOWN_MODEL] += len(group) - len(taken)
-                batch = replace(batch, **{name: taken})
+                taken = replace(columns, group=numbers.take(columns.group))
+                if not all_known:
+                    taken = taken.take(rows_where(taken.group != UNKNOWN_GROUP))
+                self.rejected[RejectReason.UNKNOWN_MODEL] += len(columns) - len(taken)
+                numbered[name] = taken
+        batch = replace(batch, **numbered)
         for name, event in EVENT_OF_COLUMNS.items():
             self.events[event] += len(getattr(batch, name))
         if self._catalogue.has_shadows:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from monitor.counts import named
 from monitor.events.batches import in_sequence
 from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
 from monitor.events.model_time import ModelTime
@@ -47,13 +48,12 @@ class ModelTimes:
         self._columns = TimeColumns.of(0, step_ms)
         self._models: list[ModelTime] = []  # what events in pace do not change
         self._spoke: Int64Array = np.zeros(0, dtype=np.int64)
-        self._epoch = 0
-        self._arrived = NO_TIME
+        self._epoch, self._arrived, self.common = 0, NO_TIME, NO_TIME
         self._heard: list[_Labels] = []
         self._latest_heard: Int64Array = np.zeros(0, dtype=np.int64)
         self._views: Int64Array | None = None
-        self._foreseen: tuple[EventBatch, ModelTimes] | None = None
-        self.common = NO_TIME
+        self._shown = self._columns, self._columns.shown
+        self._foreseen: tuple[EventBatch, ModelTimes, Int64Array] | None = None
         self._compiled: Any = compiled_module() if kernel_in_use() == "c" else None
 
     def ensure(self, models: int) -> None:
@@ -79,7 +79,9 @@ class ModelTimes:
 
         What is forgotten rests on it.
         """
-        return self._columns.shown
+        if self._shown[0] is not self._columns:
+            self._shown = self._columns, self._columns.shown
+        return self._shown[1]
 
     @property
     def now(self) -> Int64Array:
@@ -129,39 +131,39 @@ class ModelTimes:
             model_of_group: model number of each group.
         """
         seen = self.with_room(len(self._models))
-        seen.advance(batch, model_of_group)
-        self._foreseen = batch, seen
+        self._foreseen = batch, seen, seen.advance(batch, model_of_group)
         return seen
 
-    def advance(self, batch: EventBatch, model_of_group: Int64Array) -> None:
-        """Advance by the events of a batch.
+    def advance(self, batch: EventBatch, model_of_group: Int64Array) -> Int64Array:
+        """Advance by the events of a batch; return the numbers of the models that have some.
 
         Args:
             batch: its groups by their numbers.
             model_of_group: model number of each group.
         """
-        foreseen, self._foreseen = self._foreseen, None
-        if foreseen is not None and foreseen[0] is batch:
-            seen = foreseen[1]
-            self._columns, self._models, self._spoke = seen._columns, seen._models, seen._spoke  # noqa: SLF001
-            self._arrived, self.common = seen._arrived, seen.common  # noqa: SLF001
-        else:
-            self._take(TimedRows(batch, model_of_group))
-        self._views = None
+        foreseen, self._foreseen, self._views = self._foreseen, None, None
+        if foreseen is None or foreseen[0] is not batch:
+            return self._take(TimedRows(batch, model_of_group))
+        _, seen, spoke = foreseen
+        self._columns, self._models, self._spoke = seen._columns, seen._models, seen._spoke  # noqa: SLF001
+        self._arrived, self.common = seen._arrived, seen.common  # noqa: SLF001
+        return spoke
 
-    def _take(self, rows: TimedRows) -> None:
+    def _take(self, rows: TimedRows) -> Int64Array:
         self._arrived = max(self._arrived, rows.latest)
         if not len(rows):
-            return
+            return np.zeros(0, dtype=np.int64)
         self._columns, fits, others = rows.advance(before := self._columns, self._compiled)
         if len(rows.reporting):
             others[rows.reporting] = True
             self._columns = before.chosen(fits & ~others, self._columns)
-        self._spoke = np.where(fits | others, self._epoch, self._spoke)
+        spoke = fits | others
+        self._spoke = np.where(spoke, self._epoch, self._spoke)
         if others.any():
             for number, events, _ in rows.by_model(others):
                 self._put(number, self._model(number).after(events))
         self._note_common()
+        return spoke.nonzero()[0]
 
     def steps(self, batch: EventBatch, model_of_group: Int64Array, seen: ModelTimes) -> list[int]:
         """Return the records of a batch with which the common time enters another step.
@@ -210,22 +212,21 @@ class ModelTimes:
         then = seen._columns.settled  # its own class
         return self.common != seen.common or bool(then.sum() > self._columns.settled.sum())
 
-    def hear(self, model: Int64Array, time: Int64Array, key: KeyArray) -> None:
-        """Take labels that met their prediction.
+    def hear(self, model: Int64Array, time: Int64Array, key: KeyArray) -> Int64Array:
+        """Take labels that met their prediction, and return the numbers of their models.
 
         Args:
             model: model number of each.
             time: of the label, epoch milliseconds.
             key: of its id.
         """
-        if not len(model):
-            return
-        self._spoke = self._spoke.copy()
-        self._spoke[model] = self._epoch
-        later = np.flatnonzero(time > self.settled[model])
+        spoke = named(model, len(self._models))
+        self._spoke = np.where(spoke, self._epoch, self._spoke)
+        later = np.flatnonzero(time > self.settled.take(model))
         if len(later):
             self._note_heard((model[later], time[later], key[later]))
             self._views = None
+        return spoke.nonzero()[0]
 
     def end_epoch(self) -> None:
         """Let labels carry the settled times, and the common time carry silent models.
@@ -313,10 +314,9 @@ class ModelTimes:
         np.maximum.at(self._latest_heard, labels[0], labels[1])
 
     def _note_common(self) -> None:
-        times = self._columns.time[self._columns.settled]
-        if len(times):
-            second = int(np.sort(times)[-2:][0])
-            self.common = max(self.common, second // self._step * self._step)
+        highest = np.sort(self._columns.time[self._columns.settled])[-2:]
+        if len(highest):
+            self.common = max(self.common, int(highest[0]) // self._step * self._step)
 
     def _by_the_clock(self, time: Int64Array) -> Int64Array:
         """Return times, at most the arrival of the latest record where that is known."""

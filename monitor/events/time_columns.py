@@ -196,6 +196,7 @@ class TimeColumns(NamedTuple):
         self,
         compiled: Any,
         events: tuple[Int64Array, Int64Array, KeyArray],
+        model_of_group: Int64Array,
         kind: int,
         earliest: int | None,
     ) -> tuple[TimeColumns, BoolArray] | None:
@@ -203,7 +204,8 @@ class TimeColumns(NamedTuple):
 
         Args:
             compiled: the module `monitor.kernel.compiled`.
-            events: model number, time and key of each.
+            events: group, time and key of each.
+            model_of_group: model number of each group.
             kind: of all of them.
             earliest: as in `after`.
 
@@ -211,13 +213,14 @@ class TimeColumns(NamedTuple):
             What this is after them, and which models have changed; None where some are not in
             pace.
         """
-        model, time, key = map(np.ascontiguousarray, events)
+        group, time, key = map(np.ascontiguousarray, events)
         found = self._replace(
             time=self.time.copy(), events=self.events.copy(), tops=self.tops.copy()
         )
         present = np.zeros(len(self.time), dtype=np.bool_)
         fit = compiled.in_pace(
-            (model, time, key),
+            (group, time, key),
+            model_of_group,
             kind,
             (self._limit(earliest), self.near, self.settled),
             (found.time, found.events, found.tops),

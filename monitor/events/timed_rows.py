@@ -29,7 +29,6 @@ class TimedRows:
         model_of_group: model number of each group.
 
     Attributes:
-        model: model number of each row.
         time: event time of each, epoch milliseconds.
         earliest: earliest arrival of a row, epoch milliseconds; None where none is known.
         latest: latest arrival of any record, labels included; `NO_TIME` where none is known.
@@ -41,9 +40,8 @@ class TimedRows:
         self._model_of_group = model_of_group
         self._kinds = [name for name in OWN_TIME if len(getattr(batch, name))]
         columns = [getattr(batch, name) for name in self._kinds]
-        self.model = model_of_group[_joined([each.group for each in columns])]
+        self._group = _joined([each.group for each in columns])
         self.time = _joined([times_of(each) for each in columns])
-        self._ends = np.cumsum([len(each) for each in columns])
         self.earliest, self.latest = self._arrivals()
         counts = batch.counts
         self.reporting = model_of_group[counts.group[counts.reached != NO_TIME]]
@@ -64,11 +62,14 @@ class TimedRows:
         if compiled is not None and len(self._kinds) == 1:
             (name,) = self._kinds
             key = event_keys(getattr(self._batch, name), slice(None))
-            events = self.model, self.time, key
-            taken = columns.all_in_pace(compiled, events, int(OWN_TIME[name]), self.earliest)
+            events = self._group, self.time, key
+            taken = columns.all_in_pace(
+                compiled, events, self._model_of_group, int(OWN_TIME[name]), self.earliest
+            )
             if taken is not None:
                 return *taken, np.zeros_like(taken[1])
-        return columns.after(self.model, self.time, self.earliest, self.naming)
+        model = self._model_of_group[self._group]
+        return columns.after(model, self.time, self.earliest, self.naming)
 
     def naming(self, rows: Int64Array) -> tuple[KeyArray, Int64Array | int]:
         """Return keys and kinds of some rows, by index, in order.
@@ -82,7 +83,8 @@ class TimedRows:
         keys: list[KeyArray] = []
         kinds: list[Int64Array] = []
         begins = 0
-        for name, end in zip(self._kinds, self._ends.tolist(), strict=True):
+        for name in self._kinds:
+            end = begins + len(getattr(self._batch, name))
             chosen = rows[np.searchsorted(rows, begins) : np.searchsorted(rows, end)] - begins
             keys.append(event_keys(getattr(self._batch, name), chosen))
             kinds.append(np.full(len(chosen), OWN_TIME[name], dtype=np.int64))

@@ -115,6 +115,7 @@ def count_windows(
 ) -> tuple[bytes | None, ...] | None: ...
 def in_pace(
     events: tuple[NDArray[Any], ...],
+    models: NDArray[Any],
     kind: int,
     terms: tuple[NDArray[Any], ...],
     columns: tuple[NDArray[Any], ...],

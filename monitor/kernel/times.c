@@ -19,9 +19,10 @@ typedef struct {
 } Highest;
 
 typedef struct {
-    const i64 *model, *time, *key;
+    const i64 *group, *time, *key;
+    const i64 *model_of_group;
     i64 kind;
-    size_t count;
+    size_t count, groups;
     const i64 *limit, *near; /* by model: its latest event in pace; see `TimeColumns` */
     const u8 *settled;
     i64 *now, *events; /* by model; written to */
@@ -72,7 +73,10 @@ static void begin(Highest *highest, i64 tops[ABOVE][PARTS])
 static bool take_events(const Pace *pace)
 {
     for (size_t i = 0; i < pace->count; i++) {
-        i64 model = pace->model[i], time = pace->time[i];
+        i64 time = pace->time[i], model;
+        if ((u64)pace->group[i] >= pace->groups)
+            return false;
+        model = pace->model_of_group[pace->group[i]];
         if ((u64)model >= pace->models || !pace->settled[model] || time > pace->limit[model])
             return false;
         pace->present[model] = 1;
@@ -110,11 +114,12 @@ static bool advance(const Pace *pace)
 }
 
 const char pace_doc[] = PyDoc_STR(
-"in_pace(events, kind, terms, columns, present, /)\n"
+"in_pace(events, models, kind, terms, columns, present, /)\n"
 "--\n\n"
 "Advance the times of models, as `TimeColumns.after` of monitor.events.time_columns does.\n\n"
 "Args:\n"
-"    events: model, time and key of each, int64.\n"
+"    events: group, time and key of each, int64.\n"
+"    models: model number of each group, int64.\n"
 "    kind: of all of them.\n"
 "    terms: by model: the latest time that is in pace; the time at which what is set aside\n"
 "        counts, int64; and whether the bulk of its stream has decided its time, a byte.\n"
@@ -130,15 +135,16 @@ PyObject *in_pace(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
     Buffers buffers = {.count = 0};
     Pace pace = {.highest = NULL};
-    PyObject *model, *time, *key, *limit, *near, *settled, *now, *events, *tops, *present;
+    PyObject *group, *models, *time, *key, *limit, *near, *settled, *now, *events, *tops, *present;
     long long kind;
-    if (!PyArg_ParseTuple(arguments, "(OOO)L(OOO)(OOO)O", &model, &time, &key, &kind, &limit, &near,
-                          &settled, &now, &events, &tops, &present))
+    if (!PyArg_ParseTuple(arguments, "(OOO)OL(OOO)(OOO)O", &group, &time, &key, &models, &kind, &limit,
+                          &near, &settled, &now, &events, &tops, &present))
         return NULL;
     pace.kind = kind;
     bool done = false, plain = false;
     Py_buffer *of_present;
-    if (!(pace.model = read_rows(&buffers, model, 8, &pace.count)) ||
+    if (!(pace.group = read_rows(&buffers, group, 8, &pace.count)) ||
+        !(pace.model_of_group = read_rows(&buffers, models, 8, &pace.groups)) ||
         !(pace.time = read_column(&buffers, time, 8, pace.count)) ||
         !(pace.key = read_column(&buffers, key, 8, pace.count)) ||
         !(pace.limit = read_rows(&buffers, limit, 8, &pace.models)) ||

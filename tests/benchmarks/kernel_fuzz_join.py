@@ -216,6 +216,18 @@ def wild_columns(module: Any, chance: np.random.Generator) -> None:
         tuple(np.empty(2 * count, np.int64) for _ in range(7)),
         (np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.uint64)),
     )
+    module.in_pace(
+        (column(groups), time, column(9)),
+        model_of_group,
+        int(chance.integers(4)),
+        (
+            np.full(models, 2**43),
+            numbers_of_any_size(chance, models, 2**60),
+            chance.random(models) < 0.9,
+        ),
+        (-2_208_988_800_000 + books(1), books(1), np.full((models, 2, 3), -(1 << 62))),
+        np.zeros(models, np.bool_),
+    )
     kind = chance.choice([np.int32, np.int64])
     module.count(
         np.zeros((slots, groups, 6), kind),
