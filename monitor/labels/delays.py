@@ -76,6 +76,7 @@ class LabelDelays:
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
         self._latest = LatestLabels()
+        self._room = 0
         self._counter = DelayCounter()
 
     def apply(self, deltas: Deltas) -> None:
@@ -307,16 +308,20 @@ class LabelDelays:
             owners = np.arange(len(models))
             self._cohorts.restore(state["cohorts"], models, models, owners)
             self._reports.restore(state["reports"], models, models, owners)
+        self._room = 0
 
     def _ensure(self) -> None:
-        models = np.arange(len(self._catalogue.models))
+        count = len(self._catalogue.models)
+        if count == self._room:
+            return
+        self._room, models = count, np.arange(count)
         self._cohorts.ensure(models)
         self._reports.ensure(models)
-        self._latest.ensure(len(self._catalogue.models))
-        more = len(self._catalogue.models) - len(self._changes)
+        self._latest.ensure(count)
+        more = count - len(self._changes)
         if more > 0:
             self._changes = np.concatenate([self._changes, np.zeros(more, dtype=np.int64)])
-        more = len(self._catalogue.models) - len(self._counts)
+        more = count - len(self._counts)
         if more > 0:
             for name in ("_counts", "_total_ms"):
                 array = getattr(self, name)

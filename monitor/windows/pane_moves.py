@@ -20,5 +20,8 @@ def alike_moves(
     while len(models):
         before, after = int(old[models[0]]), int(new[models[0]])
         same = (old[models] == before) & (new[models] == after)
+        if same.all():
+            yield before, after, models
+            return
         yield before, after, models[same]
         models = models[~same]

@@ -87,7 +87,7 @@ class PaneRing:
         Args:
             times: of each model, or of all, epoch milliseconds; `NO_TIME` for no time yet.
         """
-        if not np.any(times >= self._next):
+        if not (times >= self._next).any():
             return
         old, new = self._newest, self._panes_at(times)
         moved = np.flatnonzero(new > old)
@@ -96,7 +96,8 @@ class PaneRing:
                 self._clear(before, after, models)
         self._newest = new
         self._note_newest()
-        self.add(*self.ahead.take_up_to(new, self._owners).T)
+        if len(self.ahead):
+            self.add(*self.ahead.take_up_to(new, self._owners).T)
 
     def take_passed(self, times: Int64Array | int) -> Int64Array:
         """Return and remove the counts ahead that `advance` would drop, as `AheadCounts` does.
@@ -104,8 +105,6 @@ class PaneRing:
         Args:
             times: as `advance` takes them; models move on by more than the ring.
         """
-        if not len(self.ahead):
-            return self.ahead.entries()
         return self.ahead.take_up_to(self._panes_at(times) - self.span, self._owners)
 
     def moves(self, times: Int64Array | int) -> Iterator[tuple[Int64Array, int, int]]:
@@ -114,7 +113,7 @@ class PaneRing:
         Args:
             times: as `advance` takes them. Rows without a pane so far are left out.
         """
-        if not np.any(times >= self._next):
+        if not (times >= self._next).any():
             return
         new = self._panes_at(times)
         moved = np.flatnonzero((new > self._newest) & (self._newest != _NOT_YET))
@@ -135,9 +134,8 @@ class PaneRing:
 
     def _panes_at(self, times: Int64Array | int) -> Int64Array:
         """Return the newest pane of each model at these times."""
-        given = np.broadcast_to(np.asarray(times, dtype=np.int64), self._newest.shape)
-        panes = np.where(given == NO_TIME, _NOT_YET, given // self.width)
-        return np.maximum(self._newest, panes)
+        given = np.asarray(times, dtype=np.int64)
+        return np.maximum(self._newest, np.where(given == NO_TIME, _NOT_YET, given // self.width))
 
     def _rows_of(self, models: Int64Array) -> Int64Array:
         chosen = np.zeros(len(self._newest), dtype=np.bool_)

@@ -48,8 +48,9 @@ class PassedPanes:
         self._passed.advance(times)
         if not self._whole:
             return
-        pane, row, cell, count = self._ring.take_passed(times).T
-        self._passed.add(pane // self._panes, row, cell, count)
+        if len(self._ring.ahead):
+            pane, row, cell, count = self._ring.take_passed(times).T
+            self._passed.add(pane // self._panes, row, cell, count)
         span = self._ring.span
         for rows, old, new in self._ring.moves(times):
             first, end = old - span + 1, min(new - span, old) + 1

@@ -47,6 +47,7 @@ class Scores:
         self._past = DaysThenWeeks(3 * SCORE_BINS)
         self._recent = PaneRing(width=RECENT_MS, span=RECENT, cells=SCORE_BINS)
         self._changes = np.zeros(0, dtype=np.int64)
+        self._room = 0
         self._known: dict[int, tuple[tuple[int, int | None], dict[_Days, ScoreHistogram]]] = {}
         self._compiled = compiled_tallies()
 
@@ -97,8 +98,9 @@ class Scores:
         """
         self._ensure()
         self._past.advance(times)
-        pane, model, score, count = self._recent.take_passed(times).T
-        self._past.add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
+        if len(self._recent.ahead):
+            pane, model, score, count = self._recent.take_passed(times).T
+            self._past.add(pane // _A_DAY, model, _ALL * SCORE_BINS + score, count)
         for models, old, new in self._recent.moves(times):
             first, end = old - RECENT + 1, min(new - RECENT, old) + 1
             while first < end:
@@ -222,6 +224,7 @@ class Scores:
         self._past.restore(state, models, models, owners)
         if "recent" in state:
             self._recent.restore(state["recent"], models, models, owners)
+        self._room = 0
 
     def histogram(self, model: int, opens: int, closes: int) -> ScoreHistogram:
         """Return the histogram of a model's scores in whole days of event time.
@@ -264,6 +267,9 @@ class Scores:
 
     def _ensure(self) -> None:
         models = len(self._catalogue.models)
+        if models == self._room:
+            return
+        self._room = models
         self._past.ensure(np.arange(models))
         self._recent.ensure(np.arange(models))
         if len(self._changes) < models:
