@@ -87,7 +87,8 @@ class LabelRules:
             room: for two rows for each label; the kernel writes deltas to it, which are not
                 among what is returned.
         """
-        if (audits := are_audits(labels)).any():
+        if len(labels) and labels.value.min() < 0:
+            audits = are_audits(labels)
             self._audit(labels.take(audits), over)
             labels = labels.take(~audits)
         slots = self._table.find(labels.key)

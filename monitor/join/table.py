@@ -294,4 +294,4 @@ class PredictionTable:
 
 
 def _storable(keys: KeyArray) -> KeyArray:
-    return np.maximum(keys, np.uint64(1))
+    return keys if keys.min(initial=1) else np.maximum(keys, np.uint64(1))
