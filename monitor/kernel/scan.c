@@ -260,10 +260,8 @@ static PyObject *scanned(Scan *scan, Lines *lines, Buffers *buffers, const Py_bu
         PyEval_RestoreThread(state);
     if (scan->no_memory)
         return PyErr_NoMemory();
-    if (lines->starts[lines->lines] != block->len) {
-        PyErr_Format(PyExc_ValueError, "the block has more than %zu lines", lines->most);
-        return NULL;
-    }
+    if (lines->starts[lines->lines] != block->len)
+        Py_RETURN_NONE; /* more lines than rows */
     PyObject *groups = list_of(&scan->groups, scan->key_count + 2);
     return groups ? Py_BuildValue("nnnnnN", (Py_ssize_t)scan->predictions.count,
                                   (Py_ssize_t)scan->labels.count, (Py_ssize_t)scan->outcomes.count,
@@ -287,7 +285,7 @@ const char scan_doc[] = PyDoc_STR(
 "    labels: key, time, value, sampling probability, time of the prediction, row.\n"
 "    outcomes: time, label time, given class, actual class, score, group, row.\n"
 "    starts: offset of each line in the block, and of its end; one row more than `left`.\n"
-"    left: numbers of the lines that are not taken; as many rows as the block has lines.\n"
+"    left: numbers of the lines that are not taken; at least as many rows as the block has lines.\n"
 "    layout: None for NDJSON. For rows of cells: the field of each column, a byte (FIELDS for\n"
 "        none, FIELDS + 1 + i for the segment key i); the separator's byte; the type of a row\n"
 "        that names none; and whether rows have a label.\n"
@@ -298,9 +296,10 @@ const char scan_doc[] = PyDoc_STR(
 "Returns:\n"
 "    Rows written of predictions, labels, outcomes and `left`; lines taken; and the groups that\n"
 "    `group` columns index: model, version and the value of each segment key as they are\n"
-"    written, None for a missing one.\n\n"
+"    written, None for a missing one. None if the block has more lines than `left` has rows; then\n"
+"    what is written means nothing.\n\n"
 "Raises:\n"
-"    ValueError: the columns have fewer rows than the block has lines, or the layout is none.");
+"    ValueError: a column has fewer rows than `left`, or the layout is none.");
 
 PyObject *scan_block(PyObject *Py_UNUSED(module), PyObject *arguments)
 {

@@ -45,6 +45,9 @@ _Columns = dict[str, Any]
 _MOST_NAMES = 1024
 """Most names of classes that are read here where models learn them."""
 _LEAST_NAMES = 2
+_MORE = 64
+_SLACK = 1.1
+"""Room for lines is that for as many a byte as the last block had, times this, and `_MORE`."""
 _MOST_KEYS = 200
 """Segment keys that the kernel reads of rows: a column is a byte there."""
 
@@ -94,6 +97,7 @@ class Scanner:
         self._keys = tuple(key.encode() for key in settings.segment_keys)
         self._learns, self._class_names = settings.learns_classes, settings.class_names
         self._classes = self._written()
+        self._lines_a_byte = 0.0  # more than those of the last block
         fields = compiled.FIELDS.split()
         self._no_field = len(fields)
         names = [*fields, "", *(f"segment.{key}" for key in settings.segment_keys)]
@@ -129,34 +133,64 @@ class Scanner:
         classes = self._classes  # another thread may learn some meanwhile
         if (layout and len(self._keys) > _MOST_KEYS) or (self._learns and classes is None):
             return None
-        lines = self._compiled.count_lines(data) + 1
-        columns = _empty(lines)
-        starts, left = np.empty(lines + 1, np.int64), np.empty(lines, np.int64)
-        *written, remaining, taken, names = self._compiled.scan(
-            data,
-            self._settings.id_seed,
-            MAX_RECORD_BYTES if layout else self._settings.max_record_bytes,
+        rest = (
             LATEST_MS if latest_ms is None else latest_ms,
-            self._keys,
-            *(tuple(arrays.values()) for arrays in columns),
-            starts,
-            left,
             layout and self._packed(layout),
             classes and classes.given,
         )
+        written = self._written_columns(data, int(len(data) * self._lines_a_byte) + _MORE, *rest)
+        if written is None:
+            written = self._written_columns(data, self._compiled.count_lines(data) + 1, *rest)
+        columns, names, starts, left, taken = written
         if not taken:
             return None
-        found = [
-            {name: column[:rows] for name, column in arrays.items()}
-            for arrays, rows in zip(columns, written, strict=True)
-        ]
-        batch, unfit = self._fit(classes, found, names, taken)
-        rows = np.union1d(left[:remaining], unfit) if len(unfit) else left[:remaining]
+        self._lines_a_byte = _SLACK * (taken + len(left)) / len(data)
+        batch, unfit = self._fit(classes, columns, names, taken)
+        rows = np.union1d(left, unfit) if len(unfit) else left
         return Scanned(
             batch,
             b"".join(data[starts[row] : starts[row + 1]] for row in rows.tolist()),
             rows,
         )
+
+    def _written_columns(
+        self, data: bytes, room: int, latest_ms: int, layout: Any, classes: Any
+    ) -> Any:
+        """Return what the kernel writes of a block; None if the block has more lines than room.
+
+        Args:
+            data: the block.
+            room: lines that there is memory for.
+            latest_ms: the latest accepted event time, epoch milliseconds.
+            layout: of rows, as the kernel takes it; None for lines of JSON.
+            classes: names of classes, as the kernel takes them; None where there are none.
+
+        Returns:
+            The columns by kind, names of groups, the start of each line, numbers of the lines that
+            are left, and how many are taken.
+        """
+        columns = _empty(room)
+        starts, left = np.empty(room + 1, np.int64), np.empty(room, np.int64)
+        found = self._compiled.scan(
+            data,
+            self._settings.id_seed,
+            MAX_RECORD_BYTES if layout else self._settings.max_record_bytes,
+            latest_ms,
+            self._keys,
+            *(tuple(arrays.values()) for arrays in columns),
+            starts,
+            left,
+            layout,
+            classes,
+        )
+        if found is None:
+            return None
+        *written, remaining, taken, names = found
+        cut = [
+            {name: column[:rows] for name, column in arrays.items()}
+            for arrays, rows in zip(columns, written, strict=True)
+        ]
+        return cut, names, starts, left[:remaining], taken
 
     def _packed(self, layout: RowLayout) -> tuple[bytes, int, bytes, bool]:
         """Return a layout as the kernel takes it."""
