@@ -24,9 +24,33 @@ typedef struct {
 
 bool read_ring(Buffers *buffers, Ring *ring, PyObject *counts, PyObject *written, PyObject *newest,
                PyObject *owners);
-bool fits(const Ring *ring, i64 row, i64 cell, i64 count);
-void turn_to(Ring *ring, i64 pane);
 void mark_written(const Ring *ring);
+
+static inline i64 slot_of(const Ring *ring, i64 pane)
+{
+    i64 slot = pane % ring->slots;
+    return slot < 0 ? slot + ring->slots : slot;
+}
+
+/* Makes a pane inside the ring the one that changes are added to. */
+static inline void turn_to(Ring *ring, i64 pane)
+{
+    u64 near = (u64)ring->slot + ((u64)pane - (u64)ring->known); /* no division in most cases */
+    bool follows = ring->known != NO_PANE && near < (u64)ring->slots;
+    ring->slot = follows ? (i64)near : slot_of(ring, pane);
+    ring->known = pane;
+    ring->touched[ring->slot] = 1;
+    ring->earliest = pane < ring->earliest ? pane : ring->earliest;
+    ring->latest = pane > ring->latest ? pane : ring->latest;
+}
+
+/* Whether a change has its place, and cannot overflow 32 bits sooner than one by one. */
+static inline bool fits(const Ring *ring, i64 row, i64 cell, i64 count)
+{
+    return row >= 0 && (u64)row < ring->rows && row < ring->room && cell >= 0 &&
+           cell < ring->cells && ring->owners[row] >= 0 &&
+           (u64)ring->owners[row] < ring->models && (ring->wide || (count >= -1 && count <= 1));
+}
 
 /* Lets the cell of a change come into the caches, if it is of the pane that was added to last. */
 static inline void fetch_cell(const Ring *ring, i64 row, i64 cell)
