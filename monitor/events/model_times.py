@@ -222,7 +222,7 @@ class ModelTimes:
         """
         spoke = named(model, len(self._models))
         self._spoke = np.where(spoke, self._epoch, self._spoke)
-        later = np.flatnonzero(time > self.settled.take(model))
+        later = (time > self.settled.take(model)).nonzero()[0]
         if len(later):
             self._note_heard((model[later], time[later], key[later]))
             self._views = None

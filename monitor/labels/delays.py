@@ -76,23 +76,13 @@ class LabelDelays:
         self._cohorts = PaneRing(width=width, span=span, cells=len(Outcome) * _BINS)
         self._reports = PaneRing(width=width, span=span, cells=1)
         self._latest = LatestLabels()
-        self._room = 0
+        self._room = -1
         self._counter = DelayCounter()
 
     def apply(self, deltas: Deltas) -> None:
         """Count the delays of outcomes that were added or removed."""
         self._ensure()
-        tables = DelayTables(
-            edges=EDGES_SECONDS,
-            actual_positive=ACTUAL_POSITIVE,
-            counts=self._counts,
-            total_ms=self._total_ms,
-            changes=self._changes,
-            cohorts=self._cohorts,
-            latest=self._latest,
-            reports=self._reports,
-        )
-        self._counter.count(deltas, self._catalogue.model_of_group, tables)
+        self._counter.count(deltas, self._catalogue.model_of_group, self._tables)
 
     def advance(self, times: Int64Array) -> None:
         """Move the cohorts on to the times of the models, as `PaneRing.advance` takes them."""
@@ -308,7 +298,7 @@ class LabelDelays:
             owners = np.arange(len(models))
             self._cohorts.restore(state["cohorts"], models, models, owners)
             self._reports.restore(state["reports"], models, models, owners)
-        self._room = 0
+        self._room = -1
 
     def _ensure(self) -> None:
         count = len(self._catalogue.models)
@@ -326,6 +316,16 @@ class LabelDelays:
             for name in ("_counts", "_total_ms"):
                 array = getattr(self, name)
                 setattr(self, name, np.pad(array, [(0, more), *[(0, 0)] * (array.ndim - 1)]))
+        self._tables = DelayTables(
+            edges=EDGES_SECONDS,
+            actual_positive=ACTUAL_POSITIVE,
+            counts=self._counts,
+            total_ms=self._total_ms,
+            changes=self._changes,
+            cohorts=self._cohorts,
+            latest=self._latest,
+            reports=self._reports,
+        )
 
 
 def _by_class(counts: Int64Array) -> Int64Array:

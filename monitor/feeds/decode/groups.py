@@ -177,7 +177,6 @@ class GroupCodes:
         self.groups += groups
         self._thresholds += [nan if one.threshold is None else one.threshold for one in known]
         self._classes += [one.classes for one in known]
-        self._code_of = dict(zip(groups, range(len(groups)), strict=True))
         return np.arange(len(groups))
 
     def thresholds(self, codes: Int64Array) -> FloatArray:
@@ -201,6 +200,8 @@ class GroupCodes:
         return np.array([*(classes.is_many for classes in self._classes), False])[codes]
 
     def _code(self, group: Group, threshold: float | None, classes: ClassList) -> int:
+        if len(self._code_of) < len(self.groups):  # after `of_names`
+            self._code_of = dict(zip(self.groups, range(len(self.groups)), strict=True))
         code = self._code_of.setdefault(group, len(self.groups))
         if code == len(self.groups):
             self.groups.append(group)
