@@ -48,6 +48,8 @@ _LEAST_NAMES = 2
 _MORE = 64
 _SLACK = 1.1
 """Room for lines is that for as many a byte as the last block had, times this, and `_MORE`."""
+_DENSEST = 1 / 16
+"""Most lines a byte for which there is room before they are counted."""
 _MOST_KEYS = 200
 """Segment keys that the kernel reads of rows: a column is a byte there."""
 
@@ -144,7 +146,7 @@ class Scanner:
         columns, names, starts, left, taken = written
         if not taken:
             return None
-        self._lines_a_byte = _SLACK * (taken + len(left)) / len(data)
+        self._lines_a_byte = min(_SLACK * (taken + len(left)) / len(data), _DENSEST)
         batch, unfit = self._fit(classes, columns, names, taken)
         rows = np.union1d(left, unfit) if len(unfit) else left
         return Scanned(
