@@ -62,6 +62,8 @@ class ReferenceOutcomes:
         counts: its outcomes, a scalar.
         version: 1 for the first reference of the model, one more for each that replaces it.
         level_change: the change of level that its days hold; None where none is certain.
+        cut_short: moment of a change that longer first days hold, epoch milliseconds, before
+            which it ends for good; None where none holds it back.
         pooled: the counts are right and wrong predictions of more than two classes.
         versions: that predicted in it; None without a time, before a second version, and under
             `on_version: keep`.
@@ -73,6 +75,7 @@ class ReferenceOutcomes:
     counts: ConfusionCounts
     version: int = 1
     level_change: LevelChange | None = None
+    cut_short: int | None = None
     pooled: bool = False
     versions: ReferenceVersions | None = None
 

@@ -56,12 +56,20 @@ def stand_in_text(awaited: AwaitedReference | None) -> str:
 
 
 def mixed_text(before: ReferenceOutcomes) -> str:
-    """Return that a reference holds a change of its level; "" where none is certain.
+    """Return that a reference holds a change of its level, or ends before one.
 
     Args:
         before: the reference.
+
+    Returns:
+        "" where no change is certain.
     """
     change, at = before.level_change, before.level_changed
+    if change is None and before.cut_short is not None:
+        return (
+            f"it ends before a change about {day_text(before.cut_short)}, which the longer "
+            "reference that is configured would hold"
+        )
     if change is None or at is None:
         return ""
     return (

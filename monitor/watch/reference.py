@@ -66,6 +66,8 @@ class MatureReference:
         version: 1 for the first reference; one more each time a trailing one moves on.
         level_change: the change of level that its days hold; None where none is certain,
             or nobody has looked, see `examined`.
+        cut_short: moment of a change of level that the longer first days hold, epoch
+            milliseconds, so that it ends before it for good; None where none holds it back.
         as_labelled: its counts as labelled; None where rates of wrong labels are configured.
 
     Where labels are a sample or have errors, outcomes are those estimated of all predictions.
@@ -87,6 +89,7 @@ class MatureReference:
     step_seconds: float = 0.0
     version: int = 1
     level_change: LevelChange | None = None
+    cut_short: int | None = None
     as_labelled: AsLabelled | None = None
 
     def at_rates(self, regime: LabelRegime) -> MatureReference:
@@ -171,6 +174,7 @@ class MatureReference:
             ],
             "labelling": self.labelling,
             "version": self.version,
+            **({} if self.cut_short is None else {"cut_short": self.cut_short}),
             **_labels_state(self.as_labelled),
         }
 
@@ -222,6 +226,7 @@ class MatureReference:
             ),
             labelling=state["labelling"].copy(),
             version=state["version"],
+            cut_short=state.get("cut_short"),
             as_labelled=_restored_labels(state.get("as_labelled")),
         )
 
@@ -243,6 +248,7 @@ class MatureReference:
             counts=self.counts,
             version=self.version,
             level_change=self.level_change,
+            cut_short=self.cut_short,
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,20 @@ from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
 
 
-def _unmoved(_: int) -> int | None:
+class Fault(NamedTuple):
+    """A fault of a model since its reference.
+
+    Attributes:
+        began: until this moment the model was as in its reference, epoch milliseconds; where the
+            fault is over, when its page started.
+        over: the page has ended.
+    """
+
+    began: int
+    over: bool
+
+
+def _no_fault(_: int) -> Fault | None:
     return None
 
 
@@ -56,7 +70,7 @@ class ReferenceFinder:
         self,
         model: int,
         mature: int,
-        unmoved_until: Callable[[int], int | None] = _unmoved,
+        fault_of: Callable[[int], Fault | None] = _no_fault,
         *,
         since: int | None = None,
     ) -> MatureReference | None:
@@ -64,13 +78,15 @@ class ReferenceFinder:
 
         A provisional reference of the first days is replaced by the configured one once
         that is mature. While the model looks moved, it holds the days before that alone: what
-        moved the model would else become the normal state.
+        moved the model would else become the normal state. Where the longer one would hold a
+        fault that is over, or a change of level, it ends before that for good: days of two states
+        are no normal state.
 
         Args:
             model: its number.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
-            unmoved_until: returns until when a model, by its number, was as in its reference,
-                epoch milliseconds; None where it does not look moved.
+            fault_of: returns the fault of a model, by its number, since its reference; None
+                where it had none.
             since: the reference opens at this moment or later, epoch milliseconds; an earlier
                 one no longer holds. None for any.
         """
@@ -78,16 +94,23 @@ class ReferenceFinder:
         known = None if last is None or last.is_before(since) else last
         if known is not None and not self._is_outdated(model, known, mature):
             return known
-        until = None if known is None else unmoved_until(model)
-        if known is None or until is None:
+        fault = None if known is None else fault_of(model)
+        if known is None or fault is None:
             found = self._find(model, mature, known, since)
+        elif not fault.over:
+            found = self._first_until(model, known, fault.began)
+        elif known.source == "first":
+            found = self._found[model] = replace(known, cut_short=fault.began)
+            return found
         else:
-            found = self._first_until(model, known, until)
+            found = self._find(model, mature, known, since)
         if found is not None and known is not None and found.closes == known.closes:
             return known
         if found is not None:
             number = 1 if last is None else last.version + 1
             found = replace(found, version=number).examined(self._errors.of(model))
+            if known is not None and fault is None:
+                found = self._before_change(model, known, found)
             self._found[model] = found
             if not self._is_provisional(model, found):
                 self._windows.forget_beginning(model)
@@ -109,7 +132,7 @@ class ReferenceFinder:
         """
         setting, found = self._catalogue.settings[model].reference, self._found.get(model)
         if found is not None and not found.is_before(since):
-            if found.opens is None or found.closes is None:
+            if found.opens is None or found.closes is None or found.cut_short is not None:
                 return None
             return longer_first_days(setting, found.opens, found.closes, mature + age, age)
         opens = self._opens(model, since)
@@ -155,6 +178,8 @@ class ReferenceFinder:
         if setting.trailing is not None:
             return mature - setting.trailing >= known.closes + setting.trailing
         if setting.first is None or known.closes - known.opens >= setting.first:
+            return False
+        if known.cut_short is not None:
             return False
         return mature >= known.opens + setting.first + SPARE_MS
 
@@ -202,6 +227,23 @@ class ReferenceFinder:
             return None
         closes = end_of_first_days(opens, length, mature, self._sums(model, opens, since))
         return None if closes is None else self.cut(model, Stretch("first", opens, closes))
+
+    def _before_change(
+        self, model: int, known: MatureReference, found: MatureReference
+    ) -> MatureReference:
+        """Return longer first days up to the change of level that they hold, if they hold one.
+
+        They are those known so far where no more days lie before it.
+        """
+        change = found.outcomes.level_changed
+        many = self._catalogue.settings[model].has_many_classes
+        if many or change is None or known.source != "first" or known.level_change is not None:
+            return found
+        shorter = self._first_until(model, known, change)
+        if shorter is None:
+            return replace(known, cut_short=change)
+        shorter = replace(shorter, version=found.version, cut_short=change)
+        return shorter.examined(self._errors.of(model))
 
     def _first_until(
         self, model: int, known: MatureReference, until: int

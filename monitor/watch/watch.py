@@ -44,7 +44,7 @@ from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
-from monitor.watch.reference_finder import ReferenceFinder
+from monitor.watch.reference_finder import Fault, ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
 from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
@@ -131,8 +131,8 @@ class Watch:
             mature = now - age
             restart = self._news.restarts(model, mature)
             since = None if restart is None else restart.at
-            unmoved = partial(self._unmoved, mature, age)
-            reference = self._references.of(model, mature, unmoved, since=since)
+            fault = partial(self._fault, mature, age)
+            reference = self._references.of(model, mature, fault, since=since)
             if reference is not None and many[model]:
                 yield from self._classes.steps(model, reference, since, mature, age)
             elif reference is not None and self._errors.of(model).errors.known:
@@ -143,15 +143,17 @@ class Watch:
                 self._accept_rate(model, watch)
             yield
 
-    def _unmoved(self, mature: int, age: int, model: int) -> int | None:
-        """Return until when a model was as in its reference; None where it does not look moved.
-
-        One of two classes does while it pages, or an alarm awaits its judgement.
-        """
+    def _fault(self, mature: int, age: int, model: int) -> Fault | None:
+        """Return the fault for which a model pages, an alarm awaits judgement, or that is over."""
         known = self._models.get(model)
         if known is None:
-            return self._classes.unmoved_until(model, mature, age)
-        return known.judge.reference.closes if known.page.is_open(mature + age) else None
+            until = self._classes.unmoved_until(model, mature, age)
+            return None if until is None else Fault(until, over=False)
+        closes = known.judge.reference.closes or 0
+        if known.page.is_open(mature + age):
+            return Fault(closes, over=False)
+        pages = (one.at for one in known.detections if one.kind == "model_degraded")
+        return next((Fault(at, over=True) for at in pages if at > closes), None)
 
     def _accept_rate(self, model: int, watch: ModelWatch) -> None:
         """Accept another rate of flagged cases by a reference, or by labels, made since."""

@@ -65,7 +65,8 @@ def died_and_pages():
 def reference_of_two_states():
     """A reference whose recall fell after five days, and days like its later ones."""
     fallen = [(36, 20, 14, 430), (35, 21, 15, 429)] * 16
-    return counted([USUAL] * 5 + fallen, reference={"first": "28d"})
+    window = {"length": "28d", "end": "1970-01-29"}
+    return counted([USUAL] * 5 + fallen, reference={"window": window})
 
 
 def an_hour_alone_compared():

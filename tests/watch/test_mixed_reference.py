@@ -64,3 +64,33 @@ def test_a_steady_reference_holds_none():
     snapshot = fed().snapshot()
     assert snapshot.models[0].watched.reference.level_change is None
     assert "holds a change" not in replay_text(snapshot)
+
+
+def fallen_and_recovered(days):
+    """A month whose third week has a recall of .5, and a fall to .6 after it, on day 50."""
+    hourly = rates(24 * 60)
+    hourly[24 * 18 : 24 * 25, 1] = 0.5
+    hourly[24 * 50 :, 1] = 0.6
+    cells = stream(100, hourly)[: 24 * days]
+    hours = np.arange(len(cells), dtype=np.int64) * HOUR
+    monitor = Monitor(Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}}))
+    for day in range(days):
+        part = slice(24 * day, 24 * day + 24)
+        monitor.apply(batch_of_counts(hours[part], {(): cells[part]}))
+    return monitor
+
+
+def test_a_longer_reference_that_holds_a_change_ends_before_it_for_good():
+    monitor = fallen_and_recovered(60)
+    (model,) = monitor.snapshot().models
+    reference = model.watched.reference
+    assert reference.closes <= 18 * DAY
+    assert 18 * DAY <= reference.cut_short < 25 * DAY
+    assert reference.level_change is None
+    assert model.watched.awaited is None
+    told = " ".join(replay_text(monitor.snapshot()).split())
+    assert "it ends before a change about 20 January 1970, which the longer reference" in told
+    pages = [one.at // DAY for one in model.watched.detections if one.kind == "model_degraded"]
+    assert [18 <= pages[0] < 25, 50 <= pages[-1] < 60] == [True, True]
+    again = Monitor(monitor.config, monitor.state()).snapshot().models[0].watched
+    assert again.reference == reference
