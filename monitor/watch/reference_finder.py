@@ -29,7 +29,7 @@ from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
 
 
-class Fault(NamedTuple):
+class ModelFault(NamedTuple):
     """A fault of a model since its reference.
 
     Attributes:
@@ -42,7 +42,7 @@ class Fault(NamedTuple):
     over: bool
 
 
-def _no_fault(_: int) -> Fault | None:
+def _no_fault(_: int) -> ModelFault | None:
     return None
 
 
@@ -70,7 +70,7 @@ class ReferenceFinder:
         self,
         model: int,
         mature: int,
-        fault_of: Callable[[int], Fault | None] = _no_fault,
+        fault_of: Callable[[int], ModelFault | None] = _no_fault,
         *,
         since: int | None = None,
     ) -> MatureReference | None:

@@ -44,7 +44,7 @@ from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference import MatureReference
-from monitor.watch.reference_finder import Fault, ReferenceFinder
+from monitor.watch.reference_finder import ModelFault, ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
 from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
@@ -143,17 +143,17 @@ class Watch:
                 self._accept_rate(model, watch)
             yield
 
-    def _fault(self, mature: int, age: int, model: int) -> Fault | None:
+    def _fault(self, mature: int, age: int, model: int) -> ModelFault | None:
         """Return the fault for which a model pages, an alarm awaits judgement, or that is over."""
         known = self._models.get(model)
         if known is None:
             until = self._classes.unmoved_until(model, mature, age)
-            return None if until is None else Fault(until, over=False)
+            return None if until is None else ModelFault(until, over=False)
         closes = known.judge.reference.closes or 0
         if known.page.is_open(mature + age):
-            return Fault(closes, over=False)
+            return ModelFault(closes, over=False)
         pages = (one.at for one in known.detections if one.kind == "model_degraded")
-        return next((Fault(at, over=True) for at in pages if at > closes), None)
+        return next((ModelFault(at, over=True) for at in pages if at > closes), None)
 
     def _accept_rate(self, model: int, watch: ModelWatch) -> None:
         """Accept another rate of flagged cases by a reference, or by labels, made since."""
