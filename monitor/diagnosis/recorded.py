@@ -133,8 +133,12 @@ class RecordedComparison:
         """Return the event time of the model, epoch milliseconds; None before any."""
         return self.state(model).now_ms
 
-    def after(self, model: str) -> Period:
+    def after(self, model: str, length_ms: int = JUDGED_MS) -> Period:
         """Return the period to judge.
+
+        Args:
+            model: its name.
+            length_ms: of the last mature days that are judged where none are named.
 
         Raises:
             UsageError: it has no prediction, or is left out and no label came.
@@ -151,8 +155,8 @@ class RecordedComparison:
                 else without_outcomes(snapshot, self._notation)
             )
             raise UsageError(f"nothing can be compared: {why}")
-        option = f"the last {JUDGED_MS // DAY_MS} mature days"
-        latest, before = latest_hours(until, JUDGED_MS), self._before
+        option = f"the last {length_ms // DAY_MS} mature days"
+        latest, before = latest_hours(until, length_ms), self._before
         if before is None and self._source == "first":
             before = self._first(model, latest.opens, latest.closes - DAY_MS)
         return self._counted(option, model, apart_from(before, latest), "mature")
