@@ -163,8 +163,8 @@ def _diagnose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--after",
         metavar="C..D",
-        help="time range to judge, [C, D) in UTC (default: the last 7 mature days; with --url the "
-        "longest window)",
+        help="time range to judge, [C, D) in UTC (default: the last mature days, as many as the "
+        "window that decides, of recorded events at least 7)",
     )
     parser.add_argument(
         "--segments",
