@@ -1,0 +1,61 @@
+"""What is known of a model now is said of its latest data, and of no other ranges."""
+
+import pytest
+from report.one_moment import USUAL, at, counted, events
+from report.test_agreement import compared_now
+
+from monitor.diagnosis.comparison import compared_live
+from monitor.diagnosis.time_ranges import TimeRange
+from monitor.drift import Verdict
+from monitor.exporter.api.compare import compared, recall
+from monitor.exporter.api.status import status_answer
+from monitor.labels.regime import LabelRegime
+from monitor.report.diagnosis_answer import DiagnosisAnswer
+from monitor.report.diagnosis_json import diagnosis_answer
+from monitor.report.findings import with_model_now
+
+HOUR, DAY = 3_600_000, 86_400_000
+
+
+def between(monitor, before, after):
+    """The diagnosis of two ranges that a person asks for; None for the latest data."""
+    snapshot = monitor.snapshot()
+    (model,) = snapshot.models
+    asked = compared_live(snapshot, model, before, after)
+    found = compared(model, asked, recall(monitor, asked, LabelRegime()))
+    return with_model_now(found, snapshot, model)
+
+
+def test_ranges_that_a_person_asks_for_say_nothing_of_the_page_of_now():
+    monitor = at("pages after the fault")
+    (model,) = monitor.snapshot().models
+    assert model.watched.degradation_detected
+    assert compared_now(monitor).pages
+    closes = model.mature_until // HOUR * HOUR
+    first, later = TimeRange(DAY, 5 * DAY), TimeRange(closes - DAY, closes)
+    asked = between(monitor, str(first), str(later))
+    assert not asked.pages
+    answer: DiagnosisAnswer = diagnosis_answer(asked)
+    assert "pages" not in answer.worse.text
+    assert "recovered" not in answer.headline
+
+
+def test_labels_at_fault_are_named_where_the_latest_data_are_judged():
+    monitor = events(26, labelled=25, daily=720)
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    assert status.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    answer = diagnosis_answer(compared_now(monitor))
+    assert answer.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert answer.worse.text == status.worse.text
+    assert answer.moved_precision.text == status.moved_precision.text
+
+
+@pytest.mark.parametrize(
+    ("maturity", "stretch"), [("1h", "over the last 7d"), ("10d", "over the 7d until 9 ")]
+)
+def test_a_window_that_ended_days_ago_is_named_by_its_end(maturity, stretch):
+    monitor = counted(
+        [USUAL] * 50, maturity=maturity, label_timeout="20d", reference={"first": "7d"}
+    )
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    assert stretch in status.worse.text
