@@ -272,6 +272,8 @@ def named(numbers: CountArray, count: int) -> NDArray[np.bool_]:
 
     >>> named(np.array([2, 0, 2]), 4).tolist()
     [True, False, True, False]
+    >>> named(np.array([0] * 10_000 + [1]), 3).tolist()
+    [True, True, False]
     """
     flags = np.zeros(count, dtype=np.bool_)
     flags[numbers[:_FIRST]] = True  # of few numbers these nearly always have all

@@ -31,7 +31,7 @@ from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.drift import Verdict
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
-from monitor.report.deciding_window import deciding_window
+from monitor.report.deciding_window import deciding_window, label_fault_of
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
@@ -163,6 +163,7 @@ def _diagnosis(
         mature_until=mature_until,
         scatter=compared.day_scatter(model),
         objective=setting.objective.precision,
+        fault=None if after.source != "mature" else label_fault_of(state, deciding),
     )
     found = with_news(found, monitor, compared.now(model), predicted)
     found = with_model_now(with_unlabelled_end(found, monitor, state), snapshot, state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 from scipy.special import expit, logit
@@ -14,7 +13,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.compared_scores import compare_scores
 from monitor.diagnosis.estimated import Estimated
-from monitor.diagnosis.label_faults import distrust
+from monitor.diagnosis.label_faults import distrust, refusal_of
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Side
@@ -52,6 +51,7 @@ from monitor.labels.error_ranges import (
     widened_false_positive_rate,
     widened_recall,
 )
+from monitor.labels.faults import LabelFault
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.metrics.label_sensitivity import label_sensitivity
 
@@ -68,6 +68,7 @@ def diagnose(
     mature_until: int | None = None,
     scatter: DayScatter | None = None,
     objective: float | None = None,
+    fault: LabelFault | None = None,
 ) -> Diagnosis:
     """Distinguish a worse model from rarer positives, with the evidence.
 
@@ -81,6 +82,7 @@ def diagnose(
         scatter: how the days of the model scatter, where a monitor has learned it; None to
             learn it from the two periods.
         objective: precision that a threshold is sought for; None for that of before.
+        fault: of the labels of `after`, where it is known of them otherwise.
 
     Returns:
         The diagnosis; empty periods give `insufficient_evidence`, never an error.
@@ -95,6 +97,7 @@ def diagnose(
         refusal(labelling)
         or missing_side(before.sample, after.sample)
         or distrust(before, after, mature_until)
+        or (None if fault is None else refusal_of(fault))
     )
     trusted = refused is None
     errors = Errors.of(before, after, scatter)
@@ -109,8 +112,7 @@ def diagnose(
             whole, errors.rows, errors.between, corners, wrong, lambda: after.audited
         )
         judgement, below = window.judged(
-            partial(
-                judge_on_curve,
+            lambda by_labels: judge_on_curve(
                 whole,
                 errors.rows,
                 between=errors.between,
@@ -118,6 +120,7 @@ def diagnose(
                 scores_after=lambda: after.scores,
                 by_key=both_by_key(before, after),
                 days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
+                by_labels=by_labels,
             )
         )
     else:

@@ -44,7 +44,19 @@ def distrust(before: Period, after: Period, mature_until: int | None) -> Refusal
     if after.closes > mature_until:
         return None
     fault = label_fault(usual, cells, OF_A_WINDOW) or label_fault(usual, usual, OF_A_WINDOW)
-    if fault is None:
+    return None if fault is None else refusal_of(fault)
+
+
+def refusal_of(fault: LabelFault) -> Refusal | None:
+    """Return the refusal for a fault of the labels that are judged.
+
+    Args:
+        fault: of them.
+
+    Returns:
+        None for a fault that no test of counts finds, such as reports that stopped.
+    """
+    if fault not in _REASONS:
         return None
     reason = f"labels cannot be trusted: {_REASONS[fault]}"
     return Refusal(

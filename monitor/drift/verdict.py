@@ -141,7 +141,8 @@ class Judgement:
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `no_skill`).
         labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
-            scores show that labels did, the verdict is `labels_not_trustworthy`.
+            scores or audits show that labels did, the verdict is `labels_not_trustworthy`.
+        by_audits: True where audits show that.
     """
 
     verdict: Verdict
@@ -160,10 +161,11 @@ class Judgement:
     labels_may_explain: bool = False
     fits_labels: bool = False
     curve_z: float = math.nan
+    by_audits: bool = False
 
     @property
     def label_errors_changed(self) -> bool:
-        """True where labels certainly changed, and not the model (`missed_positives`)."""
+        """True where labels certainly changed, and not the model, by scores or audits."""
         return self.labels_may_explain and self.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
 
     def interval(self, component: str, level: float = 0.95) -> tuple[float, float]:

@@ -69,19 +69,20 @@ class AuditedWindow(NamedTuple):
     known: ErrorRates
     audited: Callable[[], AuditedLabels | None]
 
-    def judged(self, ask: Callable[..., tuple[Judgement, bool | None]]) -> Judged:
+    def judged(self, ask: Callable[[bool | None], tuple[Judgement, bool | None]]) -> Judged:
         """Judge the window as far as it holds at all corners, and as its audits decide.
 
         Args:
             ask: `judge_on_curve` of the window, by `by_labels`.
         """
-        judgement, below = ask()
+        judgement, below = ask(None)
         judgement = certain_at(judgement, self.corners, self.between)
         blamed = self._blamed() if judgement.labels_may_explain else None
         if blamed is Blamed.LABELS:
-            judgement = replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
+            verdict = Verdict.LABELS_NOT_TRUSTWORTHY
+            judgement = replace(judgement, verdict=verdict, by_audits=True)
         if blamed is Blamed.MODEL:
-            judgement, below = ask(by_labels=False)
+            judgement, below = ask(False)  # `by_labels`
             judgement = certain_at(judgement, self.corners, self.between, by_labels=False)
         return Judged(judgement, below)
 

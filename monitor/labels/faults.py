@@ -43,7 +43,7 @@ class LabelFault(StrEnum):
     FLAGGED_UNLABELLED = "flagged_unlabelled"
     """Predicted negatives get labels, and predicted positives do not."""
     LABEL_ERRORS_CHANGED = "label_errors_changed"
-    """Labels are wrong more, or less, often than before, as scores show."""
+    """Labels are wrong more, or less, often than before, as scores or audits show."""
     AUDITS_TOO_FEW = "audits_too_few"
     """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
     CLASSES_UNKNOWN = "classes_unknown"

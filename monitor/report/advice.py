@@ -81,7 +81,7 @@ def _lower(sentence: str) -> str:
 
 
 def _first(diagnosis: Diagnosis) -> Iterator[str]:
-    if diagnosis.judgement.label_errors_changed:
+    if diagnosis.judgement.label_errors_changed and not diagnosis.judgement.by_audits:
         yield audit_advice(diagnosis)
     if first := VERDICTS[diagnosis.verdict].advice:
         yield first

@@ -12,6 +12,7 @@ from monitor.drift.detectors import is_too_small
 from monitor.drift.no_skill import separates_nothing
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
+from monitor.labels.faults import LabelFault
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 
@@ -53,8 +54,8 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
 
     A label fault that lasts takes precedence, whichever window of a day or more shows it. A longer
     window that still holds a past fault is passed over once a shorter one is certain that labels
-    come as in the reference. Label errors that changed, as scores show, are the result of a
-    comparison, and decide as other changes do.
+    come as in the reference. Label errors that changed, as scores or audits show, are the result of
+    a comparison, and decide as other changes do.
 
     Args:
         model: with its verdicts.
@@ -194,6 +195,21 @@ def deciding_since_reference(model: ModelState, deciding: str) -> BeyondReferenc
         return None
     shorter = found.judgement is not None and since.length_ms <= parse_duration(deciding)
     return None if shorter or model.watched.degradation_detected else since
+
+
+def label_fault_of(model: ModelState, deciding: str) -> LabelFault | None:
+    """Return the fault of the labels of a model's deciding window; None without one.
+
+    Args:
+        model: with its verdicts.
+        deciding: name of its deciding window.
+
+    Returns:
+        None as well for label errors that changed, which only a comparison shows.
+    """
+    found = verdict_on(model, deciding)
+    fault = LabelFault(found.label_fault) if found.label_fault else None
+    return None if fault is LabelFault.LABEL_ERRORS_CHANGED else fault
 
 
 def length_of(model: ModelState, deciding: str) -> int:

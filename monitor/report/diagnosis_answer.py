@@ -276,7 +276,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         unknown: components of which neither a change nor its absence is certain.
         labels_may_explain: skill changed, but labels that are wrong more, or less, often explain
             it as well.
-        label_errors_changed: scores show that labels are wrong more, or less, often.
+        label_errors_changed: scores or audits show that labels are wrong more, or less, often.
         segments: by segment value, those that carry most first.
         notes: what is not known, and why.
         advice: what to do next.

@@ -8,6 +8,7 @@ from monitor.verdicts import COVARIATE_SHIFT, LABEL_SHIFT, LABEL_SHIFT_BY_SEGMEN
 
 _YOUNGER = "from mature labels, and for younger cases {weight:.0%} from their "
 _ONLY_PREVALENCE = f"{_YOUNGER}predictions, as if only prevalence had changed"
+_FURTHER = "; today predictions point further from labels than on any of these days"
 METHODS = {
     LABELS_ALONE: "from mature labels",
     LABEL_SHIFT: _ONLY_PREVALENCE,
@@ -38,13 +39,20 @@ def rests_on(found: CheckedEstimate) -> str:
     ...     withheld=None))
     'from mature labels, and for younger cases 80 % from their predictions, as if only \
 prevalence had changed; over the last 40 days such estimates were off by 2.1 points in the median'
+    >>> rests_on(CheckedEstimate(comparisons=38, days=40, median_error=0.021, withheld=None,
+    ...     moved_further=True)).partition("median; ")[2]
+    'today predictions point further from labels than on any of these days'
     >>> rests_on(CheckedEstimate())
     'no estimate: no window of its length is mature yet'
     """
     if found.withheld is not None:
         return f"no estimate: {WITHHELD[found.withheld]}"
     method = METHODS[found.method].format(weight=found.weight).replace("%", " %")
-    further = ", and predictions moved further than on any of them" if found.moved_further else ""
+    further = (
+        "; today predictions point further from labels than on any of these days"
+        if found.moved_further
+        else ""
+    )
     return (
         f"{method}; over the last {found.days} days such estimates were off by "
         f"{in_points(found.median_error):.1f} points in the median{further}"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.period_labels import Refusal
-from monitor.diagnosis.present_state import LATEST, with_present_state
-from monitor.drift import Attribution, Judgement, Status, Verdict
+from monitor.diagnosis.present_state import with_present_state
+from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import (
     FEWEST_OUTCOMES,
@@ -168,19 +166,12 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
     """
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
     counts = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
-    latest = verdict_on(model, deciding)
-    if latest.label_fault and found.after.source == LATEST and found.refusal is None:
-        reason = _untrusted(latest)
-        refused = Refusal(reason, keeps_precision=False, spares_before=True)
-        found = replace(
-            found, verdict=Verdict.LABELS_NOT_TRUSTWORTHY, refusal=refused, because=None
-        )
     return with_present_state(
         found,
         model,
         flags_nothing=_flags(counts) == FLAGS_NOTHING,
         worse_lately=worse_lately(snapshot, model, deciding),
-        because=model_because(model, latest),
+        because=model_because(model, verdict_on(model, deciding)),
     )
 
 
@@ -279,18 +270,10 @@ def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     if found.judgement is not None and found.judgement.label_errors_changed:
         return changed_labels(found.judgement)
     if found.label_fault:
-        return _untrusted(found)
+        words = LABEL_FAULTS[LabelFault(found.label_fault)].words
+        return f"labels cannot be trusted ({words})"
     reaches = reaches_back(model, window, found)
     return "" if reaches else missing_evidence(model, window, found) or ""
-
-
-def _untrusted(found: WindowVerdict) -> str:
-    """Return why the labels of a window cannot be trusted, a phrase.
-
-    Args:
-        found: the verdict, with a fault of the labels.
-    """
-    return f"labels cannot be trusted ({LABEL_FAULTS[LabelFault(found.label_fault)].words})"
 
 
 def _whole(found: Attribution) -> Points:

@@ -43,11 +43,14 @@ def open_by_labels(judgement: Judgement) -> str:
 
 
 def changed_labels(judgement: Judgement) -> str:
-    """Return what scores show of labels that changed, as a clause.
+    """Return what scores, or audits, show of labels that changed, as a clause.
 
     Args:
         judgement: with `label_errors_changed`.
     """
+    if judgement.by_audits:
+        labels = "more" if judgement.change["recall"] < 0 else "fewer"
+        return f"{labels} labels are wrong: audits of these days show it"
     more, spread = (
         ("more", "missed positives are spread")
         if judgement.change["recall"] < 0

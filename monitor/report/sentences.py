@@ -85,7 +85,9 @@ def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.judgement.labels_may_explain:
         text = as_when_labels(diagnosis.judgement)
         yield f"{titled(text)}; a model that misses new positives leaves the same trace."
-    if diagnosis.judgement.label_errors_changed:
+    if diagnosis.judgement.label_errors_changed and diagnosis.judgement.by_audits:
+        yield f"{titled(changed_labels(diagnosis.judgement))}."
+    elif diagnosis.judgement.label_errors_changed:
         yield (
             f"{titled(changed_labels(diagnosis.judgement))}. Scores that slid or spread do not "
             "explain it, so that the only other cause is positives of a new kind, which the model "

@@ -104,7 +104,7 @@ class CountsJudge:
         self._days_behind = reference.days_behind
         self._sampling = reference.sampling(regime)
         self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
-        self._unjudged = NOT_COMPARED if is_too_small(reference.counts) else UNJUDGED
+        self._too_small = is_too_small(reference.counts)
 
     def total(self, counts: Counts) -> ConfusionCounts:
         """Return all outcomes of some counts as labels come, a scalar.
@@ -202,7 +202,7 @@ class CountsJudge:
         Returns:
             None where there is nothing to judge, and where the reference is too small.
         """
-        if self._unjudged is NOT_COMPARED:
+        if self._too_small:
             return None
         cells, weights, block_ms, opens, scores_after, grows = counts
         if not self._has_both_strata(cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0)):
@@ -222,8 +222,7 @@ class CountsJudge:
         audited = partial(self._audited, int(opens[0]), int(opens[-1]) + block_ms)
         window = AuditedWindow(whole, dispersion, between, corners, labelled.errors, audited)
         judgement, _ = window.judged(
-            partial(
-                judge_on_curve,
+            lambda by_labels: judge_on_curve(
                 whole,
                 dispersion,
                 between=between,
@@ -232,6 +231,7 @@ class CountsJudge:
                 by_key=within.by_key(),
                 days=days,
                 known_dead=known_dead,
+                by_labels=by_labels,
             )
         )
         fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
@@ -253,7 +253,9 @@ class CountsJudge:
         """
         tested = self.tested(counts, cuts, known_dead=known_dead)
         if tested is None:
-            return self._unjudged if (fault := self.fault_of(counts)) is None else untrusted(fault)
+            if (fault := self.fault_of(counts)) is not None:
+                return untrusted(fault)
+            return NOT_COMPARED if self._too_small else UNJUDGED
         judgement, fault, total, looks, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)

@@ -84,7 +84,7 @@ def _is_in_odds_ratio(
     it, at least the first 28 days; both by the odds ratio within days, since a threshold that
     changes among them lowers that of their sum. Where the two rates say that the operating
     point moved along the curve, there is no trend of skill. There is none either where the last 7
-    days show less than half of the change: the model fell and has recovered.
+    days show less than half of the change, by a standard error: the model fell and has recovered.
     """
     before = numbers < max(trend.since, numbers[0] + _RECENT_DAYS)
     recent = ~before & (numbers > numbers[-1] - _RECENT_DAYS)
@@ -96,7 +96,9 @@ def _is_in_odds_ratio(
     found = changes(days[0].sum(), days[1].sum(), between=between)
     old, new, now = (log_odds_ratio_within(one) for one in days)
     found = found.within_days(float(new - old))
-    recovered = (now - old) * np.sign(trend.change) < _LASTS * abs(new - old)
+    latest = changes(days[0].sum(), days[2].sum(), between=between)
+    error = latest.standard_error[Component.ODDS_RATIO]
+    recovered = (now - old) * np.sign(trend.change) + error < _LASTS * abs(new - old)
     certain = found.z[Component.ODDS_RATIO] * np.sign(trend.change) > least
     return bool(certain and not recovered and skill(found, statuses(found)) != Skill.MOVED)
 

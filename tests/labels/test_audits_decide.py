@@ -13,6 +13,7 @@ from monitor.labels.audits_decide import Blamed, blamed_by_audits
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditedLabels
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
+from monitor.report.diagnosis_text import diagnosis_text
 
 SINCE, DAYS, A_DAY = 35, 42, 4_000
 SHARE = 0.05
@@ -65,7 +66,13 @@ def test_positives_that_the_model_does_not_find_are_laid_to_the_model():
 @pytest.mark.parametrize("each", [10, 100])
 def test_labels_that_are_wrong_more_often_are_never_laid_to_the_model(each):
     """Few audits name the labels; with more, the window is corrected for its own rates."""
-    for one in judged(mislabelled(), each):
+    window, found = judged(mislabelled(), each)
+    if each < 100:
+        shown = diagnosis_text(found)
+        assert "audits of these days show it" in " ".join(shown.split())
+        assert "Scores that slid" not in shown
+        assert "looked at again" not in shown
+    for one in (window, found):
         assert one.verdict in {Verdict.LABELS_NOT_TRUSTWORTHY, Verdict.INSUFFICIENT_EVIDENCE}
         corrected = one.judgement is not None and not one.judgement.labels_may_explain
         assert corrected is (each == 100)
@@ -94,3 +101,13 @@ def test_labels_that_are_wrong_less_often_are_told_by_audits_as_well():
     explains = WrongLabels(0.009, 0.0, more=False)
     assert blamed_by_audits(audits(30, 0), known, explains) is Blamed.LABELS
     assert blamed_by_audits(audits(0, 30), known, explains) is Blamed.MODEL
+
+
+@pytest.mark.parametrize(("lost", "blamed"), [(0, Blamed.MODEL), (12, Blamed.LABELS)])
+def test_labels_that_are_wrong_both_ways_are_known_by_positives_labelled_0(lost, blamed):
+    found = np.zeros((2, 2, 2), dtype=np.int64)
+    found[1, 0] = 60 - lost, lost
+    labelled = np.array([[8_750, 340], [200, 2_000]])
+    known = ErrorRates.within((0.01, 0.02), (0.0, 0.002))
+    explains = WrongLabels(0.02, 1.0, more=True)
+    assert blamed_by_audits(AuditedLabels(found, labelled), known, explains) is blamed

@@ -104,10 +104,15 @@ def died_with_its_labels():
     return events(40, labelled=40, dies=37.5, daily=720)
 
 
-def events(days, *, labelled, dies=math.inf, hours=1, daily=240):
-    """The monitor after days of so many predictions, labels some hours later, up to a day."""
+def events(days, *, hours=1, **others):
+    """The monitor after `event_list`, with a maturity of an hour more than labels take."""
     settings = {"maturity": f"{hours + 1}h", "label_timeout": "5d"}
     config = Config(models={"m": settings}, windows=["1d", "7d"])
+    return fed(Monitor(config), event_list(days, hours=hours, **others))
+
+
+def event_list(days, *, labelled, dies=math.inf, hours=1, daily=240):
+    """Days of so many predictions, in order of time, with labels some hours later, up to a day."""
     found = []
     for number in range(int(days * daily)):
         day, positive = number / daily, number % 12 == 0
@@ -117,7 +122,7 @@ def events(days, *, labelled, dies=math.inf, hours=1, daily=240):
         if day + hours / 24 < labelled:
             later = {"ts": day * DAY + hours * HOUR, "label": int(positive)}
             found.append({"type": "label"} | one | later)
-    return fed(Monitor(config), sorted(found, key=lambda event: event["ts"]))
+    return sorted(found, key=lambda event: event["ts"])
 
 
 MOMENTS = {

@@ -1,12 +1,14 @@
 """What is known of a model now is said of its latest data, and of no other ranges."""
 
+import json
+
 import pytest
-from report.one_moment import USUAL, at, counted, events
+from cli.commands import ran
+from report.one_moment import USUAL, at, counted, event_list
 from report.test_agreement import compared_now
 
 from monitor.diagnosis.comparison import compared_live
 from monitor.diagnosis.time_ranges import TimeRange
-from monitor.drift import Verdict
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
@@ -40,14 +42,27 @@ def test_ranges_that_a_person_asks_for_say_nothing_of_the_page_of_now():
     assert "recovered" not in answer.headline
 
 
-def test_labels_at_fault_are_named_where_the_latest_data_are_judged():
-    monitor = events(26, labelled=25, daily=720)
-    (status,) = status_answer(monitor.snapshot(), limit=1).models
-    assert status.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
-    answer = diagnosis_answer(compared_now(monitor))
-    assert answer.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
-    assert answer.worse.text == status.worse.text
-    assert answer.moved_precision.text == status.moved_precision.text
+def test_labels_at_fault_are_named_where_the_latest_data_are_judged(capsys, tmp_path):
+    """Labels of the last day are lost: too few of a week for the tests of two ranges to find."""
+    lines = [json.dumps(event) for event in event_list(26, labelled=25, daily=720)]
+    path = tmp_path / "events.ndjson"
+    path.write_text("\n".join(lines) + "\n")
+    done = json.loads(ran(capsys, "diagnose", path, "--json").out)
+    assert done["verdict"] == "labels_not_trustworthy"
+    assert done["worse"]["text"].startswith("Cannot be known: labels cannot be trusted: far fewer")
+    assert done["change"]["points"] is None
+    assert done["excluded"]["recall_below"] is None
+    named = ran(
+        capsys,
+        "diagnose",
+        path,
+        "--before",
+        "1970-01-01..1970-01-08",
+        "--after",
+        "1970-01-15..1970-01-22",
+        "--json",
+    )
+    assert json.loads(named.out)["verdict"] == "insufficient_evidence"
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,18 @@ def test_a_fall_and_a_recovery_are_no_trend_and_no_change_of_rates(recovers, tre
     assert (found.began is not None) is (trend or found.degradation_detected)
 
 
+def test_a_lasting_fall_of_a_thin_stream_keeps_its_trend():
+    hourly = rates(24 * 120)
+    hourly[24 * 60 :, 1] = 0.5
+    for seed in (4, 5):
+        monitor, seen = Monitor(settings()), []
+        cells = {(): stream(4, hourly, seed)}
+        for day in range(0, 119, 7):
+            feed(monitor, cells, day, day + 7)
+            seen.append(watched(monitor).trend is not None)
+        assert all(seen[seen.index(True) :])
+
+
 def test_a_level_has_no_trend():
     monitor = Monitor(settings())
     feed(monitor, {(): stream(100, rates(24 * DAYS))}, 0, LEVEL_DAYS)

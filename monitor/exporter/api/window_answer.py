@@ -76,7 +76,7 @@ class WindowJudgement(Struct, frozen=True, kw_only=True):
         main_driver: the cause with the largest share of the change.
         labels_may_explain: skill changed, but labels that are wrong more, or less, often explain
             it as well.
-        label_errors_changed: scores show that labels are wrong more, or less, often.
+        label_errors_changed: scores or audits show that labels are wrong more, or less, often.
     """
 
     operating_point_moved: bool
