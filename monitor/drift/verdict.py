@@ -123,8 +123,7 @@ class Judgement:
             minus before: of the logit of a rate, of the log of a ratio. Half a count is added
             to each cell, so that it is always finite.
         standard_error: of each change.
-        freedom: degrees of freedom behind each standard error; very many where no scatter
-            of days is in it.
+        freedom: degrees of freedom behind each error; very many where no scatter of days is in it.
         operating_point_moved: True where TPR and FPR moved in the same direction, as after
             a change of the threshold; beside a degradation, both happened.
         main_driver: the cause with the largest share of the change of precision.
@@ -136,13 +135,12 @@ class Judgement:
             whatever the verdict.
         curve_z: recall minus that of the reference's curve, in standard errors; NaN where it was
             not compared.
-        on_reference_curve: True where the point slid along the reference's ROC curve
-            (`threshold_moved`).
+        on_reference_curve: the point slid along the reference's ROC curve (`threshold_moved`).
         dead: True where the model does not tell the classes apart any more: it flags
             nothing, or everything, or at random (see `no_skill`).
         labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
-            scores or audits show that labels did, the verdict is `labels_not_trustworthy`.
-        by_audits: True where audits show that.
+            scores or audits show it, the verdict is `labels_not_trustworthy`.
+        by_audits: True where audits show it.
     """
 
     verdict: Verdict

@@ -5,6 +5,8 @@ import pytest
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
+from monitor.drift.component_changes import changes
+from monitor.drift.label_quality import explaining_labels
 from monitor.drift.verdict import DEGRADED, IMPROVED, verdicts
 
 WORLDS = [(0.01, 0.005), (0.02, 0.02), (0.1, 0.05)]
@@ -125,3 +127,20 @@ def test_many_series_are_judged_as_each_alone():
     alone = [judge(*pair).verdict for pair in pairs]
     assert verdicts(before, after).tolist() == alone
     assert {Verdict.INSUFFICIENT_EVIDENCE, Verdict.MODEL_DEGRADED} <= set(alone)
+
+
+@pytest.mark.parametrize("of_positives", [0.0, 1.0])
+def test_the_share_that_explains_a_change_is_that_of_the_labels_that_are_wrong(of_positives):
+    tp, fp, fn, tn = 80_000.0, 49_000.0, 20_000.0, 2_401_000.0
+    added, lost = 0.02, 0.02 * of_positives
+    before = ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn)
+    after = ConfusionCounts(
+        tp=tp * (1 - lost) + fp * added,
+        fp=fp * (1 - added) + tp * lost,
+        fn=fn * (1 - lost) + tn * added,
+        tn=tn * (1 - added) + fn * lost,
+    )
+    for ends, more in (((before, after), True), ((after, before), False)):
+        found = explaining_labels(*ends, changes(*ends))
+        assert found.share == pytest.approx(0.02, rel=0.06)
+        assert (found.of_positives, found.more) == (of_positives, more)
