@@ -2,13 +2,17 @@
 
 import json
 
+import httpx
 import pytest
 from cli.commands import ran
+from exporter.page.pages import fed, plain, served
 from report.one_moment import USUAL, at, counted, event_list
 from report.test_agreement import compared_now
 
+from monitor.config import Config
 from monitor.diagnosis.comparison import compared_live
 from monitor.diagnosis.time_ranges import TimeRange
+from monitor.engine import Monitor
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
@@ -74,3 +78,16 @@ def test_a_window_that_ended_days_ago_is_named_by_its_end(maturity, stretch):
     )
     (status,) = status_answer(monitor.snapshot(), limit=1).models
     assert stretch in status.worse.text
+    with served(monitor) as url:
+        page = plain(httpx.get(url, params={"model": "m"}, timeout=60).text)
+    rests = page.partition("Rests on ")[2]
+    assert rests.startswith("last 7d: ") is (maturity == "1h")
+    assert rests.startswith("7d until 1970-02-09") is (maturity == "10d")
+
+
+def test_the_share_of_flagged_cases_of_a_few_predictions_is_not_named():
+    monitor = fed(Monitor(Config(models={"m": {}})), event_list(1.2, labelled=0, daily=240))
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    known = " ".join(status.without_labels.known)
+    assert "over the last 1d" in known
+    assert "over the last 1h" not in known
