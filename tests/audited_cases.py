@@ -95,3 +95,13 @@ def halved(day):
 def sloppier(day):
     """A labeller who makes more mistakes from a day on."""
     return WRONG if day < CHANGED else WORSE
+
+
+def monitor_of_changed_labels():
+    """The monitor after 80 days of `sloppier`, audited every five days."""
+    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
+    monitor = monitor_of()
+    for first in range(0, 80, 5):
+        days = range(first, first + 5)
+        fed(cases, 25, days, monitor, audit_days=days)
+    return monitor

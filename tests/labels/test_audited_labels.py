@@ -16,6 +16,7 @@ from audited_cases import (
     fed,
     halved,
     monitor_of,
+    monitor_of_changed_labels,
     sloppier,
     steady,
 )
@@ -36,12 +37,7 @@ from monitor.labels.regime import LabelRegime
 
 @pytest.fixture(scope="module")
 def changed_labels():
-    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
-    monitor = monitor_of()
-    for first in range(0, 80, 5):
-        days = range(first, first + 5)
-        fed(cases, 25, days, monitor, audit_days=days)
-    return monitor
+    return monitor_of_changed_labels()
 
 
 def test_metrics_are_corrected_for_what_audits_show():

@@ -2,7 +2,18 @@
 
 import numpy as np
 import pytest
-from audited_cases import AUDITS, CHANGED, DAY, RECALL, Cases, fed, monitor_of, sloppier, steady
+from audited_cases import (
+    AUDITS,
+    CHANGED,
+    DAY,
+    RECALL,
+    Cases,
+    fed,
+    monitor_of,
+    monitor_of_changed_labels,
+    sloppier,
+    steady,
+)
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config
@@ -21,12 +32,7 @@ from monitor.labels.regime import LabelRegime
 
 @pytest.fixture(scope="module")
 def changed_labels():
-    cases = Cases(80, 3_000, 4, steady(0.04), rates=sloppier)
-    monitor = monitor_of()
-    for first in range(0, 80, 5):
-        days = range(first, first + 5)
-        fed(cases, 25, days, monitor, audit_days=days)
-    return monitor
+    return monitor_of_changed_labels()
 
 
 def confirmed(cases):
