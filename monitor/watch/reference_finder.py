@@ -95,15 +95,13 @@ class ReferenceFinder:
         if known is not None and not self._is_outdated(model, known, mature):
             return known
         fault = None if known is None else fault_of(model)
-        if known is None or fault is None:
-            found = self._find(model, mature, known, since)
-        elif not fault.over:
-            found = self._first_until(model, known, fault.began)
-        elif known.source == "first":
+        if known is not None and known.source == "first" and fault is not None and fault.over:
             found = self._found[model] = replace(known, cut_short=fault.began)
             return found
-        else:
+        if known is None or fault is None or fault.over:
             found = self._find(model, mature, known, since)
+        else:
+            found = self._first_until(model, known, fault.began)
         if found is not None and known is not None and found.closes == known.closes:
             return known
         if found is not None:
