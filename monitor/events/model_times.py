@@ -145,8 +145,8 @@ class ModelTimes:
         if foreseen is None or foreseen[0] is not batch:
             return self._take(TimedRows(batch, model_of_group))
         _, seen, spoke = foreseen
-        self._columns, self._models, self._spoke = seen._columns, seen._models, seen._spoke  # noqa: SLF001
-        self._arrived, self.common = seen._arrived, seen.common  # noqa: SLF001
+        self._columns, self._models, self._spoke = seen._columns, seen._models, seen._spoke  # noqa: SLF001  # its class
+        self._arrived, self.common = seen._arrived, seen.common  # noqa: SLF001  # likewise
         return spoke
 
     def _take(self, rows: TimedRows) -> Int64Array:
