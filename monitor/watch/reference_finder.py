@@ -96,8 +96,8 @@ class ReferenceFinder:
             return known
         fault = None if known is None else fault_of(model)
         if known is not None and known.source == "first" and fault is not None and fault.over:
-            found = self._found[model] = replace(known, cut_short=fault.began)
-            return found
+            self._found[model] = replace(known, cut_short=fault.began)
+            return self._found[model]
         if known is None or fault is None or fault.over:
             found = self._find(model, mature, known, since)
         else:
