@@ -20,18 +20,16 @@ from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
 from monitor.cli.remote import remote_of
 from monitor.cli.replay_text import so_far_text
-from monitor.config.quantities import parse_duration
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.comparison import with_audits, with_label_sources
 from monitor.diagnosis.ending_unlabelled import with_unlabelled_end
 from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
-from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.drift import Verdict
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
-from monitor.report.deciding_window import deciding_window, label_fault_of
+from monitor.report.deciding_window import deciding_window, label_fault_of, length_of
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
@@ -153,7 +151,7 @@ def _diagnosis(
     mature_until = compared.mature_until(model)
     snapshot, state = monitor.snapshot(), compared.state(model)
     deciding = deciding_window(state, [one.name for one in snapshot.windows])
-    after = compared.after(model, max(JUDGED_MS, parse_duration(deciding)))
+    after = compared.after(model, length_of(state, deciding))
     setting = settings_of(monitor.config, model)
     found = diagnose(
         compared.before(model, after),

@@ -3,9 +3,9 @@
     before   the range asked for; else the model's reference: the configured window, trailing
              stretch or counts, else the first days (`monitor.watch.first_days`)
     after    the range asked for; else the latest mature hours: as many as the window has that
-             gives the verdict (of recorded events at least `JUDGED_MS`), or in a running monitor
-             all since the reference where these answer (`monitor.report.deciding_window`); but
-             for those that lie in `before`, where a day of others remains
+             gives the verdict, or all since the reference where these answer
+             (`monitor.report.deciding_window`); but for those that lie in `before`, where a day
+             of others remains; a week of recorded events whose windows are all under a day
 
 `compared_live` applies the rule to the snapshot of a running monitor, and
 `monitor.diagnosis.recorded` to recorded events.

@@ -133,12 +133,13 @@ class RecordedComparison:
         """Return the event time of the model, epoch milliseconds; None before any."""
         return self.state(model).now_ms
 
-    def after(self, model: str, length_ms: int = JUDGED_MS) -> Period:
+    def after(self, model: str, length_ms: int) -> Period:
         """Return the period to judge.
 
         Args:
             model: its name.
-            length_ms: of the last mature days that are judged where none are named.
+            length_ms: of the last mature hours, which are judged where none are named; under a
+                day, a week is judged.
 
         Raises:
             UsageError: it has no prediction, or is left out and no label came.
@@ -155,6 +156,8 @@ class RecordedComparison:
                 else without_outcomes(snapshot, self._notation)
             )
             raise UsageError(f"nothing can be compared: {why}")
+        if length_ms < DAY_MS:
+            length_ms = JUDGED_MS
         option = f"the last {length_ms // DAY_MS} mature days"
         latest, before = latest_hours(until, length_ms), self._before
         if before is None and self._source == "first":

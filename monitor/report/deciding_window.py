@@ -120,16 +120,22 @@ def _is_long(window: str, by_length: Sequence[str]) -> bool:
     return parse_duration(window) >= DAY_MS or parse_duration(by_length[-1]) < DAY_MS
 
 
-def worse_window(model: ModelState) -> str:
-    """Return the longest window of a day or more that is judged degraded; "" where none is.
+def worse_window(model: ModelState, decides: WindowVerdict) -> str:
+    """Return the longest window of a day or more that looks worse; "" where none does.
 
-    While the model does not page, such a window alone is no verdict on it, and of few outcomes
-    it colours nothing; but then nobody may say either that nothing points to a worse model.
+    It is judged degraded. Where none is, and the deciding window has no verdict, it is one whose
+    operating point moved: at another point of the ROC curve, or below the curve. While the model
+    does not page, such a window alone is no verdict on it, and of few outcomes it colours nothing;
+    but then nobody may say either that nothing points to a worse model.
 
     Args:
         model: with its verdicts.
+        decides: the verdict on its deciding window.
     """
-    return _longest_that_says(model, DEGRADED)
+    degraded = _longest_that_says(model, DEGRADED)
+    if degraded or decides.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
+        return degraded
+    return _longest_that_says(model, frozenset({Verdict.OPERATING_POINT_MOVED}))
 
 
 def moved_window(model: ModelState) -> str:

@@ -125,11 +125,13 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     """
     found = verdict_on(model, deciding)
     window = next(one for one in snapshot.windows if one.name == deciding)
+    since, worse = deciding_since_reference(model, deciding), worse_version_in_use(model)
+    answers = found if since is None else since
     seen, stretch = _recall(model)
     if model.watched.reference is None:
         seen = _metric(model, window)
-    since, worse = deciding_since_reference(model, deciding), worse_version_in_use(model)
-    answers = found if since is None else since
+    elif answers.judgement is not None and answers.judgement.status["recall"] is Status.CHANGED:
+        seen, stretch = (found if since is None else _reaching_back(model)).recall, ""
     counts = window.counts[model.row] if since is None else since.outcomes
     pages = model.watched.degradation_detected
     return Compared(
@@ -182,8 +184,8 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     or what lies beyond the reference in one that reaches back into it, excludes a fall that
     matters, the model is steady. It is not while another window, or these outcomes since the
     reference, say that rates changed, or predictions alone that something is wrong, nor beside a
-    reference that holds a change of level. A degraded window of 50 outcomes, or as many since the
-    reference, is a move, and the outcomes are too few otherwise.
+    reference that holds a change of level. A window of 50 outcomes that looks worse, or as many
+    since the reference, is a move, and the outcomes are too few otherwise.
 
     Args:
         model: with its reference and its windows.
@@ -201,7 +203,7 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
 
 def _why_quiet(model: ModelState, found: WindowVerdict, usual: float) -> Because:
     """Return why a model has no verdict, whose deciding window shows no change."""
-    since, worse = since_reference(model), worse_window(model)
+    since, worse = since_reference(model), worse_window(model, found)
     rests_on = [verdict_on(model, worse).rests_on] if worse else []
     rests_on += [since.rests_on] if since is not None and since.has_moved else []
     if rests_on:
@@ -229,7 +231,8 @@ def _excludes_much(model: ModelState, usual: float, since: BeyondReference | Non
 def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
     """Limits of recall by the window that excludes most, and what they are about, in words.
 
-    Of a window that reaches back into the reference, they are about what lies beyond that.
+    They are for answers that show no change of recall: another window may contradict one. Of a
+    window that reaches back into the reference, they are about what lies beyond that.
     """
     known = {
         name: found
@@ -242,6 +245,11 @@ def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
     beyond = known[name].beyond
     over = _last(model, name) if beyond is None else since_words(beyond.length_ms)
     return known[name].recall, over
+
+
+def _reaching_back(model: ModelState) -> WindowVerdict:
+    """Return the verdict on a window that reaches back into the reference; there is one."""
+    return next(one for one in model.watched.verdicts.values() if one.beyond is not None)
 
 
 def _last(model: ModelState, window: str) -> str:

@@ -24,6 +24,9 @@ from monitor.report.moved_precision import PrecisionAnswer, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.vocabulary import METRIC_WORDS
 
+THRESHOLD_OR_SCORES = "threshold or scores moved"
+"""What an operating point that moved may come from, a phrase."""
+
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
 _FIGURES = re.compile(r" \([^()]*\)$")
@@ -157,7 +160,7 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
         return f"the mix of {found.mix_of} changed, which explains most of it" if open_ else ""
     slides = judgement.operating_point_moved and not judgement.on_reference_curve
     if slides or found.verdict is Verdict.OPERATING_POINT_MOVED:
-        return f"{_slid(found, judgement)}; threshold or scores moved"
+        return f"{_slid(found, judgement)}; {THRESHOLD_OR_SCORES}"
     if found.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
         return ""
     by_labels = judgement.labels_may_explain

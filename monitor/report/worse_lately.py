@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from monitor.config.quantities import parse_duration
 from monitor.diagnosis.result import WorseLately
 from monitor.drift.beyond_reference import BeyondReference
-from monitor.drift.verdict import IMPROVED, MOVED_RATES
+from monitor.drift.verdict import IMPROVED, MOVED_RATES, Verdict
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.deciding_window import (
     deciding_since_reference,
@@ -17,7 +17,7 @@ from monitor.report.deciding_window import (
 )
 from monitor.report.durations import duration_text
 from monitor.report.rate_changes import RatePairs
-from monitor.report.two_answers import how_rates_moved
+from monitor.report.two_answers import THRESHOLD_OR_SCORES, how_rates_moved
 from monitor.snapshot import ModelState, Snapshot, Window
 
 _NAN = float("nan")
@@ -33,10 +33,10 @@ def worse_lately(snapshot: Snapshot, model: ModelState, deciding: str) -> WorseL
         deciding: name of its deciding window.
 
     Returns:
-        The longest window that is judged degraded, else what lies beyond the reference where
-        its rates changed and that is no better model; None for neither.
+        The window of `worse_window`, else what lies beyond the reference where its rates changed
+        and that is no better model; None for neither.
     """
-    name = worse_window(model)
+    name = worse_window(model, verdict_on(model, deciding))
     judgement = verdict_on(model, name).judgement if name else None
     if judgement is None or name == deciding:
         return _since_reference(model, deciding)
@@ -83,11 +83,12 @@ def lately_words(found: WorseLately | None, *, pages: bool = False) -> str:
         return ""
     over = f"over the last {found.window}" if found.window else since_words(found.length_ms)
     moved = f"{over} {how_rates_moved(found.rates, found.judgement)}"
-    return (
-        f"{moved}, over the last {found.deciding} not certainly"
-        if found.deciding and not pages
-        else moved
-    )
+    if pages:
+        return moved
+    if found.deciding:
+        moved = f"{moved}, over the last {found.deciding} not certainly"
+    open_ = found.judgement.verdict is Verdict.OPERATING_POINT_MOVED
+    return f"{moved}; {THRESHOLD_OR_SCORES}" if open_ else moved
 
 
 def since_words(length_ms: int) -> str:

@@ -36,12 +36,16 @@ def shown(now_outcomes):
 def counted(days, windows=("1d", "7d"), **settings):
     """The monitor after days of outcomes (tp, fp, fn, tn), four times a day each."""
     config = Config(models={"m": {"maturity": "1h"} | settings}, windows=[*windows])
-    records = [
+    return fed(Monitor(config), count_list(days))
+
+
+def count_list(days):
+    """Records of the outcomes (tp, fp, fn, tn) of days, four times a day each."""
+    return [
         counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
         for day, cells in enumerate(days)
         for hour in range(0, 24, 6)
     ]
-    return fed(Monitor(config), records)
 
 
 def one_bad_day():

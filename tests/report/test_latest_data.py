@@ -1,12 +1,13 @@
 """What is known of a model now is said of its latest data, and of no other ranges."""
 
 import json
+from datetime import datetime
 
 import httpx
 import pytest
 from cli.commands import ran
 from exporter.page.pages import fed, plain, served
-from report.one_moment import USUAL, at, counted, event_list
+from report.one_moment import USUAL, at, count_list, counted, event_list
 from report.test_agreement import compared_now
 
 from monitor.config import Config
@@ -44,6 +45,30 @@ def test_ranges_that_a_person_asks_for_say_nothing_of_the_page_of_now():
     answer: DiagnosisAnswer = diagnosis_answer(asked)
     assert "pages" not in answer.worse.text
     assert "recovered" not in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("days", "decides", "stretch"),
+    [
+        ([USUAL] * 10, "1d", 54 * HOUR),
+        ([USUAL] * 12 + [(20, 40, 30, 410)] * 2, "1d", DAY),
+        ([USUAL] * 18, "7d", 7 * DAY),
+    ],
+)
+def test_diagnose_judges_the_stretch_that_replay_answers_from(
+    capsys, tmp_path, days, decides, stretch
+):
+    """A day or all days since the reference answer in the second week, and a week later on."""
+    path = tmp_path / "counts.ndjson"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in count_list(days)))
+    replayed = json.loads(ran(capsys, "replay", path, "--json").out)["models"]["m"]
+    done = json.loads(ran(capsys, "diagnose", path, "--json").out)
+    assert replayed["verdict_window"] == decides
+    after = [datetime.fromisoformat(done["after"][end]) for end in ("open", "close")]
+    assert (after[1] - after[0]).total_seconds() * 1000 == stretch
+    assert done["worse"]["answer"] == replayed["worse"]["answer"]
+    texts = [one["moved_precision"]["text"].partition(" (")[0] for one in (done, replayed)]
+    assert texts[0] == texts[1]
 
 
 def test_labels_at_fault_are_named_where_the_latest_data_are_judged(capsys, tmp_path):

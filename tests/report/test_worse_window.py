@@ -21,17 +21,19 @@ from monitor.verdicts import DegeneratePredictions
 DAYS = 42
 WORSE = (18, 50, 32, 400)
 """An hour's outcomes on the last day: recall .36 instead of .8, twice the false positives."""
+SLID = (22, 6, 28, 444)
+"""Recall .44, three tenths of the false positives: a higher threshold."""
 
 
 @cache
-def counted(last_day, windows=("1d", "7d"), last_hour=None):
-    """The state of a model that is as ever until its last day, or its last hour."""
+def counted(last_day, windows=("1d", "7d"), last_hour=None, *, lasts=1):
+    """The state of a model that is as ever until its last day, or days, or its last hour."""
     config = Config(models={"m": {"maturity": "1h"}}, windows=[*windows])
     records = [
         counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
         for day in range(DAYS)
         for hour in range(0, 24, 6)
-        for cells in [USUAL if day < DAYS - 1 else last_day]
+        for cells in [USUAL if day < DAYS - lasts else last_day]
     ]
     if last_hour is not None:
         then = DAYS * DAY + 6 * HOUR
@@ -88,10 +90,52 @@ def test_a_window_of_few_outcomes_that_looks_worse_is_named_and_colours_nothing(
     assert "no sign of a change" not in status.headline
 
 
-def test_a_model_is_not_steady_while_another_window_says_that_rates_moved():
-    slid = {"verdict": Verdict.OPERATING_POINT_MOVED, "because": None}
+@pytest.mark.parametrize(
+    ("verdict", "rests_on", "because"),
+    [
+        (Verdict.OPERATING_POINT_MOVED, FEWEST_OUTCOMES, Because.MOVED),
+        (Verdict.OPERATING_POINT_MOVED, FEWEST_OUTCOMES - 1, Because.TOO_FEW),
+        (Verdict.THRESHOLD_MOVED, FEWEST_OUTCOMES, Because.TOO_FEW),
+    ],
+)
+def test_a_model_is_not_steady_while_another_window_says_that_rates_moved(
+    verdict, rests_on, because
+):
+    slid = {"verdict": verdict, "because": None, "rests_on": rests_on}
     _, model = with_verdicts(counted(USUAL), w1d=slid, w7d=STEADY)
-    assert model_because(model, model.watched.verdicts["7d"]) is Because.TOO_FEW
+    assert model_because(model, model.watched.verdicts["7d"]) is because
+
+
+def test_an_operating_point_that_moved_over_a_day_leaves_the_answer_open_over_a_week():
+    """Recall falls and so do false positives: at another point of the curve, or below it."""
+    snapshot, model = with_verdicts(counted(SLID, lasts=2), w7d=STEADY)
+    assert model.watched.verdicts["1d"].verdict is Verdict.OPERATING_POINT_MOVED
+    found = is_model_worse(of_model(snapshot, model, "7d"))
+    assert (found.answer, found.text) == (
+        "not_shown",
+        (
+            "Not shown: over the last 1d recall fell from .80 to .44 and the false positive rate "
+            "fell from .044 to .013, over the last 7d not certainly; threshold or scores moved"
+        ),
+    )
+
+
+def test_a_verdict_on_a_week_stands_beside_an_operating_point_that_moved_over_a_day():
+    unchanged = {"verdict": Verdict.NO_CHANGE, "because": None}
+    snapshot, model = with_verdicts(counted(SLID, lasts=2), w7d=unchanged)
+    assert is_model_worse(of_model(snapshot, model, "7d")).text.startswith("No: ")
+
+
+def test_limits_of_recall_that_changed_are_those_of_the_window_that_changed():
+    """The week excludes more than the day, but holds six days from before the fall."""
+    snapshot, model = with_verdicts(counted(WORSE), w7d=STEADY)
+    day, week = (model.watched.verdicts[name].recall for name in ("1d", "7d"))
+    assert day.lower < week.lower
+    assert day.upper < week.upper
+    found = is_model_worse(of_model(snapshot, model, "1d"))
+    assert (found.recall_lower, found.recall_upper) == (day.lower, day.upper)
+    usual = is_model_worse(of_model(*with_verdicts(counted(USUAL)), "1d"))
+    assert usual.text.endswith("over the last 7d is excluded")
 
 
 STEADY = {"verdict": Verdict.INSUFFICIENT_EVIDENCE, "because": Because.STEADY}
