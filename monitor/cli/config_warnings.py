@@ -1,15 +1,26 @@
-"""Warnings about results that the configured labelling does not allow."""
+"""Warnings about settings that are valid, and are seldom what their writer means."""
 
 from __future__ import annotations
 
 from monitor.cli.output import tell
 from monitor.config import Config, ModelConfig
 
+_OF_ALL = (
+    "events of models that are not listed are rejected, so list each one, or leave `models` out "
+    "and write the settings of all models under `defaults`"
+)
+
 
 def warn(config: Config) -> None:
-    """Print a line for each result that a model cannot have, or not within hours, and why."""
+    """Print a line for each name that is no pattern, and each result that a model cannot have.
+
+    Results that it cannot have within hours are named as well, and why.
+    """
     from monitor.labels.refusals import REASONS  # noqa: PLC0415  # keeps NumPy out of `check-config`
 
+    for name in config.models:
+        if "*" in name:
+            tell(f"models: {name!r} names one model, and is no pattern; {_OF_ALL}")
     for name, model in config.models.items() or [("any model", config.defaults)]:
         reason = REASONS.get(model.labelling.value)
         if reason is not None:

@@ -376,3 +376,13 @@ def test_a_rate_that_is_none_is_refused(capsys, tmp_path, rate):
     done = ran(capsys, "check-config", str(path), f"--rate={rate}")
     assert done.code == 2
     assert "must be two numbers of cases a day, such as 58,20" in done.err
+
+
+def test_a_name_that_looks_like_a_pattern_is_named(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text('models:\n  "*": {maturity: 1h}\n  fraud: {maturity: 1h}\n')
+    checked = ran(capsys, "check-config", path)
+    assert checked.code == 0
+    (line,) = [line for line in checked.err.splitlines() if "pattern" in line]
+    assert line.startswith("models: '*' names one model")
+    assert "`defaults`" in line
