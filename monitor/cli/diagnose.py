@@ -161,7 +161,7 @@ def _diagnosis(
         mature_until=mature_until,
         scatter=compared.day_scatter(model),
         objective=setting.objective.precision,
-        fault=None if after.source != "mature" else label_fault_of(state, deciding),
+        fault=label_fault_of(state, deciding, after.source),
     )
     found = with_news(found, monitor, compared.now(model), predicted)
     found = with_model_now(with_unlabelled_end(found, monitor, state), snapshot, state)

@@ -10,7 +10,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
 
 _QUIET = (Because.STEADY, Because.TOO_FEW)
-_LATEST = "mature"
+LATEST = "mature"
 """Source of a period to judge that nobody named: the latest data with labels."""
 
 
@@ -45,13 +45,13 @@ def with_present_state(
     closes, mature = found.after.closes, model.mature_until
     is_recent = closes is not None and mature is not None and closes > mature - DAY_MS
     asked = not found.before.source and not found.after.source
-    if asked or (found.after.source != _LATEST and not is_recent):
+    if asked or (found.after.source != LATEST and not is_recent):
         return found
     if model.watched.degradation_detected:
         found = replace(found, pages=True, worse_lately=worse_lately)
     elif worse_lately is not None and found.because in _QUIET:
         found = replace(found, worse_lately=worse_lately, because=because)
-    if found.after.source != _LATEST:
+    if found.after.source != LATEST:
         return found
     found = replace(found, flags_nothing=flags_nothing)
     predictions = model.watched.predictions

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
+from monitor.diagnosis.present_state import LATEST
 from monitor.drift import Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.detectors import is_too_small
@@ -203,18 +204,20 @@ def deciding_since_reference(model: ModelState, deciding: str) -> BeyondReferenc
     return None if shorter or model.watched.degradation_detected else since
 
 
-def label_fault_of(model: ModelState, deciding: str) -> LabelFault | None:
-    """Return the fault of the labels of a model's deciding window; None without one.
+def label_fault_of(model: ModelState, deciding: str, source: str) -> LabelFault | None:
+    """Return the fault of the labels that are judged, as a model's deciding window shows it.
 
     Args:
         model: with its verdicts.
         deciding: name of its deciding window.
+        source: of the period that is judged, see `monitor.diagnosis.Period`.
 
     Returns:
-        None as well for label errors that changed, which only a comparison shows.
+        None without a fault, and for a period that a person named: the deciding window need not
+        be in it. None as well for label errors that changed, which only a comparison shows.
     """
     found = verdict_on(model, deciding)
-    fault = LabelFault(found.label_fault) if found.label_fault else None
+    fault = LabelFault(found.label_fault) if found.label_fault and source == LATEST else None
     return None if fault is LabelFault.LABEL_ERRORS_CHANGED else fault
 
 

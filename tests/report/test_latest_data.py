@@ -13,8 +13,10 @@ from report.test_agreement import compared_now
 from monitor.config import Config
 from monitor.diagnosis.comparison import compared_live
 from monitor.diagnosis.time_ranges import TimeRange
+from monitor.drift import Verdict
 from monitor.engine import Monitor
 from monitor.exporter.api.compare import compared, recall
+from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
 from monitor.report.diagnosis_answer import DiagnosisAnswer
@@ -92,6 +94,18 @@ def test_labels_at_fault_are_named_where_the_latest_data_are_judged(capsys, tmp_
         "--json",
     )
     assert json.loads(named.out)["verdict"] == "insufficient_evidence"
+
+
+def test_a_running_monitor_names_labels_at_fault_where_its_latest_data_are_judged():
+    """The same of the API: its deciding window knows what two ranges are too few to show."""
+    monitor = fed(Monitor(Config()), event_list(26, labelled=25, daily=720))
+    snapshot = monitor.snapshot()
+    asked = Queries(lambda: snapshot, lambda read: read(monitor)).explanation
+    assert asked(None, None, None).diagnosis.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    text = asked(None, None, None).answer.worse.text
+    assert text.startswith("Cannot be known: labels cannot be trusted: far fewer")
+    named = asked(None, "1970-01-01..1970-01-08", "1970-01-15..1970-01-22").diagnosis
+    assert named.verdict is Verdict.INSUFFICIENT_EVIDENCE
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.judgement_on_curve import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
+from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState
@@ -108,6 +109,7 @@ def compared(
     model: ModelState,
     asked: Comparison,
     recalled: RecalledComparison,
+    fault: LabelFault | None = None,
 ) -> Diagnosis:
     """Diagnose the later of two time ranges.
 
@@ -115,6 +117,7 @@ def compared(
         model: the state of the model.
         asked: the ranges.
         recalled: their counts and scores.
+        fault: of the labels of the later one, where it is known of them otherwise.
 
     Raises:
         UsageError: a range has no prediction; or under labelling `negatives_by_timeout`,
@@ -141,6 +144,7 @@ def compared(
         mature_until=model.mature_until,
         scatter=model.watched.day_scatter,
         objective=model.objective.get("precision"),
+        fault=fault,
     )
     ranges = [part for part in (recalled.before, recalled.after) if part is not None]
     if any(part.without_segments for part in ranges) and model.segments:

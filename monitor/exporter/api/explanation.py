@@ -9,6 +9,7 @@ from monitor.diagnosis.comparison import Comparison
 from monitor.exporter.api.compare import RecalledComparison, compared
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
+from monitor.labels.faults import LabelFault
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.snapshot import ModelState
@@ -28,18 +29,21 @@ class Explanation(NamedTuple):
     curve: CurveAnswer
 
 
-def explain(model: ModelState, asked: Comparison, counted: RecalledComparison) -> Explanation:
+def explain(
+    model: ModelState, asked: Comparison, counted: RecalledComparison, fault: LabelFault | None
+) -> Explanation:
     """Return why precision moved between two time ranges.
 
     Args:
         model: the state of the model.
         asked: the ranges.
         counted: their counts and scores.
+        fault: of the labels of the later one, as the deciding window shows it; None without one.
 
     Raises:
         UsageError: see `compared`.
     """
-    found = compared(model, asked, counted)
+    found = compared(model, asked, counted, fault)
     ratio, objective = curve_aim(found, model.objective.get("precision"))
     curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
     return Explanation(found, diagnosis_answer(found), curve)

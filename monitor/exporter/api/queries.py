@@ -30,7 +30,7 @@ from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.labels.error_words import audits_text
 from monitor.labels.regime import LabelRegime
-from monitor.report.deciding_window import deciding_window, length_of
+from monitor.report.deciding_window import deciding_window, label_fault_of, length_of
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.findings import with_model_now
 from monitor.report.rejected_lately import RejectedLately
@@ -241,9 +241,10 @@ class Queries:
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
             audits = model.audits and audits_text(model.audits)
             rates = model.label_errors, audits, model.label_sources
-            mature = is_mature(model, asked)
-            key = (asked, digest(counted), mature, given_reference(model), rates)
-            explained = self._explanations.get(key, lambda: explain(model, asked, counted))
+            fault = label_fault_of(model, deciding, asked.after_source)
+            known = is_mature(model, asked), given_reference(model), rates, fault
+            key = (asked, digest(counted), *known)
+            explained = self._explanations.get(key, lambda: explain(model, asked, counted, fault))
             found = explained.diagnosis
             if may_have_news(found, model):
                 found = self._from_engine(partial(with_news, found, now=model.now_ms))
