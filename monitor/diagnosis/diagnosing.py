@@ -16,6 +16,7 @@ from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.label_faults import distrust, refusal_of
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
+from monitor.diagnosis.present_state import LATEST
 from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Side
 from monitor.diagnosis.segments import both_by_key, segment_parts, within_key
 from monitor.drift import (
@@ -129,7 +130,7 @@ def diagnose(
     final = mixed[1] if mixed else judgement
     seen, above = UNKNOWN_RECALL, _NAN
     if trusted:
-        outcomes, looks = (after.total, errors.rows, errors.between), Looks(after.days)
+        outcomes, looks = (after.total, errors.rows, errors.between), _looks(before, after)
         found = recall_evidence(*outcomes, looks)
         seen = widened_recall(found, corners, errors.between, looks)
         above = false_positive_rate_above(*outcomes, looks)
@@ -185,6 +186,12 @@ def _missed(
         return float(metrics.precision(before.total)) if fell else None
     _, upper = metrics.intervals(after.total, "precision")
     return objective if float(upper) < objective else None
+
+
+def _looks(before: Period, after: Period) -> Looks:
+    """Return what is looked at: a window, or all outcomes since a reference that stays."""
+    since = after.source == LATEST and after.opens is not None and after.opens == before.closes
+    return Looks(after.days, grows=since and before.source != "trailing")
 
 
 def _corners(before: Period, after: Period) -> tuple[Corner, ...]:

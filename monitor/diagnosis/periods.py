@@ -190,10 +190,15 @@ class Period:
 
     @property
     def days_behind(self) -> float:
-        """Number of days that its outcomes stem from, at least 1; at most its length."""
+        """Number of days that its outcomes stem from, at least 1.
+
+        Days of UTC cut a stretch into more parts than its length allows: it has at most as many
+        as there are where the last day ends with it.
+        """
         if self.by_day is None:
             return UNDATED_DAYS
-        return min(days_behind(self.by_day.total, 1), max(self.days, 1.0))
+        whole, rest = divmod(max(self.days, 1.0), 1)
+        return min(days_behind(self.by_day.total, 1), (whole + rest) ** 2 / (whole + rest**2))
 
     @property
     def dispersion(self) -> Dispersion:
