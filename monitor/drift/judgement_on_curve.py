@@ -24,6 +24,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
@@ -36,6 +37,9 @@ from monitor.drift.roc import (
 )
 from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
+
+_CERTAINLY_RARER = 2.0
+"""Standard errors of log r."""
 
 
 class ComparedOutcomes(NamedTuple):
@@ -65,7 +69,7 @@ def judge_on_curve(
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
     known_dead: bool = False,
-    by_labels: bool | None = None,
+    by_labels: LabelChange | None = None,
 ) -> tuple[Judgement, bool | None]:
     """Judge two windows; see `verdict.judge` and `roc.place_on_curve`.
 
@@ -82,7 +86,7 @@ def judge_on_curve(
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
         known_dead: see `flags_by_chance`.
-        by_labels: whether other labels explain the change; None to test for it.
+        by_labels: labels that explain the change; None to test for them.
 
     Returns:
         The judgement, and whether recall lies below the curve; None without scores, or
@@ -113,22 +117,44 @@ def judge_on_curve(
             judgement = ask()
     if judgement.labels_may_explain:
         judgement = _with_labels(judgement, ask, scores, scores_after())
-    elif judgement.verdict in DEGRADED and _shows_labels(judgement, scores, scores_after):
-        judgement = ask(by_labels=True)
+    elif judgement.verdict in DEGRADED:
+        shown = _shown_labels(judgement, scores, scores_after)
+        judgement = judgement if shown is LabelChange.NONE else ask(by_labels=shown)
     return replace(judgement, curve_z=z), below
 
 
-def _shows_labels(
+def _shown_labels(
     judgement: Judgement, scores: ScoreHistogram, scores_after: Callable[[], ScoreHistogram | None]
-) -> bool:
-    """Return whether scores show wrong labels, though the rates rule them out.
+) -> LabelChange:
+    """Return the wrong labels that scores show, though the rates rule them out.
 
-    Asked where positives became more frequent and more of them are missed.
+    Asked where positives became more frequent and more of them are missed, and where they
+    certainly became rarer (by two standard errors) and more negatives are flagged: a new kind of
+    negatives that score like positives leaves log r about as it was.
     """
-    if judgement.dead or not judgement.change["class_ratio"] > 0 > judgement.change["recall"]:
-        return False
+    ratio, recall, false = (
+        judgement.change[name] for name in ("class_ratio", "recall", "false_positive_rate")
+    )
+    rarer = ratio < -_CERTAINLY_RARER * judgement.standard_error["class_ratio"]
+    if judgement.dead or not (ratio > 0 > recall or (rarer and false > 0)):
+        return LabelChange.NONE
+    change = LabelChange.FALSE_POSITIVES if ratio > 0 else LabelChange.FALSE_NEGATIVES
     after = scores_after()
-    return after is not None and missed_positives(scores, after) is MissedPositives.SCATTERED
+    shown = after is not None and _misplaced(change, scores, after) is MissedPositives.SCATTERED
+    return change if shown else LabelChange.NONE
+
+
+def _misplaced(change: LabelChange, fewer: ScoreHistogram, more: ScoreHistogram) -> MissedPositives:
+    """Return where the scores are of the cases that labels, or the model, misplace.
+
+    Args:
+        change: the labels in question.
+        fewer: labelled scores of the stretch with fewer of these cases.
+        more: of the stretch with more.
+    """
+    if change is LabelChange.FALSE_POSITIVES:
+        return missed_positives(fewer, more)
+    return missed_positives(fewer.mirrored(), more.mirrored())
 
 
 def _with_labels(
@@ -140,10 +166,13 @@ def _with_labels(
     """Return the judgement of rates that other labels may explain, as scores settle it."""
     if after is None:
         return ask(scored=False)
-    fell = judgement.change["recall"] < 0
-    missed = missed_positives(scores, after) if fell else missed_positives(after, scores)
+    change = judgement.label_change
+    of_negatives = change is LabelChange.FALSE_NEGATIVES
+    moved = judgement.change["false_positive_rate" if of_negatives else "recall"]
+    sides = (scores, after) if (moved > 0) is of_negatives else (after, scores)
+    missed = _misplaced(change, *sides)
     if missed is MissedPositives.SLID:
-        return ask(by_labels=False)
+        return ask(by_labels=LabelChange.NONE)
     if missed is MissedPositives.SCATTERED:
         return replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
     return judgement

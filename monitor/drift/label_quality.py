@@ -6,6 +6,11 @@ misses positives that it found before, so that fewer of the flagged cases are po
 rates and a class ratio tell these apart; they do not tell more wrong labels from new
 positives of a kind that the model does not find.
 
+Labels that miss positives are the other kind: labels stop coming for some of them, and each of
+these counts as a negative. Then recall stays, while prevalence and precision fall together, as do
+those of a model with more false positives whose positives became rarer as well. So these count
+only where log r certainly moved against the false-positive rate.
+
 Wrong labels may come beside another threshold, or another class ratio. Then three changes have
 two or three causes, and a worse model beside another class ratio explains them as well:
 
@@ -22,25 +27,29 @@ for a worse model: two changes that cancel are taken for less likely than one.
 
 from __future__ import annotations
 
-from functools import cache
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import Changes
 from monitor.drift.components import Component
 from monitor.drift.no_skill import flags_one_way
+from monitor.drift.wrong_labels import Places, places_of, what_is_left, whitening
 from monitor.metrics.ratio import FloatArray
 
 _SHARES = tuple(np.log(np.geomspace(1e-4, 0.05, 64)).tolist())
 """Logs of the shares of actual negatives that more are labelled 1."""
+_MISSED = tuple(np.log(np.geomspace(1e-2, 0.9, 64)).tolist())
+"""Logs of the shares of actual positives that more are labelled 0, where nothing else is wrong."""
 _STARTS = tuple(np.log([1e-3, 5e-3, 2e-2]).tolist())
 """Those from which the nearest one is looked for, beside other changes."""
-_OF_POSITIVES = (0.0, 1.0)
-"""How many times as large the share of actual positives is that more are labelled 0."""
+_FLIPPED = ((1.0, 0.0), (1.0, 1.0))
+"""How many times the share of actual negatives more are labelled 1, and of positives 0."""
+_LOST = ((0.0, 1.0),)
+"""The same of labels that miss positives."""
 _SLOPES = (0.5, 0.75, 1.0, 1.5)
 """Change of logit TPR over that of logit FPR along a ROC curve."""
 _FARTHEST = 3.0
@@ -48,8 +57,6 @@ _FARTHEST = 3.0
 _STEPS, _TINY = 12, 1e-4
 _AT_ONCE = 256
 """Series that are looked at together: their places stay in the processor's cache."""
-_MOST = 0.95
-"""Largest correlation between the changes of both rates."""
 _FITS = 9.210340371976184
 """Quantile .99 of chi squared with two degrees of freedom: three changes, one share. Where more
 causes are fitted, it asks for less than p > .01, since their directions are bounded."""
@@ -60,6 +67,22 @@ _THREE_TIMES = 2.1972245773362196
 """2 ln 3: likewise for three times, where no scores can tell."""
 _MOVED = 2.0
 """Standard errors; where neither recall nor the odds ratio moved by more, none blames skill."""
+
+
+class LabelChange(StrEnum):
+    """Labels that are wrong more, or less, often, which explain a change."""
+
+    NONE = "none"
+    """None do."""
+    FALSE_POSITIVES = "false_positives"
+    """Of actual negatives more, or fewer, are labelled 1; of positives perhaps as many 0."""
+    FALSE_NEGATIVES = "false_negatives"
+    """Of actual positives more, or fewer, are labelled 0."""
+
+
+LABEL_CHANGES = tuple(LabelChange)
+"""In the order of the numbers that `labels_explain` returns."""
+_NONE, _FALSE_POSITIVES, _FALSE_NEGATIVES = range(3)
 
 
 class _Beside(NamedTuple):
@@ -81,37 +104,61 @@ _ALL_BESIDE = (
 )
 
 
-class _Places(NamedTuple):
-    """Sizes of the changes that explain others.
+class _Kind(NamedTuple):
+    """A kind of wrong labels.
 
     Attributes:
-        at: log of the share of wrong labels, movements of logit FPR and of log r, (..., places, 3).
-        times: how many times as large the share of positives labelled 0 is, (places,).
-        slope: of the ROC curve in log-odds, (places,).
+        rate: that they move.
+        sign: of its change where more of them are wrong.
+        moves_ratio: log r must certainly move against that rate, or have moved at all.
+        shares: logs of the shares that are looked at.
+        of: see `Places`.
     """
 
-    at: FloatArray
-    times: FloatArray
-    slope: FloatArray
+    rate: Component
+    sign: int
+    moves_ratio: bool
+    shares: tuple[float, ...]
+    of: tuple[tuple[float, float], ...]
+
+    @property
+    def places(self) -> Places:
+        """Where these labels alone are wrong."""
+        return places_of(self.shares, self.of, (1.0,))
+
+    def are_more(self, found: Changes) -> NDArray[np.bool_]:
+        """Return whether more of them would be wrong after, not fewer."""
+        return np.asarray(self.sign * found.change[self.rate] > 0)
+
+    def may_explain(self, found: Changes, *, scored: bool) -> NDArray[np.bool_]:
+        """Return whether anything moved that they may explain."""
+        both = [self.rate, Component.ODDS_RATIO]
+        moved = (np.abs(found.change[both]) > _MOVED * found.standard_error[both]).any(axis=0)
+        moved &= found.change[self.rate] != 0
+        if self.moves_ratio:
+            ratio, rate = found.change[Component.CLASS_RATIO], found.change[self.rate]
+            certain = np.abs(ratio) > _MOVED * found.standard_error[Component.CLASS_RATIO]
+            moved &= (certain | scored) & (ratio * rate < 0)
+        return np.asarray(moved)
 
 
-@cache
-def _places(shares: tuple[float, ...], slopes: tuple[float, ...]) -> _Places:
-    """Return places where labels alone are wrong, by the log of their share."""
-    share, times, slope = (one.ravel() for one in np.meshgrid(shares, _OF_POSITIVES, slopes))
-    return _Places(np.stack([share, 0 * share, 0 * share], axis=-1), times, slope)
+_KINDS = {
+    _FALSE_POSITIVES: _Kind(Component.RECALL, -1, False, _SHARES, _FLIPPED),
+    _FALSE_NEGATIVES: _Kind(Component.FALSE_POSITIVE_RATE, 1, True, _MISSED, _LOST),
+}
 
 
 def labels_explain(
     before: ConfusionCounts, after: ConfusionCounts, found: Changes, *, scored: bool = False
-) -> NDArray[np.bool_]:
-    """Test for a change of recall that other labels explain as well as the model.
+) -> NDArray[np.int8]:
+    """Test for a change of recall, or of false positives, that other labels explain as well.
 
     That labels are wrong more often predicts the changes of log r, TPR and FPR from one
     share. It explains them where the changes do not leave that prediction (p > .01), and no
     change of log r, which is what a change of the model alone predicts, is less than three times
     as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
-    little there. Where recall rose, labels that are wrong less often are tested.
+    little there. Where recall rose, labels that are wrong less often are tested; where FPR
+    fell, labels that miss fewer positives.
 
     Where scores can tell both apart, recall certainly fell and log r rose, so that the model alone
     is ten times less likely, wrong labels beside another threshold, another class ratio, or both
@@ -124,34 +171,38 @@ def labels_explain(
         scored: True where the scores of both can decide between labels and model.
 
     Returns:
-        Bool array in the shape of the series; False where recall did not move, or neither it
-        nor the odds ratio by two standard errors, where a class is missing, and where nothing
-        is flagged any more, or everything.
+        Numbers in `LABEL_CHANGES`, in the shape of the series. `none` where neither the rate nor
+        the odds ratio moved by two standard errors, where a class is missing, and where nothing
+        is flagged any more, or everything; of labels that miss positives also where log r did
+        not move by two standard errors, against FPR.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
     >>> more_wrong = ConfusionCounts(tp=1_594, fp=986, fn=1_366, tn=96_054)
+    >>> more_missed = ConfusionCounts(tp=960, fp=1_620, fn=240, tn=97_180)
     >>> fewer_found = ConfusionCounts(tp=1_000, fp=980, fn=1_000, tn=97_020)
-    >>> [bool(labels_explain(before, one, changes(before, one)))
-    ...  for one in (more_wrong, fewer_found)]
-    [True, False]
+    >>> for one in (more_wrong, more_missed, fewer_found):
+    ...     print(LABEL_CHANGES[labels_explain(before, one, changes(before, one))])
+    false_positives
+    false_negatives
+    none
     """
-    both = [Component.RECALL, Component.ODDS_RATIO]
-    moved = (np.abs(found.change[both]) > _MOVED * found.standard_error[both]).any(axis=0)
-    moved &= found.change[Component.RECALL] != 0
-    asked = np.asarray(moved & _both_classes(before) & _both_classes(after))
-    asked = asked & ~flags_one_way(before, after)
-    explained, least = np.zeros(asked.shape, dtype=np.bool_), _TEN_TIMES if scored else _THREE_TIMES
-    series = Changes(found.change[:, asked], found.standard_error[:, asked])
-    more = series.change[Component.RECALL] < 0
-    right = np.where(more[:, None], before[asked].cells, after[asked].cells)
-    way = Changes(np.where(more, series.change, -series.change), series.standard_error)
-    alone = _of_labels_alone(right, way) < np.minimum(_FITS, _of_model(series) + least)
-    if scored:
-        for index in np.flatnonzero(~alone & _may_be_beside(series)):
-            one = Changes(way.change[:, index], way.standard_error[:, index])
-            alone[index] = any(_fit_beside(right[index], one, beside) for beside in _ALL_BESIDE)
-    explained[asked] = alone
+    possible = np.asarray(_both_classes(before) & _both_classes(after))
+    possible = possible & ~flags_one_way(before, after)
+    explained = np.zeros(possible.shape, dtype=np.int8)
+    for number, kind in _KINDS.items():
+        asked = possible & (explained == _NONE) & kind.may_explain(found, scored=scored)
+        more = kind.are_more(found)[asked]
+        series = Changes(found.change[:, asked], found.standard_error[:, asked])
+        right = np.where(more[:, None], before[asked].cells, after[asked].cells)
+        way = Changes(np.where(more, series.change, -series.change), series.standard_error)
+        least = np.minimum(_FITS, _of_model(series) + (_TEN_TIMES if scored else _THREE_TIMES))
+        alone = _of_labels_alone(right, way, kind) < least
+        if scored and number == _FALSE_POSITIVES:
+            for index in np.flatnonzero(~alone & _may_be_beside(series)):
+                one = Changes(way.change[:, index], way.standard_error[:, index])
+                alone[index] = any(_fit_beside(right[index], one, beside) for beside in _ALL_BESIDE)
+        explained[asked] = np.where(alone, number, _NONE)
     return explained
 
 
@@ -159,19 +210,18 @@ class WrongLabels(NamedTuple):
     """Labels that are wrong more, or less, often, which explain a change best.
 
     Attributes:
-        share: of actual negatives that more, or fewer, are labelled 1.
-        of_positives: how many times as large the share of actual positives is that more, or
-            fewer, are labelled 0.
+        of_negatives: share of actual negatives that more, or fewer, are labelled 1.
+        of_positives: share of actual positives that more, or fewer, are labelled 0.
         more: True where more labels are wrong after, False where fewer are.
     """
 
-    share: float
+    of_negatives: float
     of_positives: float
     more: bool
 
 
 def explaining_labels(
-    before: ConfusionCounts, after: ConfusionCounts, found: Changes
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes, change: LabelChange
 ) -> WrongLabels:
     """Return the share of wrong labels that alone explains a change best.
 
@@ -179,21 +229,24 @@ def explaining_labels(
         before: outcomes of the reference, a scalar.
         after: outcomes of the window, a scalar.
         found: the changes between them.
+        change: the kind of labels that explains it, not `none`.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
     >>> after = ConfusionCounts(tp=1_594, fp=986, fn=1_366, tn=96_054)
-    >>> found = explaining_labels(before, after, changes(before, after))
-    >>> round(found.share, 3), found.more
+    >>> moved, blamed = changes(before, after), LabelChange.FALSE_POSITIVES
+    >>> found = explaining_labels(before, after, moved, blamed)
+    >>> round(found.of_negatives, 3), found.more
     (0.01, True)
     """
-    more = bool(found.change[Component.RECALL] < 0)
-    change = found.change if more else -found.change
-    way, places = Changes(change, found.standard_error), _places(_SHARES, (1.0,))
-    rest = _rest((before if more else after).cells, way, _root(way), places)
+    kind = _KINDS[LABEL_CHANGES.index(change)]
+    more = bool(kind.are_more(found))
+    way = Changes(found.change if more else -found.change, found.standard_error)
+    places = kind.places
+    rest = what_is_left((before if more else after).cells, way, whitening(way), places)
     nearest = int((rest**2).sum(axis=-1).argmin())
-    share = float(np.exp(places.at[nearest, 0]))
-    return WrongLabels(share, float(places.times[nearest]), more)
+    negatives, positives = np.exp(places.at[nearest, 0]) * places.of[nearest]
+    return WrongLabels(float(negatives), float(positives), more)
 
 
 def _both_classes(counts: ConfusionCounts) -> NDArray[np.bool_]:
@@ -212,22 +265,23 @@ def _may_be_beside(found: Changes) -> NDArray[np.bool_]:
     return np.asarray(certain & (ratio * recall < 0) & (_of_model(found) > _TEN_TIMES))
 
 
-def _of_labels_alone(right: CountArray, found: Changes) -> FloatArray:
+def _of_labels_alone(right: CountArray, found: Changes, kind: _Kind) -> FloatArray:
     """Squared distance of the changes from the nearest that a share of wrong labels predicts.
 
     Args:
         right: cells of the outcomes with fewer wrong labels, (series, 4).
         found: the changes from these to the others, (8, series).
+        kind: of wrong labels.
 
     Returns:
         The distance of each series, (series,).
     """
-    places = _places(_SHARES, (1.0,))
+    places = kind.places
     nearest = np.empty(len(right))
     for start in range(0, len(right), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         changed = Changes(found.change[:, part], found.standard_error[:, part])
-        rest = _rest(right[part], changed, _root(changed), places)
+        rest = what_is_left(right[part], changed, whitening(changed), places)
         nearest[part] = (rest**2).sum(axis=-1).min(axis=-1)
     return nearest
 
@@ -244,11 +298,11 @@ def _fit_beside(right: CountArray, found: Changes, beside: _Beside) -> bool:
     """
     low, high = np.array([(_SHARES[0], _SHARES[-1]), *beside]).T
     free = low < high
-    places = _places(_STARTS, _SLOPES if free[1] else (1.0,))
-    at, root = places.at, _root(found)
+    places = places_of(_STARTS, _FLIPPED, _SLOPES if free[1] else (1.0,))
+    at, root = places.at, whitening(found)
     tried = np.concatenate([np.zeros((1, 1, 3)), _TINY * np.eye(3)[free, None]])
     for _ in range(_STEPS):
-        rest, *moved = _rest(right, found, root, places._replace(at=at + tried))
+        rest, *moved = what_is_left(right, found, root, places._replace(at=at + tried))
         if (rest**2).sum(axis=-1).min() < _FITS:
             return True
         slopes = (rest - np.stack(moved)) / _TINY
@@ -258,53 +312,3 @@ def _fit_beside(right: CountArray, found: Changes, beside: _Beside) -> bool:
         at[:, free] += step[..., 0]
         at = np.clip(at, low, high)
     return False
-
-
-def _rest(right: CountArray, found: Changes, root: FloatArray, places: _Places) -> FloatArray:
-    """What places leave of the changes, in independent standard errors, (*series, places, 3)."""
-    changed = np.moveaxis(found.change[: Component.FALSE_POSITIVE_RATE + 1], 0, -1)
-    return np.asarray((changed[..., None, :] - _predicted(right, places)) @ root)
-
-
-def _root(found: Changes) -> FloatArray:
-    """What makes the changes independent, with a standard error of 1, (*series, 3, 3)."""
-    return np.asarray(np.linalg.cholesky(np.linalg.inv(_covariance(found))))
-
-
-def _covariance(found: Changes) -> FloatArray:
-    """Covariance of the changes of log r, logit TPR and logit FPR, (*series, 3, 3).
-
-    The last two hang together as far as their difference, the log odds ratio, is known better,
-    or worse, than both; log r is taken to be independent.
-    """
-    variance = found.standard_error**2
-    ratio, recall, false = variance[: Component.FALSE_POSITIVE_RATE + 1]
-    most = _MOST * np.sqrt(recall * false)
-    shared = np.clip((recall + false - variance[Component.ODDS_RATIO]) / 2, -most, most)
-    none = np.zeros_like(ratio)
-    cells = np.array([[ratio, none, none], [none, recall, shared], [none, shared, false]])
-    return np.ascontiguousarray(np.moveaxis(cells, (0, 1), (-2, -1)))
-
-
-def _predicted(counts: CountArray, places: _Places) -> FloatArray:
-    """Changes of log r, logit TPR and logit FPR if more labels were wrong, (*series, places, 3)."""
-    at, times, slope = places
-    tp, fp, fn, tn = (counts[..., cell, None] + 0.5 for cell in range(4))
-    added, lost = np.exp(at[..., 0]), times * np.exp(at[..., 0])
-    recall = expit(logit(tp / (tp + fn)) + slope * at[..., 1])
-    false = expit(logit(fp / (fp + tn)) + at[..., 1])
-    positive, negative = (tp + fn) * np.exp(at[..., 2]), fp + tn
-    hits, alarms = positive * recall, negative * false
-    misses, passed = positive - hits, negative - alarms
-    now = _three(
-        hits * (1 - lost) + alarms * added,
-        alarms * (1 - added) + hits * lost,
-        misses * (1 - lost) + passed * added,
-        passed * (1 - added) + misses * lost,
-    )
-    return now - _three(tp, fp, fn, tn)
-
-
-def _three(tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray) -> FloatArray:
-    """Log r, logit TPR and logit FPR, (..., 3), of counts above 0."""
-    return np.stack([np.log((tp + fn) / (fp + tn)), np.log(tp / fn), np.log(fp / tn)], axis=-1)

@@ -34,7 +34,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, Changes, as_blocks, changes
 from monitor.drift.components import Component
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.label_quality import labels_explain
+from monitor.drift.label_quality import LABEL_CHANGES, LabelChange, labels_explain
 from monitor.drift.main_driver import MainDriver, main_driver
 from monitor.drift.no_skill import is_dead
 from monitor.drift.skill import CHANGED, CLEAN, UNKNOWN, Skill, moved_along_curve, skill, statuses
@@ -131,8 +131,7 @@ class Judgement:
         rose: components whose status is changed, and that rose.
         unknown: components whose status is unknown.
         below_reference_curve: the argument of `judge`.
-        fits_labels: True where labels that are wrong more, or less, often explain the changes,
-            whatever the verdict.
+        label_change: wrong labels that explain the changes, whatever the verdict.
         curve_z: recall minus that of the reference's curve, in standard errors; NaN where it was
             not compared.
         on_reference_curve: the point slid along the reference's ROC curve (`threshold_moved`).
@@ -157,7 +156,7 @@ class Judgement:
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
     labels_may_explain: bool = False
-    fits_labels: bool = False
+    label_change: LabelChange = LabelChange.NONE
     curve_z: float = math.nan
     by_audits: bool = False
 
@@ -192,7 +191,7 @@ def judge(
     on_reference_curve: bool = False,
     within_days: float = math.nan,
     by_chance: bool = False,
-    by_labels: bool | None = None,
+    by_labels: LabelChange | None = None,
     scored: bool = False,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
@@ -239,7 +238,8 @@ def judge(
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     found = changes(before, after, dispersion, between).within_days(within_days)
     if by_labels is None:
-        by_labels = not by_chance and bool(labels_explain(*whole, found, scored=scored))
+        asked = not by_chance and labels_explain(*whole, found, scored=scored)
+        by_labels = LABEL_CHANGES[int(asked)]
     return judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
@@ -257,7 +257,7 @@ def judge_changes(
     below_reference_curve: bool = False,
     on_reference_curve: bool = False,
     dead: bool = False,
-    by_labels: bool = False,
+    by_labels: LabelChange = LabelChange.NONE,
 ) -> Judgement:
     """Judge changes of one series that are computed already; see `judge`.
 
@@ -267,7 +267,7 @@ def judge_changes(
         below_reference_curve: as for `judge`.
         on_reference_curve: as for `judge`.
         dead: True where the model does not tell the classes apart any more.
-        by_labels: True where labels explain the changes as well.
+        by_labels: labels that explain the changes as well.
 
     Returns:
         The judgement.
@@ -276,8 +276,8 @@ def judge_changes(
     below, on = np.asarray(below_reference_curve), np.asarray(on_reference_curve)
     separation = skill(found, known, below, np.asarray(dead), on)
     code = int(_verdict_codes(separation, known))
-    fits_labels, by_labels = by_labels, by_labels and _VERDICTS[code] in OF_THE_MODEL
-    if by_labels:
+    blamed = by_labels is not LabelChange.NONE and _VERDICTS[code] in OF_THE_MODEL
+    if blamed:
         code = _CODE[Verdict.INSUFFICIENT_EVIDENCE]
     verdict = _VERDICTS[code] if labels_trustworthy else Verdict.LABELS_NOT_TRUSTWORTHY
     names = [component.name.lower() for component in Component][: Component.ODDS_RATIO + 1]
@@ -301,8 +301,8 @@ def judge_changes(
         on_reference_curve=bool(separation == Skill.SLID),
         dead=dead,
         freedom=dict(zip(names, freedom.tolist(), strict=False)),
-        labels_may_explain=by_labels and labels_trustworthy,
-        fits_labels=fits_labels,
+        labels_may_explain=blamed and labels_trustworthy,
+        label_change=by_labels,
     )
 
 
@@ -336,7 +336,7 @@ def verdicts(
     codes = _verdict_codes(skill(found, known, dead=dead), known)
     by_labels = np.asarray(np.isin(codes, _OF_THE_MODEL))
     blamed = Changes(found.change[:, by_labels], found.standard_error[:, by_labels])
-    by_labels[by_labels] = labels_explain(whole[0][by_labels], whole[1][by_labels], blamed)
+    by_labels[by_labels] = labels_explain(whole[0][by_labels], whole[1][by_labels], blamed) > 0
     codes = np.where(by_labels, _CODE[Verdict.INSUFFICIENT_EVIDENCE], codes)
     return np.asarray(_VERDICTS[codes], dtype=object)
 

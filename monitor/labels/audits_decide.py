@@ -14,7 +14,7 @@ from monitor.drift import Judgement, Verdict
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes
-from monitor.drift.label_quality import WrongLabels, explaining_labels
+from monitor.drift.label_quality import LabelChange, WrongLabels, explaining_labels
 from monitor.labels.error_ranges import Corner, certain_at
 from monitor.metrics.audit_likelihood import log_likelihood
 from monitor.metrics.audited_errors import AuditedLabels
@@ -69,7 +69,7 @@ class AuditedWindow(NamedTuple):
     known: ErrorRates
     audited: Callable[[], AuditedLabels | None]
 
-    def judged(self, ask: Callable[[bool | None], tuple[Judgement, bool | None]]) -> Judged:
+    def judged(self, ask: Callable[[LabelChange | None], tuple[Judgement, bool | None]]) -> Judged:
         """Judge the window as far as it holds at all corners, and as its audits decide.
 
         Args:
@@ -77,22 +77,24 @@ class AuditedWindow(NamedTuple):
         """
         judgement, below = ask(None)
         judgement = certain_at(judgement, self.corners, self.between)
-        blamed = self._blamed() if judgement.labels_may_explain else None
+        blamed = self._blamed(judgement.label_change) if judgement.labels_may_explain else None
         if blamed is Blamed.LABELS:
             verdict = Verdict.LABELS_NOT_TRUSTWORTHY
             judgement = replace(judgement, verdict=verdict, by_audits=True)
         if blamed is Blamed.MODEL:
-            judgement, below = ask(False)  # `by_labels`
-            judgement = certain_at(judgement, self.corners, self.between, by_labels=False)
+            none = LabelChange.NONE
+            judgement, below = ask(none)
+            judgement = certain_at(judgement, self.corners, self.between, by_labels=none)
         return Judged(judgement, below)
 
-    def _blamed(self) -> Blamed | None:
+    def _blamed(self, change: LabelChange) -> Blamed | None:
         found = self.audited()
         if found is None:
             return None
         before, after = (one.sum(axis=-1) for one in self.whole)
         moved = changes(*self.whole, self.dispersion, self.between)
-        return blamed_by_audits(found, self.known, explaining_labels(before, after, moved))
+        explains = explaining_labels(before, after, moved, change)
+        return blamed_by_audits(found, self.known, explains)
 
 
 class Judged(NamedTuple):
@@ -140,9 +142,13 @@ def blamed_by_audits(
             (known.false_negative, known.false_negative_below, known.false_negative_above),
         )
     ]
-    shares = explains.share * np.geomspace(1 / _NEAR, _NEAR, _POINTS)
-    moved = shares if explains.more else -shares
-    others = [usual[0][:, None] + moved, usual[1][:, None] + explains.of_positives * moved]
+    times = np.geomspace(1 / _NEAR, _NEAR, _POINTS) * (1 if explains.more else -1)
+    others = [
+        known_rates[:, None] + share * times
+        for known_rates, share in zip(
+            usual, (explains.of_negatives, explains.of_positives), strict=True
+        )
+    ]
     of_model, of_labels = (_greatest(found, *map(np.ravel, rates)) for rates in (usual, others))
     ratio = 2 * (of_model - of_labels)
     if abs(ratio) <= _TWENTY_TIMES:

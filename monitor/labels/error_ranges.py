@@ -21,6 +21,7 @@ from monitor.drift import Attribution, Judgement, Status, Verdict, attribute, ju
 from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.recall_evidence import (
     RecallEvidence,
     false_positive_rate_above,
@@ -117,7 +118,7 @@ def certain_at(
     corners: Sequence[Corner],
     between: BetweenDays | None,
     *,
-    by_labels: bool | None = None,
+    by_labels: LabelChange | None = None,
 ) -> Judgement:
     """Return a judgement as far as it holds at all corners.
 
@@ -125,7 +126,7 @@ def certain_at(
         judgement: at the middle of the ranges.
         corners: see `at_corners`.
         between: what the scatter of days adds.
-        by_labels: whether other labels explain the change; None to test for it.
+        by_labels: labels that explain the change; None to test for them.
 
     Returns:
         The judgement without corners. Else a component is changed, or clean, where it is at

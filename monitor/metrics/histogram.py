@@ -108,6 +108,17 @@ class ScoreHistogram:
             **{f.name: getattr(self, f.name).sum(axis=axis) for f in fields(self)}
         )
 
+    def mirrored(self) -> ScoreHistogram:
+        """Return the cases with both classes, and the direction of the score, exchanged.
+
+        A case of score s becomes one of 1 - s: what separates the classes does so as before.
+        """
+        return ScoreHistogram(
+            positive=self.negative[..., ::-1],
+            negative=self.positive[..., ::-1],
+            unlabelled=self.unlabelled[..., ::-1],
+        )
+
     @property
     def bins(self) -> int:
         """Number of bins."""

@@ -3,13 +3,118 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Judgement
+from monitor.drift.label_quality import LabelChange
 
 _UNLIKELY = 0.05
+_MOVED = 2.0
+"""Standard errors by which log r must move to be named."""
+
+
+class _Kind(NamedTuple):
+    """The words for one kind of wrong labels.
+
+    Attributes:
+        rate: that they move.
+        rises: it rises where more labels are wrong.
+        moved: what moves together, where more, or fewer, are wrong (`rose`, `fell`).
+        stays: what does not.
+        labels: that are more, or fewer, and what they do.
+        misplaced: cases that a worse model has more of.
+        scores: of these cases, as scores show wrong labels, and of those that are gone.
+        cases: which to audit.
+        hits: cells of `ConfusionCounts` that hold these cases.
+        among: cases that these are a share of.
+        like: cases of a new kind that leave the same trace.
+        unlike: how these look to the model.
+        trace: a model that leaves the same rates.
+    """
+
+    rate: str
+    rises: bool
+    moved: str
+    stays: str
+    labels: tuple[str, str]
+    misplaced: str
+    scores: tuple[str, str]
+    cases: str
+    hits: str
+    among: str
+    like: str
+    unlike: str
+    trace: str
+
+    def are_more(self, judgement: Judgement) -> bool:
+        """Return whether more labels would be wrong after, not fewer."""
+        return (judgement.change[self.rate] > 0) is self.rises
+
+
+_KINDS = {
+    LabelChange.FALSE_POSITIVES: _Kind(
+        rate="recall",
+        rises=False,
+        moved="missed positives and prevalence {} together",
+        stays="precision and flagged cases",
+        labels=("{} wrong labels", "{} labels are wrong"),
+        misplaced="missed positives",
+        scores=(
+            "missed positives are spread over all scores, as wrong labels are",
+            "the missed positives that are gone were spread over all scores, as wrong labels are",
+        ),
+        cases="unflagged cases{} that are labelled positive",
+        hits="fn",
+        among="predicted_negative",
+        like="positives of a kind that it does not see",
+        unlike="positives of a new kind, which the model does not tell from negatives",
+        trace="a model that misses new positives leaves the same trace",
+    ),
+    LabelChange.FALSE_NEGATIVES: _Kind(
+        rate="false_positive_rate",
+        rises=True,
+        moved="false positives {} and prevalence {}",
+        stays="recall and flagged cases",
+        labels=("labels that miss {} positives", "labels miss {} positives"),
+        misplaced="false positives",
+        scores=(
+            "false positives have the scores of positives",
+            "the false positives that are gone had the scores of positives",
+        ),
+        cases="flagged cases{} that are labelled negative",
+        hits="fp",
+        among="predicted_positive",
+        like="negatives of a kind that it takes for positives",
+        unlike="negatives of a new kind, which the model does not tell from positives",
+        trace="a model that flags new negatives leaves the same trace where positives became rarer",
+    ),
+}
+
+
+def _kind(judgement: Judgement) -> _Kind:
+    """Return the words for the labels that explain a change: wrong ones where none are known."""
+    return _KINDS.get(judgement.label_change, _KINDS[LabelChange.FALSE_POSITIVES])
+
+
+def more_are_wrong(judgement: Judgement) -> bool:
+    """Return whether more labels would be wrong after, not fewer.
+
+    Args:
+        judgement: with `labels_may_explain`.
+    """
+    return _kind(judgement).are_more(judgement)
+
+
+def labels_alone(judgement: Judgement) -> str:
+    """Return which labels explain a change, as a clause.
+
+    Args:
+        judgement: with `labels_may_explain`.
+    """
+    return _kind(judgement).labels[1].format("more" if more_are_wrong(judgement) else "fewer")
 
 
 def as_when_labels(judgement: Judgement) -> str:
@@ -19,16 +124,20 @@ def as_when_labels(judgement: Judgement) -> str:
         judgement: with `labels_may_explain`.
 
     Returns:
-        Where prevalence did not move as wrong labels move it, only that these are not excluded.
+        Where prevalence did not certainly move as wrong labels move it, only that these are not
+        excluded.
     """
-    fell = judgement.change["recall"] < 0
-    way, labels = ("rose", "more") if fell else ("fell", "fewer")
-    if fell != (judgement.change["class_ratio"] > 0):
-        return f"{labels} wrong labels are not excluded yet"
-    return (
-        f"missed positives and prevalence {way} together while precision and flagged cases hardly "
-        f"moved, as when {labels} labels are wrong"
+    kind = _kind(judgement)
+    more = kind.are_more(judgement)
+    ways = ("rose", "fell") if more else ("fell", "rose")
+    ratio, error = (
+        values["class_ratio"] for values in (judgement.change, judgement.standard_error)
     )
+    rises = more is not kind.rises
+    if (ratio if rises else -ratio) < _MOVED * error:
+        return f"{kind.labels[0].format('more' if more else 'fewer')} are not excluded yet"
+    pattern = f"{kind.moved.format(*ways)} while {kind.stays} hardly moved"
+    return f"{pattern}, as when {labels_alone(judgement)}"
 
 
 def open_by_labels(judgement: Judgement) -> str:
@@ -37,9 +146,10 @@ def open_by_labels(judgement: Judgement) -> str:
     Args:
         judgement: with `labels_may_explain`.
     """
-    fell = judgement.change["recall"] < 0
-    more, other = ("more", "worse") if fell else ("fewer", "better")
-    return f"{more} missed positives: {more} wrong labels, or a {other} model? Open."
+    kind = _kind(judgement)
+    more, other = ("more", "worse") if kind.are_more(judgement) else ("fewer", "better")
+    labels = kind.labels[0].format(more)
+    return f"{more} {kind.misplaced}: {labels}, or a {other} model? Open."
 
 
 def changed_labels(judgement: Judgement) -> str:
@@ -48,46 +158,61 @@ def changed_labels(judgement: Judgement) -> str:
     Args:
         judgement: with `label_errors_changed`.
     """
+    shown = _kind(judgement).scores[0 if more_are_wrong(judgement) else 1]
     if judgement.by_audits:
-        labels = "more" if judgement.change["recall"] < 0 else "fewer"
-        return f"{labels} labels are wrong: audits of these days show it"
-    more, spread = (
-        ("more", "missed positives are spread")
-        if judgement.change["recall"] < 0
-        else ("fewer", "the missed positives that are gone were spread")
-    )
-    return f"{more} labels are wrong: {spread} over all scores, as wrong labels are"
+        shown = "audits of these days show it"
+    return f"{labels_alone(judgement)}: {shown}"
 
 
-def cases_to_audit(before: ConfusionCounts, after: ConfusionCounts) -> int:
-    """Return how many unflagged cases labelled positive show whether wrong labels explain it.
+def other_cause(judgement: Judgement) -> str:
+    """Return what else leaves the scores of labels that changed, as a clause.
+
+    Args:
+        judgement: with `label_errors_changed`.
+    """
+    return _kind(judgement).unlike
+
+
+def same_trace(judgement: Judgement) -> str:
+    """Return which model leaves the rates of other labels, as a clause.
+
+    Args:
+        judgement: with `labels_may_explain`.
+    """
+    return _kind(judgement).trace
+
+
+def cases_to_audit(before: ConfusionCounts, after: ConfusionCounts, judgement: Judgement) -> int:
+    """Return how many cases show whether wrong labels explain a change.
 
     Args:
         before: outcomes of the reference, a scalar.
-        after: outcomes judged, with `labels_may_explain`.
+        after: outcomes judged.
+        judgement: on them, with `labels_may_explain`.
 
     Returns:
-        So many that if half of the change were wrong labels, a random sample of them would
-        have none with a probability of 5 %; at least 20.
+        So many that if half of the change were wrong labels, a random sample of the misplaced
+        cases would have none with a probability of 5 %; at least 20.
     """
-    rates = []
+    kind, rates = _kind(judgement), []
     for counts in (before, after):
-        passed = float(counts.predicted_negative)
-        rates.append(float(counts.fn) / passed if passed else math.nan)
+        among = float(getattr(counts, kind.among))
+        rates.append(float(getattr(counts, kind.hits)) / among if among else math.nan)
     low, high = sorted(rates)
     wrong = (1 - low / high) / 2
     return max(20, math.ceil(math.log(_UNLIKELY) / math.log1p(-wrong))) if wrong > 0 else 20
 
 
-def cases_named(before: ConfusionCounts, after: ConfusionCounts) -> str:
+def cases_named(before: ConfusionCounts, after: ConfusionCounts, judgement: Judgement) -> str:
     """Return in a short sentence which cases to audit.
 
     Args:
         before: outcomes of the reference, a scalar.
         after: outcomes judged.
+        judgement: on them.
     """
-    cases = cases_to_audit(before, after)
-    return f"Audit {cases} unflagged cases that are labelled positive."
+    cases = cases_to_audit(before, after, judgement)
+    return f"Audit {cases} {_kind(judgement).cases.format('')}."
 
 
 def audit_advice(diagnosis: Diagnosis) -> str:
@@ -96,15 +221,16 @@ def audit_advice(diagnosis: Diagnosis) -> str:
     Args:
         diagnosis: with `labels_may_explain`.
     """
-    side = "after" if diagnosis.judgement.change["recall"] < 0 else "before"
-    cases = cases_to_audit(diagnosis.before.counts, diagnosis.after.counts)
-    model = "the model, or positives of a kind that it does not see"
+    judgement = diagnosis.judgement
+    kind = _kind(judgement)
+    side = "after" if kind.are_more(judgement) else "before"
+    cases = cases_to_audit(diagnosis.before.counts, diagnosis.after.counts, judgement)
     of = diagnosis.after if side == "after" else diagnosis.before
     known = of.opens is not None and of.closes is not None
     stretch = f" --range {TimeRange(of.opens or 0, of.closes or 0)}" if known else ""
     return (
-        f"Have {cases} cases looked at again, drawn at random from the unflagged cases of {side} "
-        f"that are labelled positive: if hardly any label is wrong, it is {model}. "
-        f"`precision-monitor audit --sample {2 * cases}{stretch}` draws them beside others; sent "
-        "as audits, they teach label_errors: audit the rates."
+        f"Have {cases} cases looked at again, drawn at random from the "
+        f"{kind.cases.format(f' of {side}')}: if hardly any label is wrong, it is the model, or "
+        f"{kind.like}. `precision-monitor audit --sample {2 * cases}{stretch}` draws them beside "
+        "others; sent as audits, they teach label_errors: audit the rates."
     )

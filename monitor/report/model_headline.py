@@ -101,5 +101,5 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     rates = live_rates(model, after) if since is None else rates_since(model, since)
     why = reason(found.verdict, answers.judgement, rates, because=because)
     if labels_changed and reference is not None:
-        why = f"{why} {cases_named(reference.counts, counts)}"
+        why = f"{why} {cases_named(reference.counts, counts, answers.judgement)}"
     return f"{change}: {why}"

@@ -13,7 +13,12 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
-from monitor.report.label_quality_words import as_when_labels, changed_labels
+from monitor.report.label_quality_words import (
+    as_when_labels,
+    changed_labels,
+    other_cause,
+    same_trace,
+)
 from monitor.report.metric_words import titled
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
@@ -84,14 +89,13 @@ def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
         yield from _likely(diagnosis)
     if diagnosis.judgement.labels_may_explain:
         text = as_when_labels(diagnosis.judgement)
-        yield f"{titled(text)}; a model that misses new positives leaves the same trace."
+        yield f"{titled(text)}; {same_trace(diagnosis.judgement)}."
     if diagnosis.judgement.label_errors_changed and diagnosis.judgement.by_audits:
         yield f"{titled(changed_labels(diagnosis.judgement))}."
     elif diagnosis.judgement.label_errors_changed:
         yield (
             f"{titled(changed_labels(diagnosis.judgement))}. Scores that slid or spread do not "
-            "explain it, so that the only other cause is positives of a new kind, which the model "
-            "does not tell from negatives."
+            f"explain it, so that the only other cause is {other_cause(diagnosis.judgement)}."
         )
     if diagnosis.verdict in DEGRADED | {Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED}:
         yield (

@@ -19,7 +19,7 @@ from monitor.drift.recall_evidence import Because, RecallEvidence, excludes_much
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
 from monitor.report.compared import FLAGS_NOTHING, Compared
-from monitor.report.label_quality_words import as_when_labels
+from monitor.report.label_quality_words import as_when_labels, labels_alone, more_are_wrong
 from monitor.report.moved_precision import PrecisionAnswer, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.vocabulary import METRIC_WORDS
@@ -118,11 +118,11 @@ def _how_better(found: Compared, judgement: Judgement) -> str:
     """Return that the model is better, or its labels are: in neither case is it worse; else ""."""
     if found.verdict in IMPROVED:
         return f"No, it is better: {how_rates_moved(found.rates, judgement)}"
-    rose = min(judgement.change["recall"], judgement.change["odds_ratio"]) > 0
+    rose = judgement.change["odds_ratio"] > 0 and not more_are_wrong(judgement)
     elsewhere = found.worse_lately or found.by_predictions
     if not (judgement.labels_may_explain and rose) or elsewhere:
         return ""
-    return f"No: {_slid(found, judgement)}; it is better, or fewer labels are wrong"
+    return f"No: {_slid(found, judgement)}; it is better, or {labels_alone(judgement)}"
 
 
 def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:

@@ -8,6 +8,7 @@ from typing import Self
 
 from monitor.clock import DAY_MS
 from monitor.drift import Judgement
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.verdict import DEGRADED, Verdict
 from monitor.events.renumbering import State
 
@@ -159,7 +160,10 @@ class ModelPage:
         ):
             return False
         more = month.change["class_ratio"] > _TREND_BELOW * month.standard_error["class_ratio"]
-        if month.curve_z > -_TREND_BELOW or (month.fits_labels and more):
+        by_labels = month.label_change is LabelChange.FALSE_NEGATIVES or (
+            month.label_change is LabelChange.FALSE_POSITIVES and more
+        )
+        if month.curve_z > -_TREND_BELOW or by_labels:
             return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
         return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]

@@ -74,7 +74,7 @@ class WithinCuts(NamedTuple):
             if alike > 1:
                 return _of_class(within, whole)
             if explains(within, whole):
-                return replace(within, curve_z=whole.curve_z, fits_labels=whole.fits_labels)
+                return replace(within, curve_z=whole.curve_z, label_change=whole.label_change)
         return whole
 
 

@@ -6,7 +6,7 @@ import pytest
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
 from monitor.drift.component_changes import changes
-from monitor.drift.label_quality import explaining_labels
+from monitor.drift.label_quality import LabelChange, explaining_labels
 from monitor.drift.verdict import DEGRADED, IMPROVED, verdicts
 
 WORLDS = [(0.01, 0.005), (0.02, 0.02), (0.1, 0.05)]
@@ -141,6 +141,45 @@ def test_the_share_that_explains_a_change_is_that_of_the_labels_that_are_wrong(o
         tn=tn * (1 - added) + fn * lost,
     )
     for ends, more in (((before, after), True), ((after, before), False)):
-        found = explaining_labels(*ends, changes(*ends))
-        assert found.share == pytest.approx(0.02, rel=0.06)
-        assert (found.of_positives, found.more) == (of_positives, more)
+        found = explaining_labels(*ends, changes(*ends), LabelChange.FALSE_POSITIVES)
+        assert found.of_negatives == pytest.approx(0.02, rel=0.06)
+        assert found.of_positives == pytest.approx(lost, rel=0.06)
+        assert found.more is more
+
+
+def missed(counts, share):
+    """The same outcomes where labels miss a share of the positives."""
+    tp, fn = counts.tp * (1 - share), counts.fn * (1 - share)
+    return ConfusionCounts(
+        tp=tp, fn=fn, fp=counts.fp + counts.tp - tp, tn=counts.tn + counts.fn - fn
+    )
+
+
+USUAL = ConfusionCounts(tp=8_000.0, fp=1_800.0, fn=2_000.0, tn=88_200.0)
+
+
+def test_labels_that_miss_positives_explain_false_positives_beside_rarer_positives():
+    after = missed(USUAL, 0.3)
+    for ends, more in (((USUAL, after), True), ((after, USUAL), False)):
+        found = judge(*ends)
+        assert (found.verdict, found.labels_may_explain) == (Verdict.INSUFFICIENT_EVIDENCE, True)
+        assert found.label_change is LabelChange.FALSE_NEGATIVES
+        explains = explaining_labels(*ends, changes(*ends), found.label_change)
+        assert explains.of_negatives == 0
+        assert explains.of_positives == pytest.approx(0.3, rel=0.08)
+        assert explains.more is more
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        ConfusionCounts(tp=8_000, fp=3_600, fn=2_000, tn=86_400),
+        ConfusionCounts(tp=5_600, fp=3_600, fn=1_400, tn=89_400),
+        ConfusionCounts(tp=10_400, fp=3_600, fn=2_600, tn=83_400),
+    ],
+    ids=["alone", "too many for as few positives", "beside more frequent positives"],
+)
+def test_more_false_positives_than_labels_miss_are_of_the_model(after):
+    found = judge(USUAL, after)
+    assert found.verdict in DEGRADED
+    assert found.label_change is LabelChange.NONE

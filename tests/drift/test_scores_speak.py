@@ -9,9 +9,11 @@ from scipy.stats import norm
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
+from monitor.drift import Verdict
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.label_quality import LABEL_CHANGES, LabelChange
 from monitor.drift.verdict import DEGRADED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.watch.judging import Judge
@@ -20,13 +22,18 @@ GAP, A_DAY, SHARE = 2.2, 4_000, 0.1
 QUIET = BetweenDays(np.full(8, 1e-6), np.full(8, 1e-6), np.full(8, 1e6))
 
 
-def days_of(rng, cuts, gap=GAP, flips=0.0):
-    """Outcomes and scores by day, each day with its own threshold."""
+def days_of(rng, cuts, gap=GAP, flips=0.0, *, missed=0.0, rise=0.0, share=SHARE):
+    """Outcomes and scores by day, each day with its own threshold.
+
+    A share of all labels is flipped; one of the positives is labelled 0; and negatives rise.
+    """
     cells, positive, negative = [], [], []
     for cut in cuts:
-        actual = rng.random(A_DAY) < SHARE
-        normal = rng.normal(0, 1, A_DAY) + gap * actual
+        actual = rng.random(A_DAY) < share
+        normal = rng.normal(0, 1, A_DAY) + np.where(actual, gap, rise)
         labelled = actual ^ (rng.random(A_DAY) < flips)
+        if missed:
+            labelled &= rng.random(A_DAY) >= missed
         flagged = normal >= cut
         kinds = [(flagged, labelled), (flagged, ~labelled), (~flagged, labelled)]
         kinds.append((~flagged, ~labelled))
@@ -68,7 +75,7 @@ def test_scores_that_show_wrong_labels_are_heard_though_the_rates_rule_them_out(
     rng = np.random.default_rng(6)
     before = days_of(rng, (1.0,) * 14)
     after = days_of(rng, (1.0,) * 14, gap, flips)
-    with patch("monitor.drift.verdict.labels_explain", return_value=False):
+    with patch("monitor.drift.verdict.labels_explain", return_value=np.int8(0)):
         found = judged(before, after)
         assert judged(before, after, scored=False).verdict in DEGRADED
     assert (found.verdict in DEGRADED) == blamed
@@ -88,3 +95,40 @@ def test_a_judge_says_whether_the_scores_of_some_days_show_wrong_labels(gap, fli
     judge = SimpleNamespace(reference=SimpleNamespace(scores_by_day=before), _scores_of=scores_of)
     assert Judge.shows_wrong_labels(judge, 3, 10) == shown
     assert asked == [(3 * DAY_MS, 10 * DAY_MS)]
+
+
+@pytest.mark.parametrize(
+    ("missed", "rise", "verdict"),
+    [(0.3, 0.0, Verdict.LABELS_NOT_TRUSTWORTHY), (0.0, 0.6, Verdict.MODEL_DEGRADED)],
+)
+def test_scores_tell_labels_that_miss_positives_from_more_false_positives(missed, rise, verdict):
+    """False positives with the scores of positives, or with those of negatives that rose."""
+    rng = np.random.default_rng(8)
+    before = days_of(rng, (2.0,) * 14)
+    after = days_of(rng, (2.0,) * 14, missed=missed, rise=rise)
+    explained = np.int8(LABEL_CHANGES.index(LabelChange.FALSE_NEGATIVES))
+    with patch("monitor.drift.verdict.labels_explain", return_value=explained):
+        found = judged(before, after)
+    assert found.verdict is verdict
+    assert judged(before, after).verdict is verdict
+
+
+def test_labels_that_stop_missing_positives_are_no_better_model():
+    rng = np.random.default_rng(9)
+    before = days_of(rng, (2.0,) * 14, missed=0.3)
+    after = days_of(rng, (2.0,) * 14)
+    found = judged(before, after)
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert found.label_change is LabelChange.FALSE_NEGATIVES
+    assert judged(before, after, scored=False).verdict is Verdict.INSUFFICIENT_EVIDENCE
+
+
+@pytest.mark.parametrize(("missed", "blamed"), [(0.3, False), (0.0, True)])
+def test_scores_show_missed_labels_that_the_rates_rule_out(missed, blamed):
+    """Beside rarer positives, where a share of negatives has the scores of positives or not."""
+    rng = np.random.default_rng(10)
+    before = days_of(rng, (2.0,) * 14)
+    after = days_of(rng, (2.0,) * 14, missed=missed, rise=0.0 if missed else 0.6, share=0.09)
+    with patch("monitor.drift.verdict.labels_explain", return_value=np.int8(0)):
+        found = judged(before, after)
+    assert (found.verdict in DEGRADED) is blamed

@@ -109,5 +109,15 @@ def test_labels_that_are_wrong_both_ways_are_known_by_positives_labelled_0(lost,
     found[1, 0] = 60 - lost, lost
     labelled = np.array([[8_750, 340], [200, 2_000]])
     known = ErrorRates.within((0.01, 0.02), (0.0, 0.002))
-    explains = WrongLabels(0.02, 1.0, more=True)
+    explains = WrongLabels(0.02, 0.02, more=True)
+    assert blamed_by_audits(AuditedLabels(found, labelled), known, explains) is blamed
+
+
+@pytest.mark.parametrize(("lost", "blamed"), [(0, Blamed.MODEL), (13, Blamed.LABELS)])
+def test_labels_that_miss_positives_are_known_by_flagged_cases_labelled_0(lost, blamed):
+    found = np.zeros((2, 2, 2), dtype=np.int64)
+    found[1, 0] = 60 - lost, lost
+    labelled = np.array([[8_750, 340], [1_000, 2_000]])
+    known = ErrorRates.within((0.0, 0.002), (0.0, 0.002))
+    explains = WrongLabels(0.0, 0.1, more=True)
     assert blamed_by_audits(AuditedLabels(found, labelled), known, explains) is blamed

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from monitor.config import Config
 from monitor.diagnosis import Period, block_ms_of, diagnose
 from monitor.drift import Verdict
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
@@ -342,6 +343,23 @@ def test_labels_that_become_wrong_more_often_are_named_and_page_nobody():
     status = status_answer(monitor.snapshot(), limit=1).models[0]
     assert status.windows["28d"].judgement.labels_may_explain
     assert "as when more labels are wrong" in status.worse.text
+
+
+@pytest.mark.slow
+def test_labels_that_miss_more_positives_are_named_and_page_nobody():
+    """By labels as they are, the false positive rate doubles, and prevalence falls by a third."""
+    wrong = ErrorRates(0.0, 0.35)
+    right, worse = (list(batches(66, 5_000, 3, steady(0.1), rates=r)) for r in (NO_ERRORS, wrong))
+    made = [(right if day < 35 else worse)[day] for day in range(66)]
+    monitor, found = diagnosed(made, NO_ERRORS)
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert found.judgement.label_change is LabelChange.FALSE_NEGATIVES
+    text = " ".join(diagnosis_text(found).split())
+    assert "drawn at random from the flagged cases of after that are labelled negative" in text
+    watched = monitor.snapshot().models[0].watched
+    assert "model_degraded" not in {one.kind for one in watched.detections}
+    status = status_answer(monitor.snapshot(), limit=1).models[0]
+    assert "as when labels miss more positives" in status.worse.text
 
 
 def test_no_blocks_have_the_latest_rates():

@@ -1,15 +1,18 @@
 """The two answers: what moved precision, and is the model worse?"""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.verdict import Verdict
 from monitor.report.compared import Compared
 from monitor.report.findings import of_diagnosis
+from monitor.report.label_quality_words import as_when_labels, cases_named, open_by_labels
 from monitor.report.moved_precision import Points, moved_precision
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 
@@ -100,6 +103,39 @@ def test_a_model_is_no_worse_where_it_is_better_or_fewer_labels_are_wrong():
     assert more.text.endswith("as when more labels are wrong")
     died = found._replace(by_predictions="the model flags nothing any more (since noon)")
     assert is_model_worse(died).answer == "not_shown"
+
+
+def test_labels_that_miss_positives_are_named_beside_a_worse_model():
+    """Of 10,000 positives labels miss 30 %: recall stays, prevalence and precision fall."""
+    before, after = (8_000, 1_800, 2_000, 88_200), (5_600, 4_200, 1_400, 88_800)
+    found = found_on(before, after)
+    assert found.judgement.label_change is LabelChange.FALSE_NEGATIVES
+    worse = is_model_worse(found)
+    assert (worse.answer, worse.text) == (
+        "not_shown",
+        (
+            "Not shown: the false positive rate rose about twofold, from .020 to .045; false "
+            "positives rose and prevalence fell while recall and flagged cases hardly moved, as "
+            "when labels miss more positives"
+        ),
+    )
+    fewer = is_model_worse(found_on(after, before))
+    assert fewer.answer == "no"
+    assert fewer.text.endswith("; it is better, or labels miss fewer positives")
+    assert open_by_labels(found.judgement) == (
+        "more false positives: labels that miss more positives, or a worse model? Open."
+    )
+    counts = [ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn) for tp, fp, fn, tn in (before, after)]
+    assert cases_named(*counts, found.judgement) == (
+        "Audit 20 flagged cases that are labelled negative."
+    )
+
+
+def test_labels_are_not_named_by_a_prevalence_that_hardly_moved():
+    """Recall fell, and prevalence rose by a half of its error."""
+    found = found_on((1_600, 980, 400, 97_020), (1_500, 980, 510, 97_010)).judgement
+    blamed = replace(found, label_change=LabelChange.FALSE_POSITIVES, labels_may_explain=True)
+    assert as_when_labels(blamed) == "more wrong labels are not excluded yet"
 
 
 def test_rates_that_likely_became_better_do_not_point_to_a_worse_model():
