@@ -11,9 +11,6 @@ no known form, so that `read_fields` reads its line. */
 #define FORMS_H
 
 #include "json.h"
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum {
     MOST_STEPS = 24, /* values of a line with a form */

@@ -6,6 +6,9 @@ Every read is behind a comparison with `end`. */
 #define JSON_H
 
 #include "bytes.h"
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { MAX_DEPTH = 16 /* of a value in a field that is ignored */ };
 
@@ -205,11 +208,21 @@ static u64 value_of(u64 digits, int count)
             (digits >> 16 & 0x000000ff000000ff) * (1 + ((u64)10000 << 32))) >> 32;
 }
 
+static const u64 POWERS[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+/* The value of 1 to 16 digits; whole words are read from where they begin. */
+static u64 value_at(const u8 *at, int count)
+{
+    const u64 zeros = 0x3030303030303030u;
+    u64 value = value_of(load64(at) ^ zeros, count < 8 ? count : 8);
+    return count <= 8 ? value
+                      : value * POWERS[count - 8] + value_of(load64(at + 8) ^ zeros, count - 8);
+}
+
 /* Reads digits into a number, and returns how many there are. More than 19 significant ones may
    wrap around, which `read_number` refuses. */
 static inline __attribute__((always_inline)) i64 read_digits(Cursor *cursor, Number *number)
 {
-    static const u64 POWERS[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     const u8 *start = cursor->at;
     int count = 8;
     while (count == 8 && cursor->end - cursor->at >= 8) {
@@ -246,9 +259,42 @@ static bool read_one_digit(Cursor *cursor, Number *number)
     return true;
 }
 
+/* Reads a number as most are written: digits, and perhaps a point and up to 8 digits, before a
+   comma or a brace, in 16 bytes. All of its ends are found at once, so that what follows need not
+   wait for one after the other. False, and nothing is read, for others. */
+static inline __attribute__((always_inline)) bool read_short_number(Cursor *cursor, Number *number)
+{
+#ifdef __SSE2__ /* every x86-64 has it */
+    const u8 *at = cursor->at;
+    if (cursor->end - at < 32)
+        return false; /* words are read as a whole */
+    __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
+    __m128i are = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    u32 others = ~(u32)_mm_movemask_epi8(are); /* the upper half is set: there is a last one */
+    int whole = __builtin_ctz(others), end = whole, decimals = 0;
+    if (whole < 15 && at[whole] == '.') {
+        end = __builtin_ctz(others & (others - 1));
+        decimals = end - whole - 1;
+        if (decimals == 0 || decimals > 8)
+            return false;
+    }
+    if (whole == 0 || end > 15 || (at[end] != ',' && at[end] != '}') || (*at == '0' && whole > 1))
+        return false;
+    u64 value = value_at(at, whole);
+    if (decimals)
+        value = value * POWERS[decimals] + value_at(at + whole + 1, decimals);
+    *number = (Number){.digits = value, .exponent = -decimals, .integer = !decimals};
+    cursor->at = at + end;
+    return true;
+#else
+    (void)cursor, (void)number;
+    return false;
+#endif
+}
+
 static inline __attribute__((always_inline)) bool read_number(Cursor *cursor, Number *number)
 {
-    if (read_one_digit(cursor, number))
+    if (read_one_digit(cursor, number) || read_short_number(cursor, number))
         return true;
     const u8 *start = cursor->at;
     i64 decimals = 0;

@@ -13,64 +13,70 @@ enum { SOON = 64 /* changes between the one whose memory is fetched and the one 
 enum { RECENT = 0, DAYS = 1, MOST_KINDS = 16, MOST_BINS = 1 << 20 };
 
 /* Whether every score has its place, in half-hours or days; notes the models. */
-static bool scores_fit(const Deltas *deltas, const Scores *scores, const Tallies *tallies)
+static bool scores_fit(const Deltas *given, const Scores *as_given, const Tallies *tallies)
 {
-    const Tally *halves = &tallies->all[RECENT], *days = &tallies->all[DAYS];
-    const Ring *recent = &halves->ring, *by_day = &days->ring;
+    const Deltas deltas = *given; /* copies, which no store below can change */
+    const Scores scores = *as_given;
+    const Tally halves = tallies->all[RECENT], days = tallies->all[DAYS];
     i64 least = 0, most = 0;
-    if ((u64)scores->all >= MOST_KINDS || scores->bins < 1 || scores->bins > MOST_BINS)
+    if ((u64)scores.all >= MOST_KINDS || scores.bins < 1 || scores.bins > MOST_BINS)
         return false;
-    for (size_t i = 0; i < deltas->rows; i++) {
-        i64 score = deltas->score[i], cell = deltas->cell[i], count = deltas->count[i], model;
-        if (score == scores->none)
+    for (size_t i = 0; i < deltas.rows; i++) {
+        i64 score = deltas.score[i], cell = deltas.cell[i], count = deltas.count[i], model;
+        if (score == scores.none)
             continue;
-        if (score < 0 || score >= scores->bins || (u64)cell >= scores->cells ||
-            (u64)scores->kinds[cell] > (u64)scores->all || (model = model_of(deltas, i)) < 0 ||
-            (u64)model >= recent->models || (u64)model >= by_day->models)
+        if (score < 0 || score >= scores.bins || (u64)cell >= scores.cells ||
+            (u64)scores.kinds[cell] > (u64)scores.all || (model = model_of(&deltas, i)) < 0 ||
+            (u64)model >= halves.ring.models || (u64)model >= days.ring.models)
             return false;
-        deltas->changed[model] = 1;
+        deltas.changed[model] = 1;
         least = count < least ? count : least;
         most = count > most ? count : most;
-        if ((scores->kinds[cell] != scores->all || has_left(halves, deltas->time[i], model)) &&
-            has_left(days, deltas->time[i], model))
+        if ((scores.kinds[cell] != scores.all || has_left(&halves, deltas.time[i], model)) &&
+            has_left(&days, deltas.time[i], model))
             return false; /* it belongs to a week */
     }
-    if ((!recent->wide || !by_day->wide) && (least < -1 || most > 1))
+    if ((!halves.ring.wide || !days.ring.wide) && (least < -1 || most > 1))
         return false;
-    return model_fits(deltas, recent, scores->bins) &&
-           model_fits(deltas, by_day, (scores->all + 1) * scores->bins);
+    return model_fits(given, &halves.ring, scores.bins) &&
+           model_fits(given, &days.ring, (scores.all + 1) * scores.bins);
 }
 
 /* Lets the cell of a score come into the caches. */
-static void fetch_score(const Deltas *deltas, const Scores *scores, const Tallies *tallies, size_t i)
+static void fetch_score(const Deltas *deltas, const Scores *scores, const Tally *recent,
+                        const Tally *by_day, size_t i)
 {
     i64 model = model_of(deltas, i), score = deltas->score[i];
     if (score == scores->none)
         return;
     i64 kind = scores->kinds[deltas->cell[i]];
     if (kind == scores->all)
-        fetch_cell(&tallies->all[RECENT].ring, model, score);
+        fetch_cell(&recent->ring, model, score);
     else
-        fetch_cell(&tallies->all[DAYS].ring, model, kind * scores->bins + score);
+        fetch_cell(&by_day->ring, model, kind * scores->bins + score);
 }
 
-static void tally_scores(const Deltas *deltas, const Scores *scores, Tallies *tallies)
+static void tally_scores(const Deltas *given, const Scores *as_given, Tallies *tallies)
 {
-    Tally *recent = &tallies->all[RECENT], *by_day = &tallies->all[DAYS];
-    Panes halves = panes_of(recent), days = panes_of(by_day);
-    for (size_t i = 0; i < deltas->rows; i++) {
-        i64 score = deltas->score[i], count = deltas->count[i];
-        if (i + SOON < deltas->rows)
-            fetch_score(deltas, scores, tallies, i + SOON);
-        if (score == scores->none)
+    const Deltas deltas = *given; /* copies, which no store below can change */
+    const Scores scores = *as_given;
+    Tally recent = tallies->all[RECENT], by_day = tallies->all[DAYS];
+    Panes halves = panes_of(&recent), days = panes_of(&by_day);
+    for (size_t i = 0; i < deltas.rows; i++) {
+        i64 score = deltas.score[i], count = deltas.count[i];
+        if (i + SOON < deltas.rows)
+            fetch_score(&deltas, &scores, &recent, &by_day, i + SOON);
+        if (score == scores.none)
             continue;
-        i64 model = model_of(deltas, i), kind = scores->kinds[deltas->cell[i]];
-        if (kind == scores->all && !has_left(recent, deltas->time[i], model))
-            put(recent, pane_of(&halves, deltas->time[i]), model, score, count);
+        i64 model = model_of(&deltas, i), kind = scores.kinds[deltas.cell[i]];
+        if (kind == scores.all && !has_left(&recent, deltas.time[i], model))
+            put(&recent, pane_of(&halves, deltas.time[i]), model, score, count);
         else
-            put(by_day, pane_of(&days, deltas->time[i]), model, kind * scores->bins + score, count);
+            put(&by_day, pane_of(&days, deltas.time[i]), model, kind * scores.bins + score, count);
     }
-    note_changes(deltas);
+    tallies->all[RECENT] = recent;
+    tallies->all[DAYS] = by_day;
+    note_changes(given);
     end_tallies(tallies);
 }
 

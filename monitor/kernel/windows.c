@@ -46,22 +46,23 @@ static bool group_fits(const Deltas *deltas, const Windows *windows, const Talli
 }
 
 /* Whether every change has its place, in the ring of coarse panes too; notes the models. */
-static bool changes_fit(const Deltas *deltas, const Windows *windows, const Tallies *tallies,
+static bool changes_fit(const Deltas *given, const Windows *windows, const Tallies *tallies,
                         u8 *known)
 {
-    const Tally *coarse = &tallies->all[COARSE];
+    const Deltas deltas = *given; /* copies, which no store below can change */
+    const Tally coarse = tallies->all[COARSE];
     i64 least = 0, most = 0;
-    for (size_t i = 0; i < deltas->rows; i++) {
-        i64 model = model_of(deltas, i), count = deltas->count[i];
-        if (model < 0 || deltas->cell[i] < 0 || deltas->cell[i] >= CELLS)
+    for (size_t i = 0; i < deltas.rows; i++) {
+        i64 model = model_of(&deltas, i), count = deltas.count[i];
+        if (model < 0 || deltas.cell[i] < 0 || deltas.cell[i] >= CELLS)
             return false;
-        u8 *fit = &known[deltas->group[i]];
-        if (!*fit && !group_fits(deltas, windows, tallies, (size_t)deltas->group[i]))
+        u8 *fit = &known[deltas.group[i]];
+        if (!*fit && !group_fits(given, windows, tallies, (size_t)deltas.group[i]))
             return false;
         *fit = 1;
-        if ((u64)model >= coarse->ring.models || has_left(coarse, deltas->time[i], model))
+        if ((u64)model >= coarse.ring.models || has_left(&coarse, deltas.time[i], model))
             return false; /* it belongs to a day */
-        deltas->changed[model] = 1;
+        deltas.changed[model] = 1;
         least = count < least ? count : least;
         most = count > most ? count : most;
     }
@@ -132,39 +133,78 @@ static void flush(const Deltas *deltas, Windows *windows, Tallies *tallies, Sums
     sums->count = 0;
 }
 
-static void tally_windows(const Deltas *deltas, Windows *windows, Tallies *tallies)
-{
-    Sums sums = {.count = 0};
+/* The times that lie in the same panes of some rings: the panes of most are those of the one before. */
+typedef struct {
     Panes of[MOST_RINGS];
-    for (int i = 0; i < tallies->count; i++)
-        of[i] = panes_of(&tallies->all[i]);
-    for (size_t i = 0; i < deltas->rows; i++) {
-        bool same = true;
-        for (int ring = 0; ring < tallies->count; ring++) {
-            i64 pane = pane_of(&of[ring], (ring < BY_LABEL ? deltas->time : deltas->label_time)[i]);
-            if (pane == sums.place.of[ring])
-                continue;
-            if (same)
-                flush(deltas, windows, tallies, &sums); /* while the place is still the former */
-            same = false;
-            sums.place.of[ring] = pane;
-        }
-        i64 key = CELLS * deltas->group[i] + deltas->cell[i];
-        u32 at = (u32)key * MIXER >> 22;
-        if (sums.taken[at] && sums.keys[at] != key)
-            flush(deltas, windows, tallies, &sums);
-        if (!sums.taken[at]) {
-            sums.taken[at] = 1;
-            sums.keys[at] = key;
-            sums.counts[at] = 0;
-            sums.used[sums.count++] = at;
-        }
-        sums.counts[at] = (i64)((u64)sums.counts[at] + (u64)deltas->count[i]);
+    i64 from;
+    u64 length;
+} Stay;
+
+static inline bool stays(const Stay *stay, i64 time)
+{
+    return (u64)time - (u64)stay->from < stay->length;
+}
+
+/* Moves to the panes of a time, those of the rings from `first` on and before `end`. */
+static void move_to(Stay *stay, Place *place, int first, int end, i64 time)
+{
+    u64 before = UINT64_MAX, after = UINT64_MAX;
+    for (int ring = first; ring < end; ring++) {
+        Panes *panes = &stay->of[ring];
+        place->of[ring] = pane_of(panes, time);
+        u64 past = (u64)time - (u64)panes->start, left = (u64)panes->width - past;
+        before = past < before ? past : before;
+        after = left < after ? left : after;
     }
-    flush(deltas, windows, tallies, &sums);
-    note_changes(deltas);
+    stay->from = (i64)((u64)time - before);
+    stay->length = before + after;
+}
+
+/* Adds a change of a key to its sum; false if another key has its place. */
+static inline bool add_to_sum(Sums *sums, i64 key, i64 count)
+{
+    u32 at = (u32)key * MIXER >> 22;
+    if (!sums->taken[at]) {
+        sums->taken[at] = 1;
+        sums->keys[at] = key;
+        sums->counts[at] = 0;
+        sums->used[sums->count++] = at;
+    }
+    if (sums->keys[at] != key)
+        return false;
+    sums->counts[at] = (i64)((u64)sums->counts[at] + (u64)count);
+    return true;
+}
+
+static void tally_windows(const Deltas *given, Windows *windows, Tallies *tallies)
+{
+    const Deltas deltas = *given; /* a copy, which no store below can change */
+    const int rings = tallies->count, by_time = rings < BY_LABEL ? rings : BY_LABEL;
+    Sums sums = {.count = 0};
+    Stay times = {.length = 0}, label_times = {.length = 0};
+    if (rings <= BY_LABEL)
+        label_times.length = UINT64_MAX; /* no ring is by the label: its time decides nothing */
+    for (int i = 0; i < rings; i++)
+        times.of[i] = label_times.of[i] = panes_of(&tallies->all[i]);
+    for (size_t i = 0; i < deltas.rows; i++) {
+        bool same_time = stays(&times, deltas.time[i]);
+        bool same_label = stays(&label_times, deltas.label_time[i]);
+        if (!same_time || !same_label)
+            flush(given, windows, tallies, &sums); /* while the place is still the former */
+        if (!same_time)
+            move_to(&times, &sums.place, 0, by_time, deltas.time[i]);
+        if (!same_label)
+            move_to(&label_times, &sums.place, BY_LABEL, rings, deltas.label_time[i]);
+        i64 key = CELLS * deltas.group[i] + deltas.cell[i];
+        if (!add_to_sum(&sums, key, deltas.count[i])) {
+            flush(given, windows, tallies, &sums);
+            add_to_sum(&sums, key, deltas.count[i]);
+        }
+    }
+    flush(given, windows, tallies, &sums);
+    note_changes(given);
     for (int i = 0; i < windows->window_count; i++)
-        for (size_t model = 0; model < deltas->models; model++)
+        for (size_t model = 0; model < deltas.models; model++)
             windows->windows[i].changes[model] += windows->windows[i].changed[model];
     end_tallies(tallies);
 }
