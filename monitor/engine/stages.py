@@ -31,7 +31,7 @@ from monitor.windows import Windows
 from monitor.windows.pair_counts import PairCounts
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
-from monitor.windows.scores import Scores
+from monitor.windows.scores import RECENT_MS, Scores
 from monitor.windows.value_scores import ValueScores
 from monitor.windows.version_counts import VersionCounts
 
@@ -103,7 +103,7 @@ class Stages:
         )
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
-        self._over = Over.nothing()
+        self._over, self._entered = Over.nothing(), np.zeros(0, dtype=np.int64)
         self.forgotten = Forgotten()
         self._silences = Silences()
         self._forget_after = config.forget_after_ms
@@ -240,15 +240,20 @@ class Stages:
         now = self.times.in_panes(self.watch.step_ms)
         return np.where(self.times.settled == NO_TIME, NO_TIME, now)
 
+    def _advance(self, times: Int64Array) -> None:
+        """Move all panes on; those of half-hours and longer ones where a model enters another."""
+        self.windows.advance(times)
+        self.value_scores.advance(times)
+        self.versions.advance(times)
+        self.pairs.advance(times)
+        if not np.array_equal(entered := times // RECENT_MS, self._entered):
+            self._entered = entered
+            self.scores.advance(times)
+            self.delays.advance(times)
+
     def _join_and_count(self, batch: EventBatch) -> None:
         spoke = self.times.advance(batch, self._catalogue.model_of_group)
-        settled = self.times.settled
-        self.windows.advance(settled)
-        self.scores.advance(settled)
-        self.value_scores.advance(settled)
-        self.delays.advance(settled)
-        self.versions.advance(settled)
-        self.pairs.advance(settled)
+        self._advance(self.times.settled)
         for joined in self._joined(batch):
             deltas = classes.apply(joined) if (classes := self.windows.classes).in_use else joined
             self.delays.apply(deltas)
@@ -338,4 +343,8 @@ class Stages:
 
 def _second(times: Int64Array) -> int:
     """Return the second-highest time, since one model alone carries no other; of one, its own."""
-    return int(np.sort(times)[-2:][0]) if len(times) else NO_TIME
+    if not len(times):
+        return NO_TIME
+    ordered = times.copy()
+    ordered.sort()
+    return int(ordered[-2:][0])

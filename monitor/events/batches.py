@@ -57,7 +57,7 @@ def in_row_order(batch: EventBatch) -> EventBatch:
     unordered = {}
     for name in KINDS:
         columns = getattr(batch, name)
-        if len(columns) > 1 and (columns.row[1:] - columns.row[:-1]).min() < 0:
+        if len(columns) > 1 and np.count_nonzero(columns.row[1:] < columns.row[:-1]):
             unordered[name] = columns.take(np.argsort(columns.row, kind="stable"))
     return replace(batch, **unordered) if unordered else batch
 

@@ -191,7 +191,7 @@ class Catalogue:
 
     def knows(self, groups: Sequence[Group]) -> bool:
         """Return whether the numbers of all these groups are cached."""
-        return all(group in self._known for group in groups)
+        return all(map(self._known.__contains__, groups))
 
     def foreseen_models(self, groups: Sequence[Group]) -> Int64Array:
         """Return the model number that each group would get, without entering any.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -36,6 +37,7 @@ SHADOW_EVENT = "shadow"
 """Name of the predictions of shadow versions."""
 
 _GROUPED = ("predictions", "outcomes", "counts")
+_VERSION = attrgetter("version")
 _BEFORE_ALL, _AFTER_ALL = -(1 << 60), 1 << 62
 
 
@@ -153,7 +155,7 @@ class Received:
 
     def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
         """Store when each version of each model predicted."""
-        if not self._by_version and not any(group.version for group in batch.groups):
+        if not self._by_version and not any(map(_VERSION, batch.groups)):
             return
         first = np.full(len(batch.groups), _AFTER_ALL, dtype=np.int64)
         last = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)

@@ -9,16 +9,19 @@ where memory is freed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 import numpy as np
 
 from monitor.events.batches import in_parts, in_sequence
 from monitor.events.columns import KINDS, BoolArray, EventBatch
 
+_COLUMNS = attrgetter(*KINDS)
+
 
 def rows_of(batch: EventBatch) -> int:
     """Return how many rows a batch has, of all kinds."""
-    return sum(len(getattr(batch, name)) for name in KINDS)
+    return sum(map(len, _COLUMNS(batch)))
 
 
 def first_row(batch: EventBatch) -> int:
@@ -38,7 +41,7 @@ def parts_of(
         predictions: how many came before, and behind how many of them a part ends.
     """
     order = in_sequence(batch)
-    sizes = [len(getattr(batch, name)) for name in KINDS]
+    sizes = [*map(len, _COLUMNS(batch))]
     kind = np.repeat(np.arange(len(KINDS)), sizes)
     is_prediction = kind[order] == KINDS.index("predictions")
     ends = _full(rows, np.ones(len(order), dtype=np.bool_)) | _full(predictions, is_prediction)
@@ -78,7 +81,7 @@ def in_slices(batch: EventBatch, most: int) -> Iterator[EventBatch]:
         The batch itself if it is small enough, else its slices in order; the first one
         holds the rejected records.
     """
-    sizes = [len(getattr(batch, name)) for name in KINDS]
+    sizes = [*map(len, _COLUMNS(batch))]
     if sum(sizes) <= most:
         yield batch
         return

@@ -69,7 +69,7 @@ class Silences:
         Args:
             limit: milliseconds.
         """
-        return np.flatnonzero((self.of_models >= limit) & ~self._spoke)
+        return ((self.of_models >= limit) & ~self._spoke).nonzero()[0]
 
     def may_exceed(self, limit: int, latest: int) -> bool:
         """Return whether a silence can reach a limit before the common time passes a moment.

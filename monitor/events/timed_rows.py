@@ -67,7 +67,7 @@ class TimedRows:
                 compiled, events, self._model_of_group, int(OWN_TIME[name]), self.earliest
             )
             if taken is not None:
-                return *taken, np.zeros_like(taken[1])
+                return *taken, np.zeros(len(taken[1]), dtype=np.bool_)
         model = self._model_of_group[self._group]
         return columns.after(model, self.time, self.earliest, self.naming)
 

@@ -66,7 +66,7 @@ def _tallied(
         "label_time",
         model_of_group,
         tables.edges,
-        sum(1 << outcome for outcome in np.flatnonzero(tables.actual_positive).tolist()),
+        int.from_bytes(np.packbits(tables.actual_positive, bitorder="little"), "little"),
         tables.counts,
         tables.total_ms,
         tables.changes,

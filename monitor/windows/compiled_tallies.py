@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,14 @@ from monitor.events.columns import Int64Array
 from monitor.join import Deltas
 from monitor.kernel import compiled_module, kernel_in_use
 from monitor.windows.panes import PaneRing
+
+_MEMORY = attrgetter("memory")
+_contiguous = partial(np.ascontiguousarray, dtype=np.int64)
+
+
+@cache
+def _columns(second: str) -> Callable[[Deltas], tuple[Int64Array, ...]]:
+    return attrgetter("time", second, "group", "cell", "count")
 
 
 def compiled_tallies() -> Any | None:
@@ -38,10 +48,9 @@ def tallied(
         rings: in its order.
         windows: in their order, of a function that takes them.
     """
-    names = ("time", second, "group", "cell", "count")
-    columns = tuple(np.ascontiguousarray(getattr(deltas, name), np.int64) for name in names)
+    columns = tuple(map(_contiguous, _columns(second)(deltas)))
     behind = () if windows is None else (windows,)
-    ahead = count(columns, models, *rest, tuple(ring.memory for ring in rings), *behind)
+    ahead = count(columns, models, *rest, tuple(map(_MEMORY, rings)), *behind)
     if ahead is None:
         return False
     for ring, changes in zip(rings, ahead, strict=True):

@@ -90,7 +90,7 @@ class PaneRing:
         if not (times >= self._next).any():
             return
         old, new = self._newest, self._panes_at(times)
-        moved = np.flatnonzero(new > old)
+        moved = (new > old).nonzero()[0]
         for before, after, models in alike_moves(old, new, moved):
             if before != _NOT_YET:
                 self._clear(before, after, models)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from math import nan
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ UNFIT = -1
 _REMEMBERED = 1 << 14
 """Most groups in the cache: about 10 MB with short names."""
 _BINARY = ClassList()
+_GROUP, _CLASSES = attrgetter("group"), attrgetter("classes")
 
 
 def name_fits(name: str) -> bool:
@@ -171,12 +173,12 @@ class GroupCodes:
         by_names = self._names.by_names
         found = [by_names[one] for one in names]
         known = [named for named in found if named is not None]
-        groups = dict.fromkeys(named.group for named in known)
+        groups = dict.fromkeys(map(_GROUP, known))
         if self.groups or len(groups) < len(found):
             return np.array([UNFIT if one is None else self._code(*one) for one in found], np.int64)
         self.groups += groups
         self._thresholds += [nan if one.threshold is None else one.threshold for one in known]
-        self._classes += [one.classes for one in known]
+        self._classes += map(_CLASSES, known)
         return np.arange(len(groups))
 
     def thresholds(self, codes: Int64Array) -> FloatArray:
