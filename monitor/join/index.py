@@ -43,7 +43,6 @@ _MULTIPLIER = np.uint64(hash("places of keys") % 2**64 | 1)
 """Odd; another one in each process, as Python salts its own dictionaries, so that nobody can choose
 keys that crowd one part of the index (Dietzfelbinger et al. 1997: multiply-shift is universal).
 Only where rows are looked for depends on it, never what is found."""
-_MARK_AT = np.uint32(24)
 _ONE, _TOP = np.uint64(1), np.uint64(56)
 _ORDINALS = np.uint64(0x0001020304050607)
 _WORD = np.dtype("<u8")
@@ -235,8 +234,8 @@ class _Places:
         """
         mixed = keys * _MULTIPLIER
         group = (((mixed >> _HALF) * self._groups) >> _HALF).astype(np.int64)
-        bits = (mixed >> _MARK_AT).astype(np.uint32) << _MARK_AT
-        marks: NDArray[np.uint32] = np.maximum(bits & ~self._slot, np.uint32(self.slots))
+        marks: NDArray[np.uint32] = mixed.astype(np.uint32) & ~self._slot
+        np.maximum(marks, np.uint32(self.slots), out=marks)
         return group, marks
 
     def _next(self, group: Int64Array, step: Int64Array | int) -> Int64Array:

@@ -35,7 +35,7 @@ static u64 next_group(const Places *index, u64 group, u64 step)
 /* The bits of a place that are not its slot, never 0. */
 static u32 mark_of(const Places *index, u64 key)
 {
-    u32 mark = ((u32)(key * index->multiplier >> 24) << 24) & ~(u32)(index->slots - 1);
+    u32 mark = (u32)(key * index->multiplier) & ~(u32)(index->slots - 1);
     return mark > index->slots ? mark : (u32)index->slots;
 }
 
