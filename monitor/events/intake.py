@@ -127,10 +127,10 @@ class Received:
         left out.
         """
         self.records += batch.records
-        self.rejected.update(rejection.reason for rejection in batch.rejected)
-        batch = with_groups_in_use(batch)  # rejected records create no model
+        if batch.rejected:
+            self.rejected.update(rejection.reason for rejection in batch.rejected)
         if not self._catalogue.knows(batch.groups):
-            batch = _by_appearance(batch)
+            batch = _by_appearance(with_groups_in_use(batch))  # rejected records create no model
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
         self._note_versions(batch, numbers)
         all_known, numbered = numbers.min(initial=0) != UNKNOWN_GROUP, {}
