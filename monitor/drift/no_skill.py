@@ -213,7 +213,8 @@ def log_chance_ratio(
 
     Returns:
         Natural log of the likelihood by chance, or with the other sign if that is larger, over
-        that of the model as it was; 0 where the days show nothing, or the model of the
+        that of the model as it was; 0 where the days show nothing, where they certainly (p < .01)
+        are better than chance, as a model is that became worse, or where the model of the
         reference did not tell the classes apart either.
 
     Source:
@@ -234,6 +235,10 @@ def log_chance_ratio(
     whole = _log_ratio(after.sum(axis=-1)[None], stretches, float(error), dispersion, between)
     if whole <= 0:
         return whole
+    chance = by_chance(after.sum(axis=-1)[None])
+    widened = max(dispersion.recall, dispersion.false_positive_rate)
+    if chance.excess > Z_ONE_SIDED * math.sqrt(chance.variance * widened):
+        return 0.0
     within = _log_ratio(after, before, float(error), dispersion, between)
     return whole if within >= 0 else within
 

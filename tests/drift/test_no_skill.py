@@ -183,3 +183,18 @@ def test_a_week_at_random_is_dead_and_degraded() -> None:
     assert found.dead
     assert found.verdict in DEGRADED
     assert not found.labels_may_explain
+
+
+def test_a_worse_model_that_is_better_than_chance_is_not_dead() -> None:
+    """Recall .8 to .23 of few cases: far from the model as it was, and from chance."""
+    usual = ConfusionCounts(tp=[5] * 28, fn=[1] * 28, fp=[1] * 28, tn=[23] * 28)
+    worse = ConfusionCounts(
+        tp=[1, 1, 2, 1, 1, 1, 1], fn=[4] * 7, fp=[1, 2, 1, 1, 2, 1, 1], tn=[24] * 7
+    )
+    between = DayScatter.learn([usual]).between(28, 7)
+    found = log_chance_ratio(usual, worse, Dispersion.of(1.0), between)
+    assert found == 0
+    at_random = ConfusionCounts(
+        tp=[0, 0, 1, 0, 0, 0, 0], fn=[5] * 7, fp=[1, 2, 1, 1, 2, 1, 1], tn=[24] * 7
+    )
+    assert log_chance_ratio(usual, at_random, Dispersion.of(1.0), between) > 7
