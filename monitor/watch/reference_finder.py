@@ -33,8 +33,7 @@ class ModelFault(NamedTuple):
     """A fault of a model since its reference.
 
     Attributes:
-        began: until this moment the model was as in its reference, epoch milliseconds; where the
-            fault is over, when its page started.
+        began: until this moment the model was as in its reference, epoch milliseconds.
         over: the page has ended.
     """
 

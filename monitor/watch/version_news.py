@@ -160,6 +160,18 @@ class VersionNews:
         anew = "" if restart is None or opens < _hour(restart.at) else restart.version
         return ReferenceVersions(began, anew) if began else None
 
+    def fault_began(self, model: int, before: MatureReference, paged: int) -> int:
+        """Return when the rates changed that a page is about; its start where that is not known.
+
+        Args:
+            model: its number.
+            before: the reference that the model was as in before.
+            paged: when the page started, epoch milliseconds.
+        """
+        hours = before.closes or 0, paged
+        found = when_rates_changed(self._history(model), before.counts, hours, before.dispersion)
+        return paged if found is None else found.at
+
     def began(
         self, model: int, watching: ModelWatch, found: Watched, mature: int
     ) -> ChangeBegan | None:

@@ -145,15 +145,16 @@ class Watch:
 
     def _fault(self, mature: int, age: int, model: int) -> ModelFault | None:
         """Return the fault for which a model pages, an alarm awaits judgement, or that is over."""
-        known = self._models.get(model)
-        if known is None:
+        if (known := self._models.get(model)) is None:
             until = self._classes.unmoved_until(model, mature, age)
             return None if until is None else ModelFault(until, over=False)
-        closes = known.judge.reference.closes or 0
+        before = known.judge.reference
+        closes = before.closes or 0
         if known.page.is_open(mature + age):
             return ModelFault(closes, over=False)
         pages = (one.at for one in known.detections if one.kind == "model_degraded")
-        return next((ModelFault(at, over=True) for at in pages if at > closes), None)
+        faults = (self._news.fault_began(model, before, at) for at in pages if at > closes)
+        return next((ModelFault(began, over=True) for began in faults), None)
 
     def _accept_rate(self, model: int, watch: ModelWatch) -> None:
         """Accept another rate of flagged cases by a reference, or by labels, made since."""
