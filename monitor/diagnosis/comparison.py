@@ -32,7 +32,6 @@ from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
-from monitor.watch.first_days import FIRST_DAYS
 
 
 class Comparison(NamedTuple):
@@ -137,8 +136,8 @@ def compared_live(
         earlier, source = _whole_hours("before", before), ""
     elif reference is None:
         raise UsageError(
-            "before: must be given, since there is no reference that is complete; by default it "
-            f"is {FIRST_DAYS}"
+            "before: must be given, since the reference is not complete yet; write before=A..B and "
+            "after=A..B, stretches of event time of which all labels have come"
         )
     else:
         earlier, source = _hours_around(reference), reference.source

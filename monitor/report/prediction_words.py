@@ -16,6 +16,11 @@ DEGENERACIES: Mapping[Degeneracy, str] = {
     Degeneracy.RATE_FAR_ABOVE: "flags {times} times its highest rate so far",
 }
 """Words that follow "the model", by kind, the worst first; `{times}` is a number."""
+NO_ALARM = (
+    "no alarm: the share of flagged cases stays between a third of its lowest and three times its "
+    "highest rate so far"
+)
+"""What nothing wrong means, a clause: changes that are smaller than an alarm may be there."""
 
 
 def degenerate_text(found: DegeneratePredictions) -> str | None:

@@ -16,7 +16,7 @@ from monitor.report.answer_parts import Share, defined
 from monitor.report.durations import duration_text
 from monitor.report.estimate_words import rests_on
 from monitor.report.missing_evidence import day_text
-from monitor.report.prediction_words import degenerate_text
+from monitor.report.prediction_words import NO_ALARM, degenerate_text
 from monitor.report.rate_changes import short
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -25,6 +25,7 @@ _ID = "ID-OF-ITS-PREDICTION"
 _MAPPING = "{type: file, path: labels.csv, fields: {id: COLUMN, ts: COLUMN, label: COLUMN}}"
 _NOTHING = "there is no reference with labels to estimate from"
 _FEWEST = 30
+_HUNDRED = 100
 """Predictions of a window below which their share of flagged cases is not named."""
 _NOTHING_MATURE = "no label is mature yet"
 
@@ -238,7 +239,7 @@ def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if not model.classes:
         yield from _by_predictions(snapshot, model)
     delay = label_delay(model)
-    if delay is not None and delay.most_within_seconds:
+    if delay is not None and delay.labels >= _HUNDRED and delay.most_within_seconds:
         most = duration_text(delay.most_within_seconds)
         yield f"99 of 100 labels that came took less than {most}."
 
@@ -265,7 +266,7 @@ def _by_predictions(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if (wrong := degenerate_text(model.watched.predictions)) is not None:
         yield f"The model {wrong}."
     elif model.watched.predictions.known:
-        yield "The predictions are within the model's usual range."
+        yield f"Predictions alone give {NO_ALARM}."
     yield from _estimates(model)
 
 

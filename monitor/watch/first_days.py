@@ -20,13 +20,6 @@ PROVISIONAL_MS = 7 * DAY_MS
 PROVISIONAL_POSITIVES, PROVISIONAL_FALSE_POSITIVES = 100, 20
 """Least numbers of positives and false positives in a provisional reference."""
 
-FIRST_DAYS = (
-    f"the first {FIRST_MS // DAY_MS} days; until {(FIRST_MS + SPARE_MS) // DAY_MS} are "
-    f"known, the first {PROVISIONAL_MS // DAY_MS}, extended while they hold under "
-    f"{PROVISIONAL_POSITIVES} positives or {PROVISIONAL_FALSE_POSITIVES} false positives"
-)
-"""The rule of `end_of_first_days` in words, for the default length."""
-
 Enough = Callable[[ConfusionCounts], NDArray[np.bool_]]
 """Tells which of some references hold enough outcomes."""
 CountsUpTo = Callable[[Sequence[int]], Int64Array]

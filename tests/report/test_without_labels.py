@@ -161,3 +161,18 @@ def test_labels_that_nearly_all_come_at_once_took_no_time_to_name():
     assert model.without_labels.reason == "stopped"
     assert model.label_delay.most_within_seconds == 0
     assert not [text for text in model.without_labels.known if "took" in text]
+
+
+@pytest.mark.parametrize("labelled", [2, 120])
+def test_99_of_100_labels_are_named_from_a_hundred_on(labelled):
+    made = predictions(20)
+    (model,) = answered([*made, *labels(made, 8, hours=2)[:labelled]], maturity="6h").models
+    assert model.label_delay.labels == labelled
+    named = [text for text in model.without_labels.known if text.startswith("99 of 100")]
+    assert bool(named) is (labelled >= 100)
+
+
+def test_no_alarm_of_predictions_says_how_far_they_may_have_moved():
+    (model,) = answered(predictions(20), maturity="6h").models
+    (text,) = [one for one in model.without_labels.known if "alarm" in one]
+    assert text.endswith("between a third of its lowest and three times its highest rate so far.")

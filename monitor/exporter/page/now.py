@@ -40,6 +40,7 @@ from monitor.labels.refusals import TOO_FEW_POSITIVE, UNAUDITED, UNAUDITED_CLASS
 from monitor.report.answer_parts import MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.metric_words import titled
+from monitor.report.prediction_words import NO_ALARM
 from monitor.report.printable import one_line
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
@@ -263,7 +264,7 @@ def _alone(found: PredictionCheck) -> str:
     if found.text is not None:
         return f"the model {found.text}, since {moment(found.since)}"
     if found.known:
-        return "within the model's usual range"
+        return NO_ALARM
     return "the usual range is not known yet"
 
 
