@@ -23,6 +23,7 @@ from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.page.html_report import report_html
 from monitor.join.deltas import known, unlabelled_as_negative
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -66,7 +67,10 @@ class ReportData:
             scores = self._monitor.scores(found.model, after.opens or 0, after.closes or 0)
         objective = settings_of(self._monitor.config, found.model).objective.precision
         ratio, wanted = curve_aim(found, objective)
-        return curve_answer(scores, reference_ratio=ratio, objective=wanted)
+        model = find_model(self._monitor.snapshot(), found.model)
+        return curve_answer(
+            scores, reference_ratio=ratio, objective=wanted, regime=LabelRegime.now(model)
+        )
 
 
 def remote_report(remote: Remote, query: Mapping[str, str | None]) -> str:

@@ -17,6 +17,8 @@ from monitor.config import Config, load_config
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
+from monitor.labels.regime import LabelRegime
+from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.objective import parse_objective
 from monitor.metrics.threshold import ThresholdChoice, best_threshold
@@ -50,6 +52,8 @@ def run(args: Namespace) -> int:
     check_usable(snapshot, feed)
     model = _model(snapshot, args.model)
     check_two_classes("threshold", model.name, config.model(model.name).classes)
+    if (refused := curve_refused_because(LabelRegime.now(model))) is not None:
+        raise UsageError(f"threshold: {one_line(model.name)}: {refused}")
     ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = ((model.now_ms or 0) // DAY_MS + 1) * DAY_MS
     histogram = monitor.scores(model.name, closes - args.days * DAY_MS, closes)

@@ -223,7 +223,9 @@ def _report(before: _Counted, after: _Counted, reading: _Reading) -> ComparisonR
         mature_until=learned.mature_until,
     )
     ratio, objective = curve_aim(found, None)
-    curve = curve_answer(after.scores, reference_ratio=ratio, objective=objective)
+    curve = curve_answer(
+        after.scores, reference_ratio=ratio, objective=objective, regime=LabelRegime()
+    )
     return ComparisonReport(found, curve, _series(found, before.days, after.days))
 
 

@@ -1,4 +1,4 @@
-"""A comparison of two periods corrects the metrics of scores for wrong labels of known rates."""
+"""Metrics of scores are corrected for wrong labels of known rates, or are not given."""
 
 import json
 
@@ -9,12 +9,17 @@ from cli.commands import ran
 from scipy.special import expit
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from monitor.config import load_config
+from monitor.config import Labelling, load_config
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import Queries
+from monitor.exporter.page.iso_curves import IsoCurves
+from monitor.exporter.page.plane import plane_section
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.labels.regime import LabelRegime
+from monitor.labels.uncorrected_curve import curve_refused_because
+from monitor.metrics.label_errors import ErrorRates
 from monitor.report.diagnosis_text import diagnosis_text
 
 DAYS, A_DAY, DAY = 24, 500, 86_400
@@ -85,3 +90,72 @@ def test_recorded_and_live_comparisons_give_what_is_true_of_right_labels(recorde
     text = diagnosis_text(found.diagnosis)
     assert "corrected for wrong labels (label_errors)" in text
     assert "another ROC curve" not in text
+
+
+RATES = "{false_positive: 0.03, false_negative: 0.1}"
+RANGES = "{false_positive: [0.02, 0.04], false_negative: 0.1}"
+REASON = "labels have errors (label_errors), and scores are counted by labels as they came"
+
+
+def configured(folder, setting):
+    path = folder / "other.yaml"
+    model = f"models: {{m: {{{setting}maturity: 1m, reference: {{first: 7d}}}}}}\nwindows: [7d]\n"
+    path.write_text(model)
+    return path
+
+
+@pytest.mark.parametrize("errors", [RATES, RANGES, "audit"])
+@pytest.mark.parametrize("more", [(), ("--class-ratio", "0.1"), ("--json",)])
+def test_the_command_gives_no_number_where_labels_have_errors(
+    recorded, capsys, tmp_path, errors, more
+):
+    config = configured(tmp_path, f"label_errors: {errors}, ")
+    words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5", *more]
+    shown = ran(capsys, "threshold", *words)
+    assert (shown.code, shown.out) == (2, "")
+    assert f"threshold: m: {REASON}" in shown.err
+    assert "Check the labels of predictions drawn at random" in shown.err
+
+
+def test_the_command_finds_a_threshold_where_labels_are_right(recorded, capsys, tmp_path):
+    config = configured(tmp_path, "")
+    words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5", "--json"]
+    assert json.loads(ran(capsys, "threshold", *words).out)["threshold"] is not None
+
+
+def test_page_and_api_say_why_there_is_no_curve(recorded):
+    feed, config, ranges, *_ = recorded
+    found = live(feed, config).explanation("m", *ranges)
+    curve = found.curve
+    assert (curve.threshold, curve.recall, curve.precision) == ((), (), ())
+    assert (curve.precision_at_reference, curve.class_ratio, curve.choice) == (None, None, None)
+    assert curve.refused_because.startswith(REASON)
+    assert curve.labelled_scores > 0
+    page = str(plane_section(found.answer, curve, IsoCurves()))
+    assert f"None is given: {REASON}" in page
+    for number in ("flag scores of", "every threshold", "Recall would be", "the threshold to"):
+        assert number not in page
+
+
+def test_page_and_api_have_the_curve_where_labels_are_right(recorded, tmp_path):
+    found = live(recorded[0], configured(tmp_path, "")).explanation("m", *recorded[2])
+    assert found.curve.refused_because is None
+    assert len(found.curve.recall) > 10
+    page = str(plane_section(found.answer, found.curve, IsoCurves()))
+    assert "every threshold, now" in page
+    assert "None is given" not in page
+
+
+def test_the_report_of_diagnose_says_why(recorded, tmp_path, capsys):
+    feed, config, ranges, *_ = recorded
+    report = tmp_path / "report.html"
+    words = ["--before", ranges[0], "--after", ranges[1], "--html", report]
+    ran(capsys, "diagnose", "--feed", feed, "-c", config, *words)
+    assert f"None is given: {REASON}" in report.read_text()
+
+
+@pytest.mark.parametrize("labelling", Labelling)
+def test_a_curve_takes_a_label_for_every_case(labelling):
+    refused = curve_refused_because(LabelRegime(labelling))
+    assert (refused is None) == (labelling is Labelling.COMPLETE)
+    assert curve_refused_because(LabelRegime(labelling, ErrorRates(0.01, 0.0))) is not None

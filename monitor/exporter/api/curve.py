@@ -10,6 +10,8 @@ from monitor.events.columns import FloatArray, Int64Array
 from monitor.exporter.api.curve_answer import ChosenThreshold, CurveAnswer
 from monitor.exporter.api.series import numbers
 from monitor.exporter.api.series_answer import Numbers
+from monitor.labels.regime import LabelRegime
+from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.curves import precision_recall_curve
 from monitor.metrics.histogram import ScoreHistogram
@@ -22,7 +24,11 @@ _POINTS = 150
 
 
 def curve_answer(
-    histogram: ScoreHistogram, *, reference_ratio: float | None, objective: float | None
+    histogram: ScoreHistogram,
+    *,
+    reference_ratio: float | None,
+    objective: float | None,
+    regime: LabelRegime,
 ) -> CurveAnswer:
     """Return the curve at the class ratio of these scores, and at another one.
 
@@ -30,8 +36,26 @@ def curve_answer(
         histogram: labelled cases by score.
         reference_ratio: r0, the class ratio to carry the curve to; None for no other.
         objective: precision to reach; None for none.
+        regime: how labels come, and how often they are wrong.
+
+    Returns:
+        Without a curve where one of labels as they came would be wrong
+        (`curve_refused_because`).
     """
     labelled = histogram.counts[0]
+    if (refused := curve_refused_because(regime)) is not None:
+        return CurveAnswer(
+            labelled_scores=int(labelled.total),
+            class_ratio=None,
+            reference_class_ratio=reference_ratio,
+            threshold=(),
+            recall=(),
+            precision=(),
+            precision_at_reference=None,
+            objective=objective,
+            choice=None,
+            refused_because=refused,
+        )
     curve = precision_recall_curve(histogram)
     drawn = _thinned(curve.recall)
     own = float(class_ratio(labelled))

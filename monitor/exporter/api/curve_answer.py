@@ -29,9 +29,13 @@ class ChosenThreshold(Struct, frozen=True, kw_only=True):
 class CurveAnswer(Struct, frozen=True, kw_only=True):
     """Precision against recall, by rising threshold; all lists have equal length.
 
+    Where labels have errors, are a sample, or are missing for most cases, there is no curve: it
+    would be that of labels as they came, beside metrics that are corrected.
+
     Attributes:
         labelled_scores: labelled cases with a score.
-        class_ratio: their positives per negative; null where undefined.
+        class_ratio: their positives per negative; null where undefined, and where there is no
+            curve.
         reference_class_ratio: the class ratio of before; null where it is not known.
         threshold: the scores from which on a case is flagged.
         recall: at each threshold.
@@ -39,7 +43,10 @@ class CurveAnswer(Struct, frozen=True, kw_only=True):
         precision_at_reference: the same at the class ratio of before; null where that is not
             known.
         objective: precision to reach; null where none is known.
-        choice: the threshold that reaches it at today's class ratio; null where none does.
+        choice: the threshold that reaches it at today's class ratio; null where none does, and
+            where there is no curve.
+        refused_because: why there is no curve and no choice, and what to do; null where there is
+            a curve.
     """
 
     labelled_scores: Count
@@ -51,3 +58,4 @@ class CurveAnswer(Struct, frozen=True, kw_only=True):
     precision_at_reference: Numbers | None
     objective: Share | None
     choice: ChosenThreshold | None
+    refused_because: str | None = None

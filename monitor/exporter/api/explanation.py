@@ -10,6 +10,7 @@ from monitor.exporter.api.compare import RecalledComparison, compared
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.labels.faults import LabelFault
+from monitor.labels.regime import LabelRegime
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.snapshot import ModelState
@@ -45,7 +46,12 @@ def explain(
     """
     found = compared(model, asked, counted, fault)
     ratio, objective = curve_aim(found, model.objective.get("precision"))
-    curve = curve_answer(counted.after_scores, reference_ratio=ratio, objective=objective)
+    curve = curve_answer(
+        counted.after_scores,
+        reference_ratio=ratio,
+        objective=objective,
+        regime=LabelRegime.now(model),
+    )
     return Explanation(found, diagnosis_answer(found), curve)
 
 

@@ -106,6 +106,8 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
                 "week and is older than the two months for which scores are stored by the day."
             ],
         ]
+    if curve.refused_because is not None:
+        return [title, h.p(".muted")[f"None is given: {curve.refused_because}."]]
     if curve.objective is None:
         return None
     scores = diagnosis.scores
