@@ -1,7 +1,8 @@
 """Calibration of scores as probabilities, from score histograms.
 
 A case counts with the middle of its bin as its score, so that it is off by at most half a bin:
-by .0005 with 1,000 bins. Cases without a label do not count. Reliability is in `reliability`.
+by .0005 with 1,000 bins. What that does to log loss is in `binned_loss`. Cases without a label do
+not count. Reliability is in `reliability`.
 """
 
 from __future__ import annotations

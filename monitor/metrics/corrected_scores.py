@@ -22,6 +22,7 @@ from monitor.metrics.score_influences import Influences
 from monitor.metrics.score_intervals import Statistic
 
 if TYPE_CHECKING:
+    from monitor.metrics.binned_loss import HiddenLoss
     from monitor.metrics.label_errors import ErrorRates
     from monitor.metrics.ratio import FloatArray
 
@@ -65,7 +66,8 @@ def with_label_errors(statistic: Statistic, errors: ErrorRates) -> Statistic:
     Returns:
         The metric of `actual_classes`, NaN unless there are estimated to be cases of both. Its
         influences are those of one more label of each kind, so that its interval allows for
-        which labels happen to be wrong.
+        which labels happen to be wrong. What bins hide of it is what they hide of that of
+        `actual_classes`.
     """
     if not any(errors):
         return statistic
@@ -83,4 +85,11 @@ def with_label_errors(statistic: Statistic, errors: ErrorRates) -> Statistic:
             ((1 - missed) * negative - wrong * positive) / left,
         )
 
-    return Statistic(value, influence, statistic.scale)
+    bounds = statistic.hidden
+    if bounds is None:
+        return Statistic(value, influence, statistic.scale)
+
+    def hidden(labelled: ScoreHistogram) -> HiddenLoss:
+        return bounds(actual_classes(labelled, errors))
+
+    return Statistic(value, influence, statistic.scale, hidden)

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
+from monitor.metrics.binned_loss import HiddenLoss
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 from monitor.metrics.score_influences import Influences
@@ -76,11 +77,14 @@ class Statistic(NamedTuple):
         value: the metric of labelled cases by score, with axes before the bins.
         influence: of single cases on it, for the variance of independent rows.
         scale: of its interval.
+        hidden: how far the metric of the exact scores may lie from `value`, which knows their
+            bins alone; None where that is at most a bin.
     """
 
     value: Callable[[ScoreHistogram], FloatArray]
     influence: Callable[[ScoreHistogram], Influences]
     scale: Scale = LOG_ODDS
+    hidden: Callable[[ScoreHistogram], HiddenLoss] | None = None
 
 
 class ScoredDays(NamedTuple):
@@ -146,12 +150,18 @@ def interval(days: ScoredDays, statistic: Statistic, level: float = 0.95) -> Int
 
     Returns:
         An estimate beyond the range of the metric, as where labels are corrected by rates that
-        leave too few positives, is the end of that range.
+        leave too few positives, is the end of that range. Limits allow for what the bins of the
+        scores hide of the metric.
 
     Source:
         Efron 1982 (jackknife and infinitesimal jackknife).
     """
-    return limits(on_scale(days, statistic), statistic.scale, level)
+    found = limits(on_scale(days, statistic), statistic.scale, level)
+    if statistic.hidden is None:
+        return found
+    hidden = statistic.hidden(days.whole)
+    lower = float(np.maximum(found.lower - hidden.below, statistic.scale.lowest))
+    return Interval(found.estimate, lower, found.upper + hidden.above)
 
 
 def limits(found: OnScale, scale: Scale, level: float = 0.95) -> Interval:

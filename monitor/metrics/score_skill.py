@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from monitor.metrics import score_statistics as by
+from monitor.metrics.binned_loss import hides_log_loss
 from monitor.metrics.calibration import CalibrationLine
-from monitor.metrics.corrected_scores import with_label_errors
+from monitor.metrics.corrected_scores import actual_classes, with_label_errors
 from monitor.metrics.curves import tied_pairs
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates, true_share
 from monitor.metrics.rates import class_ratio, false_positive_rate
@@ -85,8 +86,12 @@ class ScoreSkill:
 
     @cached_property
     def tied_pairs(self) -> float:
-        """Share of pairs of a labelled positive and negative whose scores lie in one bin."""
-        return float(tied_pairs(self.by_day.sum()))
+        """Share of pairs of a positive and a negative whose scores lie in one bin.
+
+        Of actual classes, as the area under the ROC curve is, where labels have errors.
+        """
+        share = float(tied_pairs(actual_classes(self.by_day.sum(), self.errors)))
+        return min(max(share, 0.0), 1.0)  # NaN stays NaN
 
     @cached_property
     def average_precision(self) -> Interval:
@@ -137,14 +142,20 @@ class ScoreSkill:
 
     @cached_property
     def calibration(self) -> CalibrationLine[Interval]:
-        """Logistic calibration of the scores."""
+        """Logistic calibration of the scores; NaN where bins hide it (`hidden_by_bins`)."""
+        if "calibration_slope" in self.hidden_by_bins:
+            return CalibrationLine(Interval(_NAN), Interval(_NAN), Interval(_NAN))
         whole = self.by_day.sum()
         return CalibrationLine(*self._all_of(lambda errors: by.calibration(whole, errors)))
 
     @cached_property
     def log_loss(self) -> Interval:
-        """Mean negative log likelihood, nats."""
-        return self._of(by.log_likelihood())
+        """Mean negative log likelihood, nats.
+
+        The limits allow for where in its bin each score may lie. NaN where that hides too much
+        (`hidden_by_bins`).
+        """
+        return self._log_loss("log_loss", balanced=False)
 
     @cached_property
     def balanced_brier_score(self) -> Interval:
@@ -165,8 +176,27 @@ class ScoreSkill:
 
     @cached_property
     def balanced_log_loss(self) -> Interval:
-        """Log loss with both classes of equal weight, so that prevalence cancels out."""
-        return self._of(by.log_likelihood(balanced=True))
+        """Log loss with both classes of equal weight, so that prevalence cancels out.
+
+        Limits and NaN as those of `log_loss`.
+        """
+        return self._log_loss("balanced_log_loss", balanced=True)
+
+    @cached_property
+    def hidden_by_bins(self) -> tuple[str, ...]:
+        """Names of metrics that are NaN because they depend on where in a bin scores lie.
+
+        As where many positives have a score in the first bin, or negatives in the last one. Of
+        ranges of errors, bins hide a metric where they do at an end.
+        """
+        whole = self.by_day.sum()
+        actual = [actual_classes(whole, one) for one in (self.errors, *self.errors.corners)]
+        names: tuple[str, ...] = ()
+        if any(map(hides_log_loss, actual)):
+            names = "calibration_slope", "calibration_in_the_large", "log_loss"
+        if any(hides_log_loss(one, balanced=True) for one in actual):
+            names = *names, "balanced_log_loss"
+        return names
 
     @cached_property
     def reliability(self) -> ReliabilityCurve:
@@ -179,6 +209,11 @@ class ScoreSkill:
     @property
     def _rate(self) -> float:
         return _NAN if self.reference is None else float(false_positive_rate(self.reference))
+
+    def _log_loss(self, name: str, *, balanced: bool) -> Interval:
+        if name in self.hidden_by_bins:
+            return Interval(_NAN)
+        return self._of(by.log_likelihood(balanced=balanced))
 
     def _of(self, statistic: Statistic) -> Interval:
         return self._all_of(lambda _: (statistic,))[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monitor.metrics import score_influences as by
+from monitor.metrics.binned_loss import hidden_log_loss
 from monitor.metrics.calibration import (
     CalibrationLine,
     brier_score,
@@ -95,7 +96,12 @@ def log_likelihood(*, balanced: bool = False) -> Statistic:
         score = middles(whole.bins)
         return by.influence_on_loss(whole, -np.log(score), -np.log1p(-score), balanced=balanced)
 
-    return Statistic(partial(log_loss, balanced=balanced), influence, LOG)
+    return Statistic(
+        partial(log_loss, balanced=balanced),
+        influence,
+        LOG,
+        partial(hidden_log_loss, balanced=balanced),
+    )
 
 
 def distance_from_rates(

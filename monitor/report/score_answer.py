@@ -72,12 +72,15 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
         calibration_error: expected distance of scores from rates of positives, without bias.
         calibration_in_the_large: log-odds by which scores are too low; 0 for calibrated ones.
         calibration_slope: slope of the logistic calibration; 1 for calibrated scores.
-        log_loss: mean negative log likelihood of the labels, nats.
+        log_loss: mean negative log likelihood of the labels, nats; limits allow for where in its
+            bin each score may lie.
         balanced_brier_score: Brier score with both classes of equal weight, so that prevalence
             cancels out.
         balanced_calibration_error: calibration error, likewise; not 0 for scores that are
             calibrated where classes are not equal.
         balanced_log_loss: log loss, likewise.
+        hidden_by_bins: names of the metrics that are undefined because they depend on where in
+            their bin of .001 scores near 0 or 1 lie; empty where none is.
         reliability: rates of positives by score, in groups of about equally many cases.
     """
 
@@ -101,6 +104,7 @@ class ScoreMetrics(Struct, frozen=True, kw_only=True):
     balanced_calibration_error: MetricInterval
     balanced_log_loss: MetricInterval
     reliability: tuple[ReliabilityGroup, ...]
+    hidden_by_bins: tuple[str, ...] = ()
 
 
 class CurveEffect(Struct, frozen=True, kw_only=True):
@@ -274,6 +278,7 @@ def score_metrics(found: ScoreSkill) -> ScoreMetrics:
                 curve.score.tolist(), curve.rate.tolist(), curve.cases.tolist(), strict=True
             )
         ),
+        hidden_by_bins=found.hidden_by_bins,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from textwrap import wrap
 
 from monitor.diagnosis.compared_scores import ComparedScores
@@ -13,7 +13,13 @@ from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.points import in_points
 from monitor.report.recalibration_answer import score_corrections
 from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
-from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS, slide_sentence, ties_sentence
+from monitor.report.score_words import (
+    MAIN_SCORE_WORDS,
+    SCORE_WORDS,
+    hidden_sentence,
+    slide_sentence,
+    ties_sentence,
+)
 
 UNDEFINED = "—"
 COLUMNS = 100
@@ -39,7 +45,7 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
     if any(side is not None and any(side.errors) for side in sides):
         yield _CORRECTED
     for name, side in zip(("before", "after"), sides, strict=True):
-        yield from _ties(name, side)
+        yield from _bins(name, side, MAIN_SCORE_WORDS)
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
         yield text
     if found.parts is not None:
@@ -67,15 +73,20 @@ def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
     if any(any(found.errors) for found in scores.values()):
         yield f"  {_CORRECTED}, but for the precision-recall-gain area"
     for name, found in scores.items():
-        yield from _ties(name, found)
+        yield from _bins(name, found, SCORE_WORDS)
 
 
-def _ties(name: str, found: ScoreSkill | None) -> Iterator[str]:
+def _bins(name: str, found: ScoreSkill | None, shown: Container[str]) -> Iterator[str]:
+    """Yield what the bins of the scores hide of the metrics that are shown."""
     if found is None:
         return
-    sentence = ties_sentence(found.roc_auc.estimate, found.tied_pairs, name)
-    if sentence is not None:
-        yield from wrap(sentence, COLUMNS)
+    hidden = [one for one in found.hidden_by_bins if one in shown]
+    for sentence in (
+        ties_sentence(found.roc_auc.estimate, found.tied_pairs, name),
+        hidden_sentence(hidden, name),
+    ):
+        if sentence is not None:
+            yield from wrap(sentence, COLUMNS)
 
 
 def _columns(title: str, cells: Iterable[str]) -> str:

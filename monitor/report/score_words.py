@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from monitor.metrics.score_intervals import Interval
@@ -90,6 +90,28 @@ def ties_sentence(area: float, tied_pairs: float, of: str) -> str | None:
     return (
         f"Scores count in bins of .001: the area under the ROC curve of {of} may be {ends} "
         f"instead of {area:.3f}, if no scores are equal."
+    )
+
+
+def hidden_sentence(names: Sequence[str], of: str) -> str | None:
+    """Return which metrics bins hide, and why; None where they hide none.
+
+    Args:
+        names: of the metrics, in words joined by "_".
+        of: what the scores are of.
+
+    >>> hidden_sentence(["calibration_slope", "balanced_log_loss"], "7d").split(", because ")[0]
+    'Scores count in bins of .001: calibration slope and balanced log loss of 7d are undefined'
+    >>> hidden_sentence([], "7d")
+    """
+    if not names:
+        return None
+    *others, last = (name.replace("_", " ") for name in names)
+    listed = f"{', '.join(others)} and {last} of {of} are" if others else f"{last} of {of} is"
+    they = "they depend" if others else "it depends"
+    return (
+        f"Scores count in bins of .001: {listed} undefined, because {they} on where in its bin a "
+        "score lies, and too many positives have a score near 0, or negatives one near 1."
     )
 
 

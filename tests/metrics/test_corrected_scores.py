@@ -6,6 +6,7 @@ from drawn_scores import METRICS, by_day, drawn, stacked, wrong_labels
 
 from monitor import ConfusionCounts
 from monitor.metrics import ScoreHistogram, score_statistics
+from monitor.metrics.binned_loss import hidden_log_loss
 from monitor.metrics.corrected_scores import actual_classes, with_label_errors
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
 from monitor.metrics.score_intervals import Statistic
@@ -45,6 +46,28 @@ def test_labels_that_are_wrong_as_often_as_stated_leave_every_metric_as_it_is(na
     of = SAME[name]
     assert of(corrected).estimate == pytest.approx(of(right).estimate, abs=1e-9)
     assert of(as_labelled).estimate != pytest.approx(of(right).estimate, abs=1e-3)
+
+
+def test_tied_pairs_are_those_of_actual_classes() -> None:
+    truth, score = drawn(4, cases=14_000)
+    actual = by_day(truth, score / 100, 7)
+    labelled = expected_labels(actual, RATES)
+    shares = [
+        ScoreSkill(by_day=actual).tied_pairs,
+        ScoreSkill(by_day=labelled, errors=RATES).tied_pairs,
+        ScoreSkill(by_day=labelled).tied_pairs,
+    ]
+    assert shares[1] == pytest.approx(shares[0], abs=1e-9)
+    assert shares[2] > shares[0] + 0.001
+
+
+def test_bins_hide_of_log_loss_what_they_hide_of_that_of_actual_classes() -> None:
+    actual = by_day(*drawn(4, cases=14_000), 7).sum()
+    labelled = expected_labels(actual, RATES)
+    corrected = with_label_errors(score_statistics.log_likelihood(), RATES).hidden
+    assert corrected is not None
+    assert corrected(labelled) == pytest.approx(hidden_log_loss(actual), rel=1e-6)
+    assert hidden_log_loss(labelled).above > 1.5 * hidden_log_loss(actual).above
 
 
 def test_reliability_is_without_bias_where_labels_have_errors() -> None:

@@ -25,6 +25,7 @@ from monitor.report.score_words import (
     MAIN_SCORE_WORDS,
     SCORE_WORDS,
     ScoreWords,
+    hidden_sentence,
     slide_sentence,
     ties_sentence,
 )
@@ -63,7 +64,7 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
             ],
         ],
         _tables(found),
-        _ties(found),
+        _bins(found),
         _slide(found),
         _corrections(found.recalibration),
         h.p(".muted")[_CORRECTED if corrected else _HOW_TO_READ],
@@ -99,13 +100,17 @@ def _limits(found: ComparedScoreMetrics) -> Iterator[h.Element]:
             yield h.path(f".band.{name}", d=band(xs, lower, upper))
 
 
-def _ties(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+def _bins(found: ComparedScoreMetrics) -> Iterator[h.Element]:
+    """Yield what the bins of the scores hide of their metrics."""
     for name, side in _held(found.before, found.after):
         area, tied = side.roc_auc.estimate, side.tied_pairs
         if area is not None and tied is not None:
             sentence = ties_sentence(area, tied, name)
             if sentence is not None:
                 yield h.p[sentence]
+        hidden = hidden_sentence(side.hidden_by_bins, name)
+        if hidden is not None:
+            yield h.p[hidden]
 
 
 def _slide(found: ComparedScoreMetrics) -> h.Node:

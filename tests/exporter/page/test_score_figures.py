@@ -9,7 +9,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.metrics.score_skill import ScoreSkill
-from monitor.report.score_answer import compared_scores
+from monitor.report.score_answer import compared_scores, score_metrics
 from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS
 
 REFERENCE = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
@@ -46,6 +46,15 @@ def test_ties_that_hide_much_of_the_area_are_said_below_the_table():
     hidden = ScoreSkill(by_day=by_day(truth, score / 100, 7), reference=REFERENCE)
     assert "the area under the ROC curve of after may be" in shown(skill(1), hidden)
     assert "in bins of .001" not in shown(skill(1), skill(2))
+
+
+def test_metrics_that_bins_hide_are_named_below_the_table():
+    truth, score = drawn(3, 3_000)
+    hidden = ScoreSkill(by_day=by_day(truth, score / 5_000, 7), reference=REFERENCE)
+    assert score_metrics(hidden).hidden_by_bins == hidden.hidden_by_bins
+    page = shown(skill(1), hidden)
+    assert "log loss and balanced log loss of after are undefined, because they depend" in page
+    assert "of before are undefined" not in page
 
 
 def test_a_period_without_scores_has_dashes():
