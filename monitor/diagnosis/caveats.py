@@ -161,12 +161,14 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
 
 def _errors(before: Period, after: Period) -> Iterator[str]:
     estimated = [p.sample for p in (before, after) if p.sample and p.sample.regime.has_errors]
-    rates = {one.regime.errors for one in estimated}
+    rates = {(one.regime.errors, one.regime.is_mean) for one in estimated}
     if len(rates) == 1:
-        yield wrong_labels(rates.pop())
+        errors, is_mean = rates.pop()
+        yield wrong_labels(errors, is_mean=is_mean)
     elif estimated:
         yield from (
-            f"{name}: {wrong_labels(period.sample.regime.errors)}"
+            f"{name}: "
+            f"{wrong_labels(period.sample.regime.errors, is_mean=period.sample.regime.is_mean)}"
             for period, name in _named(before, after)
             if period.sample
         )

@@ -13,12 +13,15 @@ _SHOWN = 4
 """Segment values of a key that are named."""
 
 
-def wrong_labels(errors: ErrorRates, earlier: Sequence[EarlierErrors] = ()) -> str:
+def wrong_labels(
+    errors: ErrorRates, earlier: Sequence[EarlierErrors] = (), *, is_mean: bool = False
+) -> str:
     """Return what metrics are corrected for, as a sentence without its full stop.
 
     Args:
         errors: rates of wrong labels, of the latest predictions where they changed.
         earlier: the rates before each change, the oldest first.
+        is_mean: the rates are the mean over a range in which they changed.
 
     >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
     'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
@@ -36,6 +39,8 @@ def wrong_labels(errors: ErrorRates, earlier: Sequence[EarlierErrors] = ()) -> s
         f"before {_day(one.until)} for {' and '.join(_percentages(one.errors))}" for one in earlier
     ]
     changed = f" ({', '.join(before)})" if before else ""
+    if is_mean:
+        changed = ", the mean over a range in which the rates changed"
     return f"{found}{changed}; metrics and their intervals are corrected for it (label_errors)"
 
 
@@ -88,7 +93,7 @@ def _percentages(errors: ErrorRates) -> tuple[str, str]:
     """Return the rates, or their ranges, in percent: of actual negatives, and of positives."""
     ranges = errors.ranges
     first, second = (
-        " to ".join(f"{100 * end:g}" for end in ranges.get(name, (getattr(errors, name),)))
+        " to ".join(f"{100 * end:.3g}" for end in ranges.get(name, (getattr(errors, name),)))
         for name in ("false_positive", "false_negative")
     )
     return f"{first} %", f"{second} %"

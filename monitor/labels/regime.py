@@ -49,12 +49,14 @@ class LabelRegime(NamedTuple):
             changed.
         earlier: the rates before each change, the oldest first.
         by_value: the rates of segment values where audits show that these differ.
+        is_mean: True where `errors` is the mean over blocks of time with different rates.
     """
 
     labelling: Labelling = Labelling.COMPLETE
     errors: ErrorRates = NO_ERRORS
     earlier: tuple[EarlierErrors, ...] = ()
     by_value: tuple[ValueErrors, ...] = ()
+    is_mean: bool = False
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
@@ -128,7 +130,7 @@ class LabelRegime(NamedTuple):
         if not len(held):
             return self._replace(earlier=())
         mean = count[held] @ np.array(self.rates)[held] / count.sum()
-        return self._replace(errors=ErrorRates(*mean.tolist()), earlier=())
+        return self._replace(errors=ErrorRates(*mean.tolist()), earlier=(), is_mean=len(held) > 1)
 
     @property
     def corners(self) -> tuple[LabelRegime, ...]:

@@ -130,13 +130,39 @@ def calibration_line(histogram: ScoreHistogram) -> CalibrationLine[float]:
     positive = histogram.positive[held].astype(np.float64)
     constant = np.ones((len(held), 1))
     (in_the_large,) = _logistic(constant, logits, cases, positive)
-    if len(held) == 1:
+    if len(held) == 1 or separates(histogram):
         return CalibrationLine(float(in_the_large), _NAN, _NAN)
     both = np.column_stack([constant, logits])
     intercept, slope = map(float, _logistic(both, np.zeros_like(logits), cases, positive))
     if abs(slope) >= _STEEPEST:
         return CalibrationLine(float(in_the_large), _NAN, _NAN)
     return CalibrationLine(float(in_the_large), slope, intercept)
+
+
+def separates(histogram: ScoreHistogram) -> bool:
+    """Test for a score that separates the classes, cases in the bin of that score left aside.
+
+    The likelihood of a calibration line then has no maximum: the steeper the line, the greater.
+
+    Args:
+        histogram: labelled cases by score, bins on its only axis.
+
+    Returns:
+        False where a class has no cases.
+
+    Source:
+        Albert & Anderson 1984 (complete and quasi-complete separation).
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> apart = ScoreHistogram.from_scores(positive=[.9, .5], negative=[.5, .1])
+    >>> mixed = ScoreHistogram.from_scores(positive=[.9, .4], negative=[.5, .1])
+    >>> separates(apart), separates(mixed)
+    (True, False)
+    """
+    positive, negative = np.flatnonzero(histogram.positive), np.flatnonzero(histogram.negative)
+    if not (len(positive) and len(negative)):
+        return False
+    return bool(negative[-1] <= positive[0] or positive[-1] <= negative[0])
 
 
 def line_near(

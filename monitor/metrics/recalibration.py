@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from monitor.metrics.calibration import calibration_line, middles
+from monitor.metrics.calibration import calibration_line, middles, separates
 from monitor.metrics.out_of_sample import fitted_elsewhere, folds_of_days, ratio_interval
 from monitor.metrics.score_intervals import Interval
 
@@ -76,7 +76,9 @@ class Recalibration:
             with its 95 % interval; below 0 where it makes scores worse.
         advised: the simplest correction whose gain is certain and at least 1 % of the Brier
             score, and that no more flexible one certainly improves on by as much again; None
-            where no correction is warranted.
+            where no correction is warranted, and where a score separates the classes.
+        separated: a score separates the classes, so that a fit to them is a step there and no
+            probability in between is known.
     """
 
     brier_score: float
@@ -85,6 +87,7 @@ class Recalibration:
     isotonic: RateSteps
     gain: Mapping[Correction, Interval]
     advised: Correction | None
+    separated: bool = False
 
 
 def recalibration(
@@ -124,14 +127,15 @@ def recalibration(
         for correction, fit in fits.items()
     }
     cases = (folds.positive + folds.negative).sum(axis=-1)
-    line = calibration_line(whole)
+    line, separated = calibration_line(whole), separates(whole)
     return Recalibration(
         brier_score=float(as_is.sum() / cases.sum()),
         prior_shift=_shift(whole, class_ratio_before),
         platt=LogOddsLine(line.intercept, line.slope),
         isotonic=_steps(whole),
         gain={name: ratio_interval(as_is - loss, cases) for name, loss in losses.items()},
-        advised=_advised(as_is, losses, cases),
+        advised=None if separated else _advised(as_is, losses, cases),
+        separated=separated,
     )
 
 

@@ -188,7 +188,8 @@ def brier_parts(
         errors: rates of wrong labels that the histogram is corrected for.
 
     Returns:
-        The parts; NaN with fewer than two labelled cases.
+        The parts; NaN with fewer than two labelled cases. Resolution and uncertainty are NaN where
+        a class has no cases, too: nothing is to be told apart.
 
     Source:
         Murphy 1973; Stephenson et al. 2008 (parts within groups); Ferro & Fricker 2012
@@ -205,7 +206,8 @@ def brier_parts(
     positives = histogram.positive.sum(axis=-1)
     cases = positives + histogram.negative.sum(axis=-1)
     off = reliability(histogram, starts, errors=errors)
-    uncertainty = ratio(positives, cases) * ratio(cases - positives, cases - 1)
+    varied = np.asarray(ratio(positives, cases) * ratio(cases - positives, cases - 1))
+    uncertainty = np.where((positives > 0) & (positives < cases), varied, np.nan)
     return BrierParts(off, off + uncertainty - brier_score(histogram), uncertainty)
 
 

@@ -59,7 +59,8 @@ class ScoreCorrections(Struct, frozen=True, kw_only=True):
         platt: logistic.
         isotonic: by steps.
         advised: the simplest correction that certainly lowers the Brier score, by at least
-            1 % of it; null where none is warranted.
+            1 % of it; null where none is warranted, and where a score separates the classes.
+        separated: a score separates the classes, so that a fit to them is a step there.
     """
 
     brier_score: float
@@ -67,6 +68,7 @@ class ScoreCorrections(Struct, frozen=True, kw_only=True):
     platt: PlattScaling
     isotonic: IsotonicSteps
     advised: Correction | None
+    separated: bool
 
 
 class ThresholdAdvice(Struct, frozen=True, kw_only=True):
@@ -107,6 +109,7 @@ def score_corrections(found: Recalibration | None) -> ScoreCorrections | None:
             gain=gain[Correction.ISOTONIC],
         ),
         advised=found.advised,
+        separated=found.separated,
     )
 
 

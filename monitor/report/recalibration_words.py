@@ -11,9 +11,14 @@ from monitor.report.recalibration_answer import ScoreCorrections, ThresholdAdvic
 
 _UNDEFINED = "—"
 _LEAST = f"{100 * LEAST_GAIN:g} %"
-NOT_WARRANTED = (
+_NOT_WARRANTED = (
     f"No correction certainly lowers the Brier score by {_LEAST} or more: leave the scores as "
     "they are."
+)
+
+_SEPARATED = (
+    "No correction is advised: a score separates the labels, so that a fit to them is a step at "
+    "this score and says nothing of the probabilities on either side."
 )
 
 
@@ -33,12 +38,25 @@ class CorrectionRow(NamedTuple):
     gain: MetricInterval
 
 
-def correction_rows(found: ScoreCorrections) -> Iterator[CorrectionRow]:
-    """Yield each correction that could be fitted, the simplest first.
+def none_advised(found: ScoreCorrections) -> str | None:
+    """Return why no correction is advised, in one sentence; None where one is.
 
     Args:
         found: corrections.
     """
+    if found.separated:
+        return _SEPARATED
+    return _NOT_WARRANTED if found.advised is None else None
+
+
+def correction_rows(found: ScoreCorrections) -> Iterator[CorrectionRow]:
+    """Yield each correction that could be fitted, the simplest first; none to separated classes.
+
+    Args:
+        found: corrections.
+    """
+    if found.separated:
+        return
     if found.prior_shift is not None:
         shift = found.prior_shift
         formula = _formula(shift.log_odds, 1.0)

@@ -7,16 +7,17 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from textwrap import wrap
 
 from monitor.diagnosis.compared_scores import ComparedScores
-from monitor.drift.curve_parts import CurvePart
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
-from monitor.report.points import in_points
+from monitor.report.moved_precision import Points
 from monitor.report.recalibration_answer import score_corrections
-from monitor.report.recalibration_words import NOT_WARRANTED, correction_rows, with_limits
+from monitor.report.recalibration_words import correction_rows, none_advised, with_limits
 from monitor.report.score_words import (
     MAIN_SCORE_WORDS,
+    PARTS_BY_LABELS,
     SCORE_WORDS,
     hidden_sentence,
+    skill_parts_sentence,
     slide_sentence,
     ties_sentence,
 )
@@ -49,11 +50,10 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
         yield text
     if found.parts is not None:
-        threshold, curve = found.parts.threshold, found.parts.curve
-        yield (f"Of the part of skill, the threshold accounts for {_effect(threshold)},")
-        yield f"another ROC curve {_effect(curve)}."
+        parts = (Points(*part[1:]) for part in (found.parts.threshold, found.parts.curve))
+        yield from wrap(skill_parts_sentence(*parts), COLUMNS)
         if by_labels:
-            yield "Labels that are wrong more, or less, often change all of these as well."
+            yield PARTS_BY_LABELS
 
 
 def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:
@@ -109,11 +109,13 @@ def correction_lines(found: ComparedScores | None) -> Iterator[str]:
     corrections = None if found is None else score_corrections(found.recalibration)
     if corrections is None:
         return
-    yield f"{'Corrections of the scores':<30}{'log-odds':>28}   takes off the Brier score"
-    for row in correction_rows(corrections):
+    rows = [*correction_rows(corrections)]
+    if rows:
+        yield f"{'Corrections of the scores':<30}{'log-odds':>28}   takes off the Brier score"
+    for row in rows:
         yield f"{row.words:<30}{row.formula:>28}   {with_limits(row.gain, 4)}"
-    if corrections.advised is None:
-        yield NOT_WARRANTED
+    if (why := none_advised(corrections)) is not None:
+        yield from wrap(why, COLUMNS)
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:
@@ -134,13 +136,6 @@ def _change(found: Interval) -> str:
     if not math.isfinite(found.lower):
         return signed(found.estimate)
     return f"{signed(found.estimate)} ({signed(found.lower)} to {signed(found.upper)})"
-
-
-def _effect(part: CurvePart) -> str:
-    text = f"{in_points(part.points):+.1f} points"
-    if not math.isfinite(part.lower_points):
-        return text
-    return f"{text} ({in_points(part.lower_points):+.1f} to {in_points(part.upper_points):+.1f})"
 
 
 def number(value: float) -> str:

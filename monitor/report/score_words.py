@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
+from monitor.report.moved_precision import Points
+from monitor.report.points import in_points
 
 
 class ScoreWords(NamedTuple):
@@ -65,6 +67,29 @@ def slide_sentence(positive: Interval, negative: Interval) -> str | None:
     return f"Scores of positives slid by {_slid(positive)}, of negatives by {_slid(negative)}."
 
 
+def skill_parts_sentence(threshold: Points, curve: Points) -> str:
+    """Return what of the part of skill the threshold did, and what the curve, in one sentence.
+
+    Args:
+        threshold: movement along the ROC curve of before; NaN for limits that are undefined.
+        curve: movement off it, likewise.
+
+    >>> skill_parts_sentence(Points(-.081, -.093, -.069), Points(-.014, math.nan, math.nan))[26:]
+    'threshold accounts for -8.1 points (-9.3 to -6.9), another ROC curve -1.4 points.'
+    """
+    return (
+        f"Of the part of skill, the threshold accounts for {_part(threshold)}, another ROC curve "
+        f"{_part(curve)}."
+    )
+
+
+def _part(part: Points) -> str:
+    text = f"{in_points(part.estimate):+.1f} points"
+    if not math.isfinite(part.lower):
+        return text
+    return f"{text} ({in_points(part.lower):+.1f} to {in_points(part.upper):+.1f})"
+
+
 def _slid(change: Interval) -> str:
     if not math.isfinite(change.lower):
         return f"{change.estimate:+.3f}"
@@ -117,6 +142,9 @@ def hidden_sentence(names: Sequence[str], of: str) -> str | None:
 
 _WORTH_A_WORD = 0.01
 """The least part of the area that bins hide for it to be said."""
+
+PARTS_BY_LABELS = "Labels that are wrong more, or less, often change all of these as well."
+"""What follows the parts of skill where other labels explain the change, too."""
 
 SCORE_WORDS: Mapping[str, ScoreWords] = {
     "roc_auc": ScoreWords(

@@ -168,6 +168,8 @@ def _slide(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _curve(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.judgement.label_errors_changed and diagnosis.below_reference_curve:
+        return  # wrong labels lower the curve as well
     if diagnosis.below_reference_curve is None:
         clean = diagnosis.judgement.status["log_likelihood_ratio"] is Status.CLEAN
         if diagnosis.operating_point_moved and not clean:

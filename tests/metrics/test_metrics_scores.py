@@ -178,6 +178,9 @@ def test_what_is_undefined_is_nan() -> None:
         assert np.isnan(found.roc_auc.estimate)
         assert np.isnan(found.roc_auc.lower)
         assert np.isnan(found.calibration.slope).all()
+    assert np.isnan(one.brier.uncertainty).all()
+    assert np.isnan(one.brier.resolution).all()
+    assert np.isfinite(one.brier.reliability.estimate)
     assert one.brier_score.lower < one.brier_score.estimate < one.brier_score.upper
     perfect = ScoreSkill(by_day=SEPARATED)
     assert perfect.roc_auc.estimate == 1

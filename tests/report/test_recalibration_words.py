@@ -1,22 +1,30 @@
 """Corrections of the scores and a threshold in text, JSON and advice."""
 
 import json
+from dataclasses import replace
 
+import htpy as h
 import msgspec
 import numpy as np
 import pytest
+from exporter.page.pages import plain
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import diagnose
 from monitor.diagnosis.periods import Period
+from monitor.exporter.page.score_figures import scores_panel
+from monitor.exporter.page.why import why_section
 from monitor.metrics.expected_threshold import ExpectedThreshold
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.recalibration import recalibration
 from monitor.metrics.score_intervals import Interval
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
 from monitor.report.recalibration_answer import threshold_answer
 from monitor.report.recalibration_words import threshold_advice
+from monitor.report.score_answer import compared_scores
+from monitor.report.score_words import PARTS_BY_LABELS
 
 DAY = 86_400_000
 SCORES = np.array([0.05, 0.15, 0.35, 0.75])
@@ -119,3 +127,35 @@ def test_a_threshold_that_falls_short_by_its_own_estimate_is_not_advised():
     assert "predict positive" not in text
     enough = threshold_answer(ExpectedThreshold(0.4, 0.41, precision, recall, 0.03))
     assert "predict positive at scores of 0.41 and above" in threshold_advice(enough, 0.5)
+
+
+def test_text_and_page_divide_the_part_of_skill_in_the_same_words() -> None:
+    sentence = (
+        "Of the part of skill, the threshold accounts for +0.1 points (-0.2 to +0.3), another ROC "
+        "curve +0.3 points (-0.3 to +0.9)."
+    )
+    assert sentence in " ".join(diagnosis_text(RARER).split())
+    page = plain(str(why_section(diagnosis_answer(RARER))))
+    assert sentence.replace("-", "\N{MINUS SIGN}") in page.replace("-", "\N{MINUS SIGN}")
+    assert PARTS_BY_LABELS not in page
+    may_be = replace(RARER, judgement=replace(RARER.judgement, labels_may_explain=True))
+    assert PARTS_BY_LABELS in plain(str(why_section(diagnosis_answer(may_be))))
+
+
+def test_separated_classes_are_given_no_correction() -> None:
+    rows = np.zeros((2, DAYS, 1000), dtype=np.int64)
+    rows[0, :, 600:602], rows[1, :, 598:601] = 50, 200
+    days = ScoreHistogram(positive=rows[0], negative=rows[1], unlabelled=np.zeros_like(rows[0]))
+    found = recalibration(days, 0.5)
+    assert found is not None
+    assert found.separated
+    assert found.advised is None
+    assert np.isnan(found.platt.slope)
+    scores = replace(RARER.scores, recalibration=found)
+    text = diagnosis_text(replace(RARER, scores=scores))
+    assert "No correction is advised: a score separates the labels" in " ".join(text.split())
+    assert "takes off the Brier score" not in text
+    assert "read as probabilities" not in text
+    panel = str(h.div[scores_panel(compared_scores(scores))])
+    assert "a score separates the labels" in panel
+    assert "takes off the Brier score" not in panel

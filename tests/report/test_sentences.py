@@ -8,6 +8,7 @@ from exporter.page.pages import plain
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
+from monitor.drift import Verdict
 from monitor.exporter.page.why import why_section
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -160,3 +161,14 @@ def test_the_headline_does_not_deny_the_cause_that_the_answer_below_it_names():
         assert headline(diagnosis).endswith(
             ": too little evidence to say whether the model is at fault."
         )
+
+
+def test_labels_at_fault_never_stand_beside_a_worse_model():
+    fell = found(MANY, (6_000, 4_500, 4_000, 85_500))
+    below = replace(fell, below_reference_curve=True)
+    judged = replace(fell.judgement, labels_may_explain=True)
+    judged = replace(judged, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
+    changed = replace(below, judgement=judged, verdict=judged.verdict)
+    assert judged.label_errors_changed
+    texts = [" ".join(explanation(one)) for one in (below, changed)]
+    assert ["The scores show a worse model" in text for text in texts] == [True, False]

@@ -15,9 +15,9 @@ from monitor.metrics.score_intervals import Interval
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections
 from monitor.report.recalibration_words import (
-    NOT_WARRANTED,
     correction_advice,
     correction_rows,
+    none_advised,
     with_limits,
 )
 from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
@@ -246,6 +246,7 @@ def _table(found: ComparedScoreMetrics, rows: Mapping[str, ScoreWords]) -> h.Ele
 def _corrections(found: ScoreCorrections | None) -> h.Node:
     if found is None:
         return None
+    rows = [*correction_rows(found)]
     heads = "correction of the scores", "log-odds", "takes off the Brier score"
     return [
         h.table(".scores-table")[
@@ -257,11 +258,13 @@ def _corrections(found: ScoreCorrections | None) -> h.Node:
                         h.td[_typeset(row.formula)],
                         h.td[_typeset(with_limits(row.gain, 4))],
                     ]
-                    for row in correction_rows(found)
+                    for row in rows
                 )
             ],
-        ],
-        h.p[correction_advice(found) or NOT_WARRANTED],
+        ]
+        if rows
+        else None,
+        h.p[correction_advice(found) or none_advised(found)],
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import htpy as h
@@ -13,6 +14,7 @@ from monitor.exporter.page.formats import (
     coded,
     count,
     interval,
+    minus,
     percent,
     period,
     points,
@@ -21,7 +23,8 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
-from monitor.report.moved_precision import PrecisionAnswer
+from monitor.report.moved_precision import Points, PrecisionAnswer
+from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
 from monitor.report.version_news_words import beginning_text, compared_versions_text
@@ -44,6 +47,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         h.p[words.meaning, " ", h.em[diagnosis.certainties]],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
         (h.p(".muted")[sentence] for sentence in diagnosis.footnotes),
+        _parts_of_skill(diagnosis),
         _counterfactual(diagnosis),
         _sides(diagnosis),
         h.div(".facts")[
@@ -98,6 +102,24 @@ def side_name(side: ComparedSide) -> str:
     if side.open is None:
         return source
     return period(side.open, side.close) + (f" ({source})" if source else "")
+
+
+def _parts_of_skill(diagnosis: DiagnosisAnswer) -> h.Node:
+    """Return what of the part of skill the threshold did, and what the ROC curve."""
+    skill = UNSET if diagnosis.scores is UNSET else diagnosis.scores.skill
+    if not skill:
+        return None
+    threshold, curve = (
+        Points(
+            part.points,
+            *(math.nan if end is None else end for end in (part.lower_points, part.upper_points)),
+        )
+        for part in (skill.threshold, skill.curve)
+    )
+    return h.p[
+        minus(skill_parts_sentence(threshold, curve)),
+        f" {PARTS_BY_LABELS}" if diagnosis.labels_may_explain else None,
+    ]
 
 
 def _counterfactual(diagnosis: DiagnosisAnswer) -> h.Node:
