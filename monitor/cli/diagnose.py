@@ -166,5 +166,6 @@ def _diagnosis(
     found = with_news(found, monitor, compared.now(model), predicted)
     found = with_model_now(with_unlabelled_end(found, monitor, state), snapshot, state)
     number = monitor.models.index(model)
-    found = with_audits(found, monitor.label_errors.findings(number))
+    errors = monitor.label_errors
+    found = with_audits(found, errors.findings(number), errors.of(number))
     return with_label_sources(found, monitor.label_sources.of(number))

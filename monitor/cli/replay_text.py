@@ -12,10 +12,12 @@ from monitor.config.quantities import count_of
 from monitor.counts import Outcome
 from monitor.drift.checked_estimate import ESTIMATED_RATES
 from monitor.events.columns import OTHER_VALUE
-from monitor.labels.error_words import wrong_labels
+from monitor.labels.error_words import audits_note, wrong_labels
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.score_intervals import Interval
+from monitor.report.audit_words import live_following
 from monitor.report.class_text import OTHER_CLASS, classes_text
 from monitor.report.class_words import POOLED_CELLS, WHOLE_WORDS
 from monitor.report.deciding_window import deciding_window, window_opens
@@ -180,6 +182,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield from _told(warming_up_text(watched) or "")
         yield from _told(mixed_text(watched.reference))
     yield from _answers(snapshot, model)
+    yield from _labels(snapshot, model)
     used = {window.name: window for window in snapshot.windows_of(model)}
     for name, found in watched.verdicts.items():
         if name in used:
@@ -197,6 +200,14 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         )
     if len(watched.missing_labels) > _NAMED:
         yield f"  and in {len(watched.missing_labels) - _NAMED} more (--json has all)"
+
+
+def _labels(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+    """Yield what audits show of labels, or that there should be some."""
+    if model.audits is not None:
+        yield from _told(audits_note(model.audits, LabelRegime.now(model)))
+    if following := live_following(snapshot, model):
+        yield from _told(following)
 
 
 def _verdict(model: ModelState, window: Window, found: WindowVerdict) -> Iterator[str]:

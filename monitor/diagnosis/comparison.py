@@ -23,11 +23,13 @@ from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
-from monitor.labels.error_words import audits_text
+from monitor.labels.error_words import audits_note
 from monitor.labels.faults import fault_of_rates
+from monitor.labels.following_words import following_text
 from monitor.labels.refusals import because
 from monitor.labels.regime import LabelRegime
 from monitor.labels.source_words import sources_change_text, sources_text
+from monitor.labels.uncorrected import changed_between, missing_misses, uncorrected
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
@@ -194,16 +196,28 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
         )
 
 
-def with_audits(found: Diagnosis, audits: AuditFindings | None) -> Diagnosis:
-    """Return a diagnosis that says what audits of labels show.
+def with_audits(found: Diagnosis, audits: AuditFindings | None, regime: LabelRegime) -> Diagnosis:
+    """Return a diagnosis that says what audits of labels show, or would.
 
     Args:
         found: the diagnosis.
         audits: of the model; None without audits.
+        regime: how often its labels are taken to be wrong.
     """
+    before, after = found.before.counts, found.after.counts
+    misses = missing_misses(before, after, found.labelling, audits)
+    if misses is not None and found.refusal is None:
+        note = following_text(misses, "of before", "of after")
+        found = replace(found, notes=(*found.notes, note), missing_misses=misses)
     if audits is None:
         return found
-    return replace(found, notes=(*found.notes, audits_text(audits)))
+    changed = changed_between(audits, found.before.opens, found.after.closes)
+    contradict = uncorrected(audits, regime) and (changed or audits.follow_predictions)
+    return replace(
+        found,
+        notes=(*found.notes, audits_note(audits, regime)),
+        uncorrected_audits=audits if contradict else None,
+    )
 
 
 def with_label_sources(found: Diagnosis, sources: SourceFindings | None) -> Diagnosis:

@@ -16,6 +16,8 @@ from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
+from monitor.labels.uncorrected import MissingMisses
+from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_sensitivity import LabelSensitivity
 from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions, ReferenceOutcomes
 
@@ -158,6 +160,10 @@ class Diagnosis:
             other data are judged.
         flags_nothing: the latest mature data are judged, and the end of them has outcomes, none
             of a flagged case.
+        uncorrected_audits: audits that show that labels changed between both periods, or follow
+            the prediction, where outcomes are not corrected for it; None for any other.
+        missing_misses: hardly an unflagged case is labelled positive, as where labels follow the
+            decisions; None where that is not so, and where audits test it.
     """
 
     model: str
@@ -191,6 +197,8 @@ class Diagnosis:
     mixed_reference: ReferenceOutcomes | None = None
     worse_lately: WorseLately | None = None
     flags_nothing: bool = False
+    uncorrected_audits: AuditFindings | None = None
+    missing_misses: MissingMisses | None = None
 
     @property
     def lacks_labels(self) -> bool:

@@ -70,8 +70,8 @@ class Attribution:
         logit: parts of the change of logit(precision), exact, from raw counts.
         points: parts of the change of precision (Owen value), as fractions in [-1, 1];
             -0.233 is 23.3 percentage points down.
-        lower_points: lower limit of `points`, at least -1.
-        upper_points: upper limit of `points`, at most 1.
+        lower_points: lower limit of `points`, at least -1; NaN where nothing is excluded.
+        upper_points: upper limit of `points`, at most 1; NaN likewise.
         precision_before: precision of the raw counts before.
         precision_after: precision of the raw counts after.
         change_logit: change of logit(precision), `prevalence` plus `skill` of `logit`.
@@ -164,13 +164,16 @@ def attribute(
     errors = _points_errors(old, new, Dispersion.of(dispersion), between)
     *half_widths, whole = errors.margin(float(ndtri((1 + level) / 2)))
     half_width = np.array(half_widths)
+    lower, upper = np.maximum(points - half_width, -1.0), np.minimum(points + half_width, 1.0)
+    says_nothing = (lower == -1) & (upper == 1)
+    lower, upper = (np.where(says_nothing, np.nan, end) for end in (lower, upper))
     change = float(_precision(total_new) - _precision(total_old))
     corners = _corner_precisions(_ratios(total_old), _ratios(total_new))
     return Attribution(
         logit=_named(logit),
         points=_named(points),
-        lower_points=_named(np.maximum(points - half_width, -1.0)),
-        upper_points=_named(np.minimum(points + half_width, 1.0)),
+        lower_points=_named(lower),
+        upper_points=_named(upper),
         precision_before=float(_precision(total_old)),
         precision_after=float(_precision(total_new)),
         change_logit=float(logit[0] + logit[3]),

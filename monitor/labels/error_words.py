@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import count_of, format_time
+from monitor.labels.regime import LabelRegime
+from monitor.labels.uncorrected import uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import EarlierErrors, ErrorRates
 
@@ -65,6 +67,19 @@ def audits_text(found: AuditFindings) -> str:
         f"audits show that the rates of wrong labels changed: they found {before}, and {latest} "
         f"since, wrong; {following}"
     )
+
+
+def audits_note(found: AuditFindings, regime: LabelRegime) -> str:
+    """Return `audits_text`, and that metrics are not corrected for it where they can be.
+
+    Args:
+        found: what audits show.
+        regime: how often labels are taken to be wrong.
+    """
+    text = audits_text(found)
+    if not (found.rates.known and uncorrected(found, regime)):
+        return text
+    return f"{text}; metrics are not corrected for it: label_errors: audit does so"
 
 
 def _values_text(values: Sequence[AuditedValue]) -> str:

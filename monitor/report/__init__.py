@@ -6,6 +6,7 @@ label_words.py       the rows of label faults and regimes
 headline.py          a diagnosis in one line; model_headline.py a running model
 sentences.py         a diagnosis in whole sentences
 advice.py            what to do next
+audit_words.py       audits that nothing is corrected for, and labels that may need some
 rate_changes.py      recall and the false positive rate, from what to what
 reference_text.py    a reference in one line
 compared.py          what was found on two stretches; two_answers.py the answers on it

@@ -11,6 +11,7 @@ from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
+from monitor.report.audit_words import audits_beside
 from monitor.report.label_quality_words import changed_labels, open_by_labels
 from monitor.report.prediction_words import degenerate_since, degenerate_text
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
@@ -34,7 +35,7 @@ _NOT_RECOVERED = "the model got worse, and has not certainly recovered"
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """Return one line of at most 100 columns, besides a dead model and versions new and worse."""
+    """Return one line of at most 100 columns, besides a dead model, audits and versions."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
     why = reason(
         diagnosis.verdict,
@@ -56,7 +57,8 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    return f"{died(diagnosis.predictions, happened)}{happened}{of_version}"
+    beside = audits_beside(diagnosis.uncorrected_audits)
+    return f"{died(diagnosis.predictions, happened)}{happened}{beside}{of_version}"
 
 
 def died(found: DegeneratePredictions, happened: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_time
-from monitor.labels.error_words import audits_text, wrong_labels
+from monitor.labels.error_words import audits_note, wrong_labels
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
@@ -172,8 +172,13 @@ class AuditsAnswer(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def audits_answer(found: AuditFindings | None) -> AuditsAnswer | None:
-    """Return what audits show; None without audits."""
+def audits_answer(found: AuditFindings | None, regime: LabelRegime) -> AuditsAnswer | None:
+    """Return what audits show; None without audits.
+
+    Args:
+        found: what they show.
+        regime: how often labels are taken to be wrong.
+    """
     if found is None:
         return None
     zero, one = found.cases.by_label
@@ -193,5 +198,5 @@ def audits_answer(found: AuditFindings | None) -> AuditsAnswer | None:
             )
             for one in found.by_value
         ),
-        text=audits_text(found),
+        text=audits_note(found, regime),
     )

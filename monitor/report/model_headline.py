@@ -12,6 +12,7 @@ from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import CAUSE_UNKNOWN
 from monitor.metrics.precision import precision
+from monitor.report.audit_words import audits_beside, live_audits
 from monitor.report.class_findings import class_findings
 from monitor.report.deciding_window import deciding_since_reference, verdict_on, window_opens
 from monitor.report.findings import model_because
@@ -49,7 +50,8 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    return _silent(snapshot, model) + died(watched.predictions, happened) + happened + of_version
+    happened = died(watched.predictions, happened) + happened + audits_beside(live_audits(model))
+    return _silent(snapshot, model) + happened + of_version
 
 
 def _silent(snapshot: Snapshot, model: ModelState) -> str:

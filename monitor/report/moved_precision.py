@@ -123,6 +123,8 @@ def _with_its_part(cause: str, known: Mapping[str, Points], change: Points) -> s
 
 
 def _ends(part: Points) -> str:
+    if not math.isfinite(part.lower):
+        return "nothing is excluded"
     return f"{points_text(part.lower)} to {points_text(part.upper)}"
 
 

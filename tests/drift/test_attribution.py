@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import CAUSES, attribute, causes
+from monitor.drift.component_changes import BetweenDays
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text())
 KEYS = {"prevalence": "prevalence", "recall": "tpr", "false_positives": "fpr", "skill": "skill"}
@@ -195,3 +196,9 @@ def test_precision_moved_by_prevalence_where_that_is_certain_and_the_largest_par
     before = ConfusionCounts(tp=800, fp=500, fn=200, tn=8_500)
     found = attribute(before, ConfusionCounts.from_cells(np.array(after)))
     assert found.by_prevalence is moved
+
+
+def test_an_interval_that_excludes_nothing_is_undefined():
+    separated = ConfusionCounts(tp=8_000, fp=0, fn=0, tn=78_000)
+    found = attribute(separated, separated, 1.0, between=BetweenDays(*(np.full((8,), 9.0),) * 3))
+    assert np.isnan([found.lower_points["recall"], found.upper_points["recall"]]).all()

@@ -159,7 +159,8 @@ def compared(
     stored, curves = recalled.after_values.cells, [part.curve for part in found.segments]
     if any(curves) and any(part.series not in stored for part in found.segments):
         found = replace(found, notes=(*found.notes, _WITHOUT_VALUE_CURVES))
-    return with_label_sources(with_audits(found, model.audits), model.label_sources)
+    found = with_audits(found, model.audits, LabelRegime.now(model))
+    return with_label_sources(found, model.label_sources)
 
 
 def _with_scores(

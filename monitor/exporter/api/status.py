@@ -31,6 +31,7 @@ from monitor.exporter.api.window_answer import (
 )
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import because, refused
+from monitor.labels.regime import LabelRegime
 from monitor.report.answer_parts import (
     defined,
     label_status,
@@ -43,6 +44,7 @@ from monitor.report.answer_parts import (
     reference_period,
     time_text,
 )
+from monitor.report.audit_words import live_following
 from monitor.report.class_answer import compared_classes
 from monitor.report.deciding_window import deciding_since_reference, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
@@ -162,7 +164,8 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         label_error_ranges=model.label_errors.ranges,
         earlier_label_errors=earlier_errors_answer(model.earlier_label_errors),
         label_errors_text=label_errors_text(model),
-        audits=audits_answer(model.audits),
+        audits=audits_answer(model.audits, LabelRegime.now(model)),
+        labels_may_follow=live_following(snapshot, model),
         label_sources=label_sources_answer(model.label_sources),
         refused=dict(model.refused),
         refused_because=model.refused_because,

@@ -160,6 +160,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         earlier_label_errors: the rates before each change that audits show, the oldest first.
         label_errors_text: all these rates in words; "" where labels are taken as they are.
         audits: what audits of its labels show; null without audits.
+        labels_may_follow: that labels may follow the decisions of the model, since hardly an
+            unflagged case is labelled positive; null where that is not so, or audits test it.
         label_sources: how sources label the same cases; null where no label has a source.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
@@ -222,6 +224,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     earlier_label_errors: tuple[EarlierLabelErrors, ...]
     label_errors_text: str
     audits: AuditsAnswer | None
+    labels_may_follow: str | None
     label_sources: LabelSourcesAnswer | None
     refused: dict[str, str]
     refused_because: str

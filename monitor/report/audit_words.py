@@ -1,0 +1,91 @@
+"""The words for audits that outcomes are not corrected for, and for labels that may need some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from monitor.config import Labelling
+from monitor.diagnosis import Diagnosis
+from monitor.labels.following_words import following_text
+from monitor.labels.regime import LabelRegime
+from monitor.labels.uncorrected import (
+    MODEST_RECALL,
+    changed_between,
+    missing_misses,
+    uncorrected,
+)
+from monitor.metrics.audited_errors import AuditFindings
+from monitor.report.deciding_window import deciding_window
+from monitor.snapshot import ModelState, Snapshot
+
+
+def audits_beside(found: AuditFindings | None) -> str:
+    """Return what stands beside a headline whose labels audits contradict, with a space before it.
+
+    Args:
+        found: audits that outcomes are not corrected for; None without any.
+    """
+    if found is None:
+        return ""
+    if found.follow_predictions:
+        return " Audits show that labels follow the prediction."
+    return " Audits show that labels changed, and nothing is corrected for it."
+
+
+def live_audits(model: ModelState) -> AuditFindings | None:
+    """Return audits that contradict what labels say of a model since its reference.
+
+    Args:
+        model: the model.
+
+    Returns:
+        None without any, and where the monitor corrects outcomes for them.
+    """
+    audits, reference = model.audits, model.watched.reference
+    if audits is None or not uncorrected(audits, LabelRegime.now(model)):
+        return None
+    opens = None if reference is None else reference.opens
+    changed = changed_between(audits, opens, model.now_ms)
+    return audits if changed or audits.follow_predictions else None
+
+
+def live_following(snapshot: Snapshot, model: ModelState) -> str | None:
+    """Return that labels of a model may follow its decisions, as a clause; None where not.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+    """
+    reference = model.watched.reference
+    if reference is None or model.classes:
+        return None
+    deciding = deciding_window(model, [one.name for one in snapshot.windows])
+    after = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
+    found = missing_misses(reference.counts, after, Labelling(model.labelling), model.audits)
+    return found and following_text(found, "of the reference", f"of the last {deciding}")
+
+
+def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield what to do about labels before anybody is paged.
+
+    Args:
+        diagnosis: what was found.
+    """
+    audits, misses = diagnosis.uncorrected_audits, diagnosis.missing_misses
+    if audits is not None and audits.earlier and audits.rates.known:
+        yield (
+            "Set `label_errors: audit` before the model's owner is paged: audits show that the "
+            "rates of wrong labels changed, and it corrects each stretch of time for its own."
+        )
+    elif audits is not None:
+        yield (
+            "See how labels are made before the model's owner is paged: audits show rates of "
+            "wrong labels that no correction by one rate for both predicted classes is right for."
+        )
+    if misses is not None:
+        yield (
+            f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied on "
+            f"(`precision-monitor audit --sample {misses.audits}` draws them beside others): at a "
+            f"recall of {MODEST_RECALL:g} they hold a missed positive with a probability of 95 %. "
+            "Until then leave the scores as they are: a correction would be fitted to decisions."
+        )

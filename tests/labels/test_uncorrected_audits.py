@@ -1,0 +1,131 @@
+"""Audits that contradict labels which nothing is corrected for, and labels that may need audits."""
+
+from dataclasses import replace
+
+import pytest
+from audited_cases import AUDITS, Cases, fed, monitor_of, sloppier, steady
+from exporter.page.pages import plain
+
+from monitor.cli.replay_text import replay_text
+from monitor.config import Labelling
+from monitor.counts import ConfusionCounts
+from monitor.diagnosis import Period, diagnose
+from monitor.diagnosis.comparison import compared_live, with_audits
+from monitor.drift.verdict import DEGRADED
+from monitor.exporter.api.compare import compared, recall
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.now import now_section
+from monitor.labels.regime import LabelRegime
+from monitor.labels.uncorrected import missing_misses
+from monitor.report.advice import advice
+from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.headline import headline
+
+DAYS = 66
+BESIDE = "Audits show that labels changed, and nothing is corrected for it."
+SET = "Set `label_errors: audit` before the model's owner is paged"
+NOTE = "metrics are not corrected for it: label_errors: audit does so"
+REPEATED = ConfusionCounts(tp=500, fp=20, fn=0, tn=9_500)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """The last snapshot and a diagnosis by configuration of `label_errors`."""
+    return {name: _seen(errors) for name, errors in (("as they come", {}), (AUDITS, AUDITS))}
+
+
+def _seen(errors):
+    cases, monitor = Cases(DAYS, 2_000, 4, steady(0.04), rates=sloppier), monitor_of(errors)
+    for first in range(0, DAYS, 3):
+        days = range(first, first + 3)
+        fed(cases, 25, days, monitor, audit_days=days)
+    snapshot = monitor.snapshot()
+    model = snapshot.models[0]
+
+    def diagnosed(before, after):
+        asked = compared_live(snapshot, model, before, after)
+        return compared(model, asked, recall(monitor, asked, LabelRegime.now(model)))
+
+    return snapshot, diagnosed
+
+
+def test_changed_labels_are_named_before_the_owner_is_paged(seen):
+    snapshot, diagnosed = seen["as they come"]
+    found = diagnosed("1970-01-08..1970-01-29", "1970-02-17..1970-03-04")
+    assert advice(found)[0].startswith(SET)
+    assert BESIDE in headline(found)
+    assert any(note.endswith(NOTE) for note in found.notes)
+    text = " ".join(replay_text(snapshot).split())
+    assert "audits show that the rates of wrong labels changed" in text
+    assert NOTE in text
+    status = status_answer(snapshot, limit=1)
+    assert BESIDE in status.models[0].headline
+    assert status.models[0].audits.text.endswith(NOTE)
+
+
+def test_a_change_outside_both_ranges_is_none_between_them(seen):
+    _, diagnosed = seen["as they come"]
+    found = diagnosed("1970-01-08..1970-01-22", "1970-01-23..1970-02-06")
+    assert found.uncorrected_audits is None
+    assert not any(one.startswith(SET) for one in advice(found))
+
+
+def test_labels_that_are_corrected_are_not_named(seen):
+    snapshot, diagnosed = seen[AUDITS]
+    found = diagnosed("1970-01-08..1970-01-29", "1970-02-17..1970-03-04")
+    assert found.verdict not in DEGRADED
+    assert BESIDE not in headline(found)
+    assert NOTE not in diagnosis_text(found) + replay_text(snapshot)
+    assert BESIDE not in status_answer(snapshot, limit=1).models[0].headline
+
+
+def decided(cases):
+    """Labels that repeat the decisions."""
+    cases.label = cases.called.copy()
+    return cases
+
+
+def test_labels_that_repeat_decisions_are_named_without_audits():
+    snapshot = fed(
+        decided(Cases(40, 2_000, 4, steady(0.04))), 0, range(40), monitor_of({})
+    ).snapshot()
+    words = "recall and precision are not known from these labels. An audit of "
+    assert words in " ".join(replay_text(snapshot).split())
+    status = status_answer(snapshot, limit=1)
+    assert words in status.models[0].labels_may_follow
+    assert words in plain(str(now_section(status, status.models[0], None, None)))
+
+
+def test_audits_that_find_followed_labels_stand_beside_the_headline():
+    monitor = fed(decided(Cases(40, 2_000, 4, steady(0.04))), 50, range(40), monitor_of({}))
+    snapshot = monitor.snapshot()
+    model = status_answer(snapshot, limit=1).models[0]
+    assert model.labels_may_follow is None
+    assert model.headline.endswith("Audits show that labels follow the prediction.")
+    assert "other rates than the others" in " ".join(replay_text(snapshot).split())
+
+
+def test_a_diagnosis_says_what_an_audit_of_unflagged_cases_would_show():
+    found = diagnose(*(Period.given(REPEATED) for _ in range(2)))
+    seen = with_audits(found, None, LabelRegime())
+    assert "none of 9,500 unflagged cases of before" in seen.notes[-1]
+    assert "recall is not known from these labels. An audit of 511 unflagged" in seen.notes[-1]
+    assert advice(seen)[0].startswith("Audit 511 unflagged cases, drawn at random,")
+    assert with_audits(found, None, LabelRegime()).missing_misses is not None
+    flagged = replace(found, labelling=Labelling.SAMPLED)
+    assert with_audits(flagged, None, LabelRegime()).missing_misses is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ConfusionCounts(tp=500, fp=20, fn=1, tn=9_500),
+        ConfusionCounts(tp=170, fp=20, fn=0, tn=9_500),
+        ConfusionCounts(tp=500, fp=20, fn=0, tn=999),
+    ],
+)
+def test_a_missed_positive_or_few_cases_leave_no_doubt_of_labels(other):
+    sides = (REPEATED, other), (other, REPEATED)
+    assert all(missing_misses(*one, Labelling.COMPLETE, None) is None for one in sides)
+    many = ConfusionCounts(tp=20_000, fp=20, fn=3, tn=99_000)
+    assert missing_misses(many, REPEATED, Labelling.COMPLETE, None) is not None
