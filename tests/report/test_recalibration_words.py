@@ -14,6 +14,7 @@ from monitor.diagnosis import diagnose
 from monitor.diagnosis.periods import Period
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.exporter.page.why import why_section
+from monitor.labels.uncorrected import MissingMisses
 from monitor.metrics.expected_threshold import ExpectedThreshold
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.recalibration import recalibration
@@ -159,3 +160,10 @@ def test_separated_classes_are_given_no_correction() -> None:
     panel = str(h.div[scores_panel(compared_scores(scores))])
     assert "a score separates the labels" in panel
     assert "takes off the Brier score" not in panel
+
+
+def test_no_correction_is_advised_of_scores_whose_labels_may_follow_the_decisions() -> None:
+    misses = MissingMisses(RARER.before.counts, RARER.after.counts)
+    texts = [" ".join(advice(one)) for one in (RARER, replace(RARER, missing_misses=misses))]
+    assert ["read as probabilities, correct" in text for text in texts] == [True, False]
+    assert "leave the scores as they are" in texts[1]
