@@ -32,6 +32,19 @@ def audits_beside(found: AuditFindings | None) -> str:
     return " Audits show that labels changed, and nothing is corrected for it."
 
 
+def doubted_labels(audits: AuditFindings | None, *, misses: bool) -> str:
+    """Return why the labels that an answer rests on are in doubt, a clause; "" where they are not.
+
+    Args:
+        audits: audits that outcomes are not corrected for; None without any.
+        misses: labels may follow the decisions, see `missing_misses`.
+    """
+    if audits is not None:
+        shown = "follow the prediction" if audits.follow_predictions else "changed"
+        return f"audits show that labels {shown}"
+    return "labels may follow the decisions" if misses else ""
+
+
 def live_audits(model: ModelState) -> AuditFindings | None:
     """Return audits that contradict what labels say of a model since its reference.
 

@@ -43,6 +43,7 @@ class Compared(NamedTuple):
         by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
         mixed: that the reference holds a change of level, so that nothing is as before, a phrase;
             "" where it does not.
+        doubted: why the labels of the answers are in doubt, a clause; "" where they are not.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
     """
@@ -67,4 +68,5 @@ class Compared(NamedTuple):
     worse_lately: str = ""
     by_predictions: str = ""
     mixed: str = ""
+    doubted: str = ""
     worse_version: str = ""

@@ -22,6 +22,7 @@ from monitor.drift.recall_evidence import (
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import recall
+from monitor.report.audit_words import doubted_labels, live_audits, live_following
 from monitor.report.class_findings import class_findings
 from monitor.report.compared import FLAGS_EVERYTHING, FLAGS_NOTHING, Compared
 from monitor.report.deciding_window import (
@@ -92,6 +93,9 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_since(diagnosis.predictions),
         mixed=mixed_phrase(diagnosis.mixed_reference),
+        doubted=doubted_labels(
+            diagnosis.uncorrected_audits, misses=diagnosis.missing_misses is not None
+        ),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
     )
 
@@ -154,6 +158,9 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         worse_lately=lately_words(worse_lately(snapshot, model, deciding), pages=pages),
         by_predictions=degenerate_since(model.watched.predictions),
         mixed=mixed_phrase(model.watched.reference),
+        doubted=doubted_labels(
+            live_audits(model), misses=live_following(snapshot, model) is not None
+        ),
         worse_version="" if worse is None else worse_version(worse),
     )
 

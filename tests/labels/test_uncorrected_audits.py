@@ -19,6 +19,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import missing_misses
 from monitor.report.advice import advice
 from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.findings import of_diagnosis
 from monitor.report.headline import headline
 
 DAYS = 66
@@ -93,6 +94,7 @@ def test_labels_that_repeat_decisions_are_named_without_audits():
     assert words in " ".join(replay_text(snapshot).split())
     status = status_answer(snapshot, limit=1)
     assert words in status.models[0].labels_may_follow
+    assert status.models[0].worse.text.endswith(", but labels may follow the decisions")
     assert words in plain(str(now_section(status, status.models[0], None, None)))
 
 
@@ -102,6 +104,7 @@ def test_audits_that_find_followed_labels_stand_beside_the_headline():
     model = status_answer(snapshot, limit=1).models[0]
     assert model.labels_may_follow is None
     assert model.headline.endswith("Audits show that labels follow the prediction.")
+    assert model.worse.text.endswith(", but audits show that labels follow the prediction")
     assert "other rates than the others" in " ".join(replay_text(snapshot).split())
 
 
@@ -111,7 +114,7 @@ def test_a_diagnosis_says_what_an_audit_of_unflagged_cases_would_show():
     assert "none of 9,500 unflagged cases of before" in seen.notes[-1]
     assert "recall is not known from these labels. An audit of 511 unflagged" in seen.notes[-1]
     assert advice(seen)[0].startswith("Audit 511 unflagged cases, drawn at random,")
-    assert with_audits(found, None, LabelRegime()).missing_misses is not None
+    assert of_diagnosis(seen).doubted == "labels may follow the decisions"
     flagged = replace(found, labelling=Labelling.SAMPLED)
     assert with_audits(flagged, None, LabelRegime()).missing_misses is None
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as replace_struct
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
@@ -129,6 +130,18 @@ def test_labels_that_miss_positives_are_named_beside_a_worse_model():
     assert cases_named(*counts, found.judgement) == (
         "Audit 20 flagged cases that are labelled negative."
     )
+
+
+def test_an_answer_says_that_its_labels_are_in_doubt():
+    found = found_on(BEFORE, BEFORE)
+    usual = is_model_worse(found)
+    assert (usual.answer, usual.text) == ("no", "No: a fall of recall below .80 is excluded")
+    doubted = is_model_worse(found._replace(doubted="labels may follow the decisions"))
+    assert doubted == replace_struct(
+        usual, text=f"{usual.text}, but labels may follow the decisions"
+    )
+    unknown = nothing_found("no labels yet")
+    assert is_model_worse(unknown._replace(doubted="x")) == is_model_worse(unknown)
 
 
 def test_labels_are_not_named_by_a_prevalence_that_hardly_moved():
