@@ -5,7 +5,8 @@
 Seeded. A share of all labels is flipped, at 1, 2 and 10 % prevalence; recall is .8, and .02 of
 actual negatives are flagged. First recall and precision of 30,000 cases, by labels as they are
 and corrected for the rates, with the coverage of the corrected 95 % intervals; then the same where
-500 cases of each label are audited, as `precision-monitor audit` draws them. Then verdicts on
+each rate is known to lie within a half of its middle, wherever in that range it is; and where 500
+cases of each label are audited, as `precision-monitor audit` draws them. Then verdicts on
 28 days against 28 days of 5,000 cases, with 1 % of labels flipped: positives become half as
 many, or recall falls to .5.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from monitor.config import Config
 from monitor.counts import ConfusionCounts
@@ -38,6 +40,8 @@ DAY, DAYS, A_DAY = 86_400_000, 28, 5_000
 
 AUDITED = 500
 """Audited cases of each label."""
+RANGE = 0.5
+"""Half the width of a range of rates, as a share of its middle."""
 
 
 def flipped(
@@ -54,7 +58,9 @@ def _outcomes(rng: np.random.Generator, prevalence: float, draws: int) -> Confus
     return ConfusionCounts(tp=tp, fp=fp, fn=positive - tp, tn=CASES - positive - fp)
 
 
-def _mislabelled(rng: np.random.Generator, right: ConfusionCounts, flips: float) -> ConfusionCounts:
+def _mislabelled(
+    rng: np.random.Generator, right: ConfusionCounts, flips: ArrayLike
+) -> ConfusionCounts:
     """Return outcomes with a share of the labels flipped, same shape."""
     tp, fp, fn, tn = right.tp, right.fp, right.fn, right.tn
     lost_tp, lost_fn = rng.binomial(tp, flips), rng.binomial(fn, flips)
@@ -83,6 +89,35 @@ def stated(draws: int) -> list[tuple[str, ...]]:
                 means = [np.nanmean(estimate(one, metric)) for one in (raw, corrected)]
                 cells += [f"{truth:.3f}", *(f"{mean:.3f}" for mean in means)]
                 cells += [f"{np.mean(upper - lower):.3f}", f"{covered:.3f}"]
+            rows.append(tuple(cells))
+    return rows
+
+
+def ranged(draws: int) -> list[tuple[str, ...]]:
+    """Return rows: metrics corrected for ranges of the rates, and their coverage.
+
+    Args:
+        draws: for each prevalence and share of flipped labels; each with rates of its own.
+    """
+    rows = []
+    for prevalence in PREVALENCES:
+        flagged = RECALL * prevalence + FPR * (1 - prevalence)
+        truths = {"recall": RECALL, "precision": RECALL * prevalence / flagged}
+        for flips in FLIPS[1:]:
+            rng = np.random.default_rng(2)
+            within = (flips * (1 - RANGE), flips * (1 + RANGE))
+            labelled = _mislabelled(
+                rng, _outcomes(rng, prevalence, draws), rng.uniform(*within, draws)
+            )
+            found = _corrected(labelled, ErrorRates.within(within, within))
+            cells = [f"{100 * prevalence:g} %", f"{100 * flips:g} %"]
+            for metric, truth in truths.items():
+                lower, upper = intervals(found, metric)
+                covered = ((lower <= truth) & (truth <= upper)).mean()
+                known = np.isfinite(lower) & np.isfinite(upper)
+                cells += [f"{np.nanmean(estimate(found, metric)):.3f}"]
+                cells += [f"{np.mean((upper - lower)[known]):.3f}", f"{covered:.3f}"]
+                cells.append(f"{1 - known.mean():.3f}")
             rows.append(tuple(cells))
     return rows
 
@@ -246,6 +281,9 @@ def main() -> None:
     of = ("true", "labelled", "corrected", "width", "coverage")
     head = ("prevalence", "flips", *(f"{m} {part}" for m in ("recall", "precision") for part in of))
     print(table(head, stated(args.draws)))
+    seen = ("corrected", "width", "coverage", "without an interval")
+    head = ("prevalence", "flips", *(f"{m} {one}" for m in ("recall", "precision") for one in seen))
+    print(table(head, ranged(args.draws)))
     rates = ("fp width", "fp coverage", "fn width", "fn coverage")
     parts = (f"{m} {part}" for m in ("recall", "precision") for part in of[2:])
     print(table(("prevalence", "flips", *rates, *parts), learned(args.learned)))

@@ -242,6 +242,12 @@ def test_intervals_of_corrected_labels_cover_in_every_row():
     assert min(float(row[column]) for row in rows for column in (6, 11)) > 0.9
 
 
+def test_intervals_of_labels_corrected_for_ranges_of_rates_cover_in_every_row():
+    rows = label_errors.ranged(300)
+    assert len(rows) == len(label_errors.PREVALENCES) * (len(label_errors.FLIPS) - 1)
+    assert min(float(row[column]) for row in rows for column in (4, 8)) > 0.93
+
+
 def test_intervals_of_metrics_of_scores_hold_the_truth():
     found = score_intervals.coverage(score_intervals.WORLDS["days differ"], days=7, draws=20)
     assert min(held for held, _ in found.values()) >= 0.85
