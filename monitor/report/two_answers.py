@@ -109,11 +109,18 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
-        start = together if found.worse_version else "Nothing points to it"
+        quiet = "Not shown" if _is_by_rates(found) else "Nothing points to it"
+        start = together if found.worse_version else quiet
         likely = "" if found.because is Because.STEADY else _likely(found)
         better = f"{likely}, and " if likely else ""
         return _answer(found, "not_shown", f"{start}: {better}{_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
+
+
+def _is_by_rates(found: Compared) -> bool:
+    """Return whether precision certainly fell, and a rate is the likeliest cause."""
+    moved = found.because is Because.MOVED and found.change.estimate < 0
+    return moved and what_moved_precision(found).cause in _RATE_OF
 
 
 def _how_better(found: Compared, judgement: Judgement) -> str:

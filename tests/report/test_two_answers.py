@@ -132,6 +132,23 @@ def test_labels_that_miss_positives_are_named_beside_a_worse_model():
     )
 
 
+@pytest.mark.parametrize(
+    ("cause", "start"), [("recall", "Not shown: "), ("prevalence", "Nothing points to it: ")]
+)
+def test_a_fall_of_precision_that_a_rate_likely_caused_points_to_the_model(cause, start):
+    found = found_on((800, 450, 200, 8_550), (800, 450, 200, 8_550))
+    none, most = Points(0.0, -0.02, 0.02), Points(-0.1, -0.22, 0.02)
+    parts = dict.fromkeys(found.parts, none) | {cause: most}
+    moved = found._replace(
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        because=Because.MOVED,
+        change=Points(-0.1, -0.15, -0.05),
+        parts=parts,
+    )
+    assert what_moved_precision(moved).cause == cause
+    assert is_model_worse(moved).text.startswith(start)
+
+
 def test_an_answer_says_that_its_labels_are_in_doubt():
     found = found_on(BEFORE, BEFORE)
     usual = is_model_worse(found)
