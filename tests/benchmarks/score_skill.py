@@ -142,7 +142,7 @@ def costs(days: int = 80, a_day: int = 20_000) -> list[tuple[str, str, str]]:
     sizes = {}
     for scored in (False, True, False, True):
         monitor, rng = Monitor(Config(windows=["1d", "7d"])), np.random.default_rng(6)
-        batches = [_batch(rng, day, a_day, scored=scored) for day in range(days)]
+        batches = [scored_batch(rng, day, a_day, scored=scored) for day in range(days)]
         began = time.process_time()
         for batch in batches:
             monitor.apply(batch)
@@ -158,7 +158,15 @@ def costs(days: int = 80, a_day: int = 20_000) -> list[tuple[str, str, str]]:
     ]
 
 
-def _batch(rng: np.random.Generator, day: int, size: int, *, scored: bool) -> EventBatch:
+def scored_batch(
+    rng: np.random.Generator,
+    day: int,
+    size: int,
+    groups: tuple[Group, ...] = (Group("m"),),
+    *,
+    scored: bool,
+) -> EventBatch:
+    """Return outcomes of a day, of models drawn at random, with or without their scores."""
     actual, normal = rng.random(size) < PREVALENCE, rng.normal(size=size)
     score = expit(normal + GAP * actual - 1.0)
     moment = day * DAY + np.sort(rng.integers(0, DAY, size))
@@ -169,9 +177,9 @@ def _batch(rng: np.random.Generator, day: int, size: int, *, scored: bool) -> Ev
             predicted_positive=score >= 0.5,  # any threshold
             actual_positive=actual,
             score=score if scored else np.full(size, np.nan),
-            group=np.zeros(size, dtype=np.int64),
+            group=rng.integers(0, len(groups), size),
         ),
-        groups=(Group("m"),),
+        groups=groups,
         records=size,
     )
 

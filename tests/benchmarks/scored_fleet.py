@@ -20,17 +20,17 @@ from typing import NamedTuple
 
 import numpy as np
 from prometheus_client import CollectorRegistry
-from scipy.special import expit
 
 from monitor.config import Config
 from monitor.engine import Monitor
-from monitor.events.columns import EventBatch, Group, Outcomes
+from monitor.events.columns import Group
 from monitor.prometheus.exposition import Exposition
 from monitor.state.encoding import encoded
 
+from .score_skill import scored_batch
 from .turns import table
 
-DAY, A_DAY, PREVALENCE, GAP, FIRST = 86_400_000, 500, 0.1, 2.0, 20_000
+A_DAY, FIRST = 500, 20_000
 SCRAPES = 5
 
 
@@ -59,7 +59,8 @@ def cost(models: int, days: int, *, scored: bool) -> Cost:
     gc.collect()
     before, spent = _resident(), 0.0
     for day in range(days):
-        batch = _batch(np.random.default_rng(day), FIRST + day, names, scored=scored)
+        rng = np.random.default_rng(day)
+        batch = scored_batch(rng, FIRST + day, A_DAY * models, names, scored=scored)
         began = time.process_time()
         monitor.apply(batch)
         spent += time.process_time() - began
@@ -76,27 +77,6 @@ def cost(models: int, days: int, *, scored: bool) -> Cost:
     checkpoint = sum(len(bytes(part)) for part in encoded(monitor.state(), 1))
     event = spent / (models * days * A_DAY)
     return Cost(memory, checkpoint, statistics.median(took), samples, event)
-
-
-def _batch(
-    rng: np.random.Generator, day: int, groups: tuple[Group, ...], *, scored: bool
-) -> EventBatch:
-    size = A_DAY * len(groups)
-    actual, normal = rng.random(size) < PREVALENCE, rng.normal(size=size)
-    score = expit(normal + GAP * actual - 1.0)
-    moment = day * DAY + np.sort(rng.integers(0, DAY, size))
-    return EventBatch(
-        outcomes=Outcomes(
-            time=moment,
-            label_time=moment,
-            predicted_positive=score >= 0.5,
-            actual_positive=actual,
-            score=score if scored else np.full(size, np.nan),
-            group=rng.integers(0, len(groups), size),
-        ),
-        groups=groups,
-        records=size,
-    )
 
 
 def _resident() -> int:
