@@ -24,11 +24,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 from typing import NamedTuple
 
+import httpx
 import pytest
 import yaml
 from ports import free_port
@@ -153,7 +154,7 @@ class Shell:
 
 
 class Server:
-    """Start a command that serves, and wait until it prints that it does."""
+    """Start a command that serves, and wait until it has its state and takes events."""
 
     def __init__(self, command: str, folder: Path, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -169,10 +170,17 @@ class Server:
                 lines.append(line)
                 if "serving http" in line:
                     self.line = line
+                    self._wait_until_ready(re.search(r"https?://[^/]+", line)[0])
                     return
         self._process.kill()
         self._process.communicate()
         pytest.fail(f"$ {command}\n{''.join(lines)}")
+
+    def _wait_until_ready(self, url: str) -> None:
+        while self._process.poll() is None:
+            with suppress(httpx.TransportError):
+                if httpx.get(f"{url}/readyz", verify=False).is_success:  # noqa: S501
+                    return
 
     def stop(self) -> None:
         """Ask it to end, and see that it ends well."""

@@ -192,8 +192,8 @@ class Period:
     def days_behind(self) -> float:
         """Number of days that its outcomes stem from, at least 1.
 
-        Days of UTC cut a stretch into more parts than its length allows: it has at most as many
-        as there are where the last day ends with it.
+        Counted by days of UTC, a stretch that starts within one touches a day more than it is
+        long. It counts as at most the effective number of its whole days and the rest of a day.
         """
         if self.by_day is None:
             return UNDATED_DAYS

@@ -13,6 +13,7 @@ positives decide (`missed_positives`), if they can.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import BetweenDays, as_blocks
+from monitor.drift.components import SmoothedRates
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import LabelChange
@@ -118,30 +120,46 @@ def judge_on_curve(
     if judgement.labels_may_explain:
         judgement = _with_labels(judgement, ask, scores, scores_after())
     elif judgement.verdict in DEGRADED:
-        shown = _shown_labels(judgement, scores, scores_after)
+        shown = _shown_labels(judgement, whole, scores, scores_after)
         judgement = judgement if shown is LabelChange.NONE else ask(by_labels=shown)
     return replace(judgement, curve_z=z), below
 
 
 def _shown_labels(
-    judgement: Judgement, scores: ScoreHistogram, scores_after: Callable[[], ScoreHistogram | None]
+    judgement: Judgement,
+    whole: ComparedOutcomes,
+    scores: ScoreHistogram,
+    scores_after: Callable[[], ScoreHistogram | None],
 ) -> LabelChange:
     """Return the wrong labels that scores show, though the rates rule them out.
 
     Asked where positives became more frequent and more of them are missed, and where they
-    certainly became rarer (by two standard errors) and more negatives are flagged: a new kind of
-    negatives that score like positives leaves log r about as it was.
+    became rarer by so many that the flagged ones among them may be all new false positives: a new
+    kind of negatives that score like positives leaves log r about as it was.
     """
-    ratio, recall, false = (
-        judgement.change[name] for name in ("class_ratio", "recall", "false_positive_rate")
-    )
-    rarer = ratio < -_CERTAINLY_RARER * judgement.standard_error["class_ratio"]
-    if judgement.dead or not (ratio > 0 > recall or (rarer and false > 0)):
+    ratio, recall = (judgement.change[name] for name in ("class_ratio", "recall"))
+    if judgement.dead or not (ratio > 0 > recall or _are_supplied(judgement, whole)):
         return LabelChange.NONE
     change = LabelChange.FALSE_POSITIVES if ratio > 0 else LabelChange.FALSE_NEGATIVES
     after = scores_after()
     shown = after is not None and _misplaced(change, scores, after) is MissedPositives.SCATTERED
     return change if shown else LabelChange.NONE
+
+
+def _are_supplied(judgement: Judgement, whole: ComparedOutcomes) -> bool:
+    """Return whether positives that labels miss may be all new false positives.
+
+    Positives certainly became rarer, and the largest share of them that labels may miss, by the
+    lower limit of the change of log r, has as many flagged ones.
+    """
+    ratio = judgement.change["class_ratio"]
+    certainly = _CERTAINLY_RARER * judgement.standard_error["class_ratio"]
+    if ratio > -certainly:
+        return False
+    before, after = (SmoothedRates.of(as_blocks(one).sum(axis=-1)) for one in whole)
+    flagged = math.exp(float(before.log_class_ratio)) * float(before.recall)
+    gained = float(after.false_positive_rate - before.false_positive_rate)
+    return 0 < gained <= flagged * (1 - math.exp(ratio - certainly))
 
 
 def _misplaced(change: LabelChange, fewer: ScoreHistogram, more: ScoreHistogram) -> MissedPositives:

@@ -104,7 +104,8 @@ def missing_misses(
         audits: what audits show; None without audits.
 
     Returns:
-        None where the labels show no such thing, and where enough audits test it.
+        None where the labels show no such thing, and where audits answer: those of as many
+        unflagged cases as `MissingMisses.audits`, or of labels that follow the predictions.
 
     >>> confirmed = ConfusionCounts(tp=500, fp=20, fn=0, tn=9_500)
     >>> found = missing_misses(confirmed, confirmed, Labelling.COMPLETE, None)
@@ -114,11 +115,12 @@ def missing_misses(
     >>> missing_misses(confirmed, missed, Labelling.COMPLETE, None) is None
     True
     """
-    tested = audits is not None and audits.follow_predictions is not None
-    if tested or labelling not in _TAKEN_AS_THEY_COME:
+    if labelling not in _TAKEN_AS_THEY_COME or not all(map(_lacks_misses, (before, after))):
         return None
     found = MissingMisses(before, after)
-    return found if all(map(_lacks_misses, (before, after))) else None
+    unflagged = 0 if audits is None else int(audits.cases.audited[0].sum())
+    follow = audits is not None and audits.follow_predictions is True
+    return None if follow or unflagged >= found.audits else found
 
 
 def _lacks_misses(counts: ConfusionCounts) -> bool:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 NEAREST = float(np.finfo(np.float64).eps)
 """No score counts as closer to 0 or 1 than this, as in scikit-learn: else one loss is infinite."""
 
-
 _MOST_UNBOUNDED = 0.05
 """The largest share of log loss whose bins do not bound it; above it log loss is undefined."""
 
@@ -68,8 +67,7 @@ def hidden_log_loss(histogram: ScoreHistogram, *, balanced: bool = False) -> Hid
 def hides_log_loss(histogram: ScoreHistogram, *, balanced: bool = False) -> bool:
     """Return whether over a twentieth of log loss comes from cases whose bin does not bound it.
 
-    These are positives in the first bin, and negatives in the last one. Logistic calibration
-    depends on the same logarithms.
+    These are positives in the first bin, and negatives in the last one.
 
     Args:
         histogram: cases by score, (bins,), as for `hidden_log_loss`.
@@ -83,6 +81,25 @@ def hides_log_loss(histogram: ScoreHistogram, *, balanced: bool = False) -> bool
     end[0] = -np.log(middles(histogram.bins)[0])
     classes = histogram.positive, histogram.negative
     return 0 < _MOST_UNBOUNDED * loss < _mean(classes, (end, end[::-1]), balanced=balanced)
+
+
+def hides_calibration(histogram: ScoreHistogram) -> bool:
+    """Return whether bins at the ends decide the logistic calibration of the scores.
+
+    Cases in the first bin count with a score of half a bin, whatever it is: where that gives
+    them more than a twentieth of all positives, they may have any number of these. Likewise in
+    the last bin, for negatives.
+
+    Args:
+        histogram: cases by score, (bins,), as for `hidden_log_loss`.
+
+    Returns:
+        True as well where bins hide log loss, which is of the same logarithms.
+    """
+    cases = np.maximum(histogram.positive, 0) + np.maximum(histogram.negative, 0)
+    ends = zip((0, -1), (histogram.positive, histogram.negative), strict=True)
+    most = (cases[end] / histogram.bins > _MOST_UNBOUNDED * rare.sum() for end, rare in ends)
+    return hides_log_loss(histogram) or any(most)
 
 
 def _mean(

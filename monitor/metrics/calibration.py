@@ -148,7 +148,7 @@ def separates(histogram: ScoreHistogram) -> bool:
         histogram: labelled cases by score, bins on its only axis.
 
     Returns:
-        False where a class has no cases.
+        False where a class has no cases, and where all scores are in one bin.
 
     Source:
         Albert & Anderson 1984 (complete and quasi-complete separation).
@@ -161,6 +161,8 @@ def separates(histogram: ScoreHistogram) -> bool:
     """
     positive, negative = np.flatnonzero(histogram.positive), np.flatnonzero(histogram.negative)
     if not (len(positive) and len(negative)):
+        return False
+    if positive[0] == positive[-1] == negative[0] == negative[-1]:
         return False
     return bool(negative[-1] <= positive[0] or positive[-1] <= negative[0])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from monitor.metrics import score_statistics as by
-from monitor.metrics.binned_loss import hides_log_loss
+from monitor.metrics.binned_loss import hides_calibration, hides_log_loss
 from monitor.metrics.calibration import CalibrationLine
 from monitor.metrics.corrected_scores import actual_classes, with_label_errors
 from monitor.metrics.curves import tied_pairs
@@ -186,14 +186,17 @@ class ScoreSkill:
     def hidden_by_bins(self) -> tuple[str, ...]:
         """Names of metrics that are NaN because they depend on where in a bin scores lie.
 
-        As where many positives have a score in the first bin, or negatives in the last one. Of
-        ranges of errors, bins hide a metric where they do at an end.
+        As where many positives have a score in the first bin, or negatives in the last one; and
+        of calibration, where most cases have one (`hides_calibration`). Of ranges of errors, bins
+        hide a metric where they do at an end.
         """
         whole = self.by_day.sum()
         actual = [actual_classes(whole, one) for one in (self.errors, *self.errors.corners)]
         names: tuple[str, ...] = ()
+        if any(map(hides_calibration, actual)):
+            names = "calibration_slope", "calibration_in_the_large"
         if any(map(hides_log_loss, actual)):
-            names = "calibration_slope", "calibration_in_the_large", "log_loss"
+            names = *names, "log_loss"
         if any(hides_log_loss(one, balanced=True) for one in actual):
             names = *names, "balanced_log_loss"
         return names

@@ -90,15 +90,21 @@ def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
             "Set `label_errors: audit` before the model's owner is paged: audits show that the "
             "rates of wrong labels changed, and it corrects each stretch of time for its own."
         )
-    elif audits is not None:
+    elif audits is not None and audits.follow_predictions:
         yield (
             "See how labels are made before the model's owner is paged: audits show rates of "
             "wrong labels that no correction by one rate for both predicted classes is right for."
         )
+    elif audits is not None:
+        yield (
+            "Audit more cases before the model's owner is paged: audits show that the rates of "
+            "wrong labels changed, and are too few to correct for them."
+        )
     if misses is not None:
         yield (
-            f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied on "
-            f"(`precision-monitor audit --sample {misses.audits}` draws them beside others): at a "
-            f"recall of {MODEST_RECALL:g} they hold a missed positive with a probability of 95 %. "
-            "Until then leave the scores as they are: a correction would be fitted to decisions."
+            f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied "
+            f"on (`precision-monitor audit --sample {2 * misses.audits}` draws them beside "
+            f"others): at a recall of {MODEST_RECALL:g} they hold a missed positive with a "
+            "probability of 95 %. Until then leave the scores as they are: a correction would be "
+            "fitted to decisions."
         )

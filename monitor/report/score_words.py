@@ -136,7 +136,7 @@ def hidden_sentence(names: Sequence[str], of: str) -> str | None:
     they = "they depend" if others else "it depends"
     return (
         f"Scores count in bins of .001: {listed} undefined, because {they} on where in its bin a "
-        "score lies, and too many positives have a score near 0, or negatives one near 1."
+        "score lies, and too many scores lie so near to 0 or 1."
     )
 
 

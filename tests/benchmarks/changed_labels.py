@@ -79,6 +79,10 @@ CHANGES = {
     "more false positives, a slide": (World(), World(false=MORE)),
     "more false positives, a slide, rarer by a quarter": (World(), World(false=MORE, rarer=0.75)),
     "more false positives, negatives unlike before": (World(), World(alike=MORE - FPR)),
+    "more false positives, negatives unlike before, rarer by a tenth": (
+        World(),
+        World(alike=MORE - FPR, rarer=0.9),
+    ),
     "recall .8 to .6, a slide": (NOISY, NOISY._replace(recall=FALLEN)),
     "recall .8 to .6, spread": (
         NOISY,

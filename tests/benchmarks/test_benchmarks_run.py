@@ -33,6 +33,7 @@ from benchmarks.__main__ import PARTS
 from benchmarks.made import Made
 from benchmarks.peers import PlainWindows
 
+from monitor.drift.verdict import DEGRADED
 from monitor.feeds.decode import Decoder
 from monitor.join import Join
 from monitor.join.table import CHUNK
@@ -307,3 +308,11 @@ def test_the_fuzzer_of_the_kernel_finds_nothing_in_a_few_lines(capsys):
     assert [line.split(",")[0] for line in counted] == ["as installed", "2", "20", "20", "20", "20"]
     nothing = (" 0 taken", " 0 found", " 0 plain")
     assert not [line for line in counted if any(one in line for one in nothing)]
+
+
+@pytest.mark.parametrize("rarer", [1.0, 0.9])
+def test_more_new_false_positives_than_labels_can_miss_are_of_the_model(rarer):
+    worlds = changed_labels.World(), changed_labels.World(alike=0.03, rarer=rarer)
+    rng = np.random.default_rng(1)
+    before, after = (changed_labels.days_of(rng, 0.1, world, 0.0) for world in worlds)
+    assert changed_labels.judged(before, after, worlds, scored=True).verdict in DEGRADED

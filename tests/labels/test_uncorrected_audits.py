@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from audited_cases import AUDITS, Cases, fed, monitor_of, sloppier, steady
 from exporter.page.pages import plain
@@ -17,6 +18,8 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import missing_misses
+from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
+from monitor.metrics.label_errors import UNKNOWN_ERRORS
 from monitor.report.advice import advice
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import of_diagnosis
@@ -117,6 +120,18 @@ def test_a_diagnosis_says_what_an_audit_of_unflagged_cases_would_show():
     assert of_diagnosis(seen).doubted == "labels may follow the decisions"
     flagged = replace(found, labelling=Labelling.SAMPLED)
     assert with_audits(flagged, None, LabelRegime()).missing_misses is None
+
+
+@pytest.mark.parametrize(("unflagged", "asked"), [(510, True), (511, False)])
+def test_audits_of_as_many_unflagged_cases_as_are_asked_for_answer(unflagged, asked):
+    """Those of few cases, and of flagged ones, do not."""
+    audited = np.zeros((2, 2, 2), dtype=np.int64)
+    audited[0, 0, 0], audited[1] = unflagged, ((30, 0), (0, 60))
+    audits = AuditFindings(AuditedLabels(audited, audited.sum(axis=2)), UNKNOWN_ERRORS, None)
+    found = missing_misses(REPEATED, REPEATED, Labelling.COMPLETE, audits)
+    assert (found is not None) is asked
+    if found is not None:
+        assert found.audits == 511
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.metrics import log_loss as exact_log_loss
 
 from monitor.metrics import ScoreHistogram, calibration, score_statistics
-from monitor.metrics.binned_loss import hidden_log_loss, hides_log_loss
+from monitor.metrics.binned_loss import hidden_log_loss, hides_calibration, hides_log_loss
 from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.score_intervals import ScoredDays, Statistic, interval
 from monitor.metrics.score_skill import ScoreSkill
@@ -128,3 +128,24 @@ def test_what_bins_hide_at_an_end_of_a_range_is_undefined():
     found = ScoreSkill(by_day=labelled, errors=ranged)
     assert "log_loss" in found.hidden_by_bins
     assert np.isnan(found.log_loss).all()
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "hidden"), [(-9, 3, True), (-12, 4, True), (-3, 1, False)]
+)
+def test_bins_that_decide_calibration_hide_it(mean, spread, hidden):
+    """Calibrated scores of which most lie in the first bin: the slope came out as 1.07 or 1.15."""
+    rng = np.random.default_rng(3)
+    score = expit(rng.normal(mean, spread, 200_000))
+    actual = rng.random(len(score)) < score
+    cases = ScoreHistogram.from_scores(positive=score[actual], negative=score[~actual])
+    assert hides_calibration(cases) is hidden
+    mirrored = ScoreHistogram.from_scores(positive=1 - score[~actual], negative=1 - score[actual])
+    assert hides_calibration(mirrored) is hidden
+    line = calibration.calibration_line(cases)
+    assert (abs(line.slope - 1) < 0.05) is not hidden
+
+
+def test_one_score_separates_nothing():
+    one = ScoreHistogram.from_scores(positive=[0.3] * 5, negative=[0.3] * 5)
+    assert not calibration.separates(one)

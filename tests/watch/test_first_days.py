@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from monitor.clock import DAY_MS
-from monitor.watch.first_days import FIRST_DAYS, end_of_first_days
+from monitor.watch.first_days import end_of_first_days
 
 LENGTH = 7 * DAY_MS
 
@@ -50,10 +50,3 @@ def test_a_longer_length_stands_once_it_and_a_week_are_known():
 def test_a_week_or_more_stands_in_for_a_longer_length_until_then(tp, fp, until, days):
     closes = end_of_first_days(0, 28 * DAY_MS, until * DAY_MS, a_day(tp, fp))
     assert closes == (None if days is None else days * DAY_MS)
-
-
-def test_the_rule_in_words_has_its_numbers():
-    assert FIRST_DAYS == (
-        "the first 28 days; until 35 are known, the first 7, extended while they hold under "
-        "100 positives or 20 false positives"
-    )
