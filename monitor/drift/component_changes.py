@@ -58,11 +58,14 @@ class Changes:
         standard_error: same shape, above 0.
         freedom: degrees of freedom behind the standard errors, broadcasts to them; very
             many where they are known without the scatter of days.
+        one_way: True where one side flags nothing, or everything: each ROC curve ends there, so
+            that it is no movement along one. Broadcasts to the series.
     """
 
     change: FloatArray
     standard_error: FloatArray
     freedom: FloatArray = field(default_factory=lambda: np.array(_MANY))
+    one_way: NDArray[np.bool_] = field(default_factory=lambda: np.array(False))
 
     @property
     def z(self) -> FloatArray:
@@ -158,7 +161,9 @@ def changes(
         rows = _of_small_counts(before[..., 0], after[..., 0], change, rows, factors)
     else:
         rows = _of_unseen_classes(before, after, change, rows)
-    return with_days(change, rows, between)
+    sides = [as_blocks(one).sum(axis=-1) for one in (before, after)]
+    flagged = [(one.predicted_positive == 0) | (one.predicted_negative == 0) for one in sides]
+    return replace(with_days(change, rows, between), one_way=np.asarray(flagged[0] | flagged[1]))
 
 
 def _of_unseen_classes(

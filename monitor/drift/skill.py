@@ -126,7 +126,8 @@ def skill(
     5. Unknown: otherwise.
 
     Before these, a dead model (see `no_skill`) is degraded, whatever the two rates do: that
-    nothing is flagged any more, or everything, is no slide of the threshold. Where scores
+    nothing is flagged any more, or everything, is no slide of the threshold; of too few cases to
+    say that the model is dead, nothing is known. Where scores
     come, and a rate changed, a TPR significantly below the reference's ROC curve at
     today's FPR is degraded as well. Where the rates moved in one direction and TPR lies on
     that curve, the point slid along it, and skill neither fell nor rose, whatever the odds
@@ -167,7 +168,7 @@ def skill(
     slid = np.asarray(False)
     if on_reference_curve is not None:
         moved = any_changed | fell | rose
-        slid = on_reference_curve & _same_direction(found) & moved
+        slid = on_reference_curve & _same_direction(found) & moved & ~found.one_way
         worse, better = worse & ~slid, better & ~slid
     if dead is not None:
         worse, better, slid = worse | dead, better & ~dead, slid & ~dead
@@ -188,12 +189,13 @@ def moved_along_curve(found: Changes, status: NDArray[np.int8]) -> NDArray[np.bo
 
     Returns:
         True where both changed in one direction; or one changed, and the other moved in
-        that direction (p < .01 alone) by at least a quarter as much.
+        that direction (p < .01 alone) by at least a quarter as much. False where one side flags
+        nothing, or everything.
     """
     changed = status[_RATES] == CHANGED
     certain = (np.abs(found.z[_RATES]) > Z_TWO_SIDED).all(axis=0)
     together = changed.all(axis=0) | (changed.any(axis=0) & certain & _comparable(found))
-    return np.asarray(_same_direction(found) & together)
+    return np.asarray(_same_direction(found) & together & ~found.one_way)
 
 
 def _same_direction(found: Changes) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from monitor.counts import ConfusionCounts
 from monitor.drift import Status, Verdict, judge, verdicts
 from monitor.drift.component_changes import Changes
+from monitor.drift.day_scatter import DayScatter
 from monitor.drift.verdict import judge_changes
 
 NORMAL = NormalDist()
@@ -315,3 +316,18 @@ def test_counts_of_more_axes_are_refused_with_the_way_out() -> None:
     many = ConfusionCounts.zeros((2, 3))
     with pytest.raises(ValueError, match=r"judge many series with verdicts\(\)"):
         judge(many, many)
+
+
+@pytest.mark.parametrize("one_way", [(0, 0, 6, 20), (0, 0, 12, 30), (12, 30, 0, 0)])
+def test_a_few_cases_that_are_all_called_alike_are_no_slide(one_way):
+    """Each ROC curve ends at (0, 0) and at (1, 1)."""
+    day = ConfusionCounts(tp=[71] * 28, fp=[144] * 28, fn=[29] * 28, tn=[256] * 28)
+    between = DayScatter.learn([day]).between(28, 1)
+    tp, fp, fn, tn = one_way
+    after = ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn)
+    for on_curve in (False, True):
+        found = judge(day, after, between=between, on_reference_curve=on_curve)
+        assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        assert not found.operating_point_moved
+    few = ConfusionCounts(tp=1, fp=2, fn=19, tn=78)
+    assert judge(day, few, between=between).operating_point_moved
