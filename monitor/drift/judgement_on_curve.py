@@ -26,7 +26,7 @@ from monitor.drift.component_changes import BetweenDays, as_blocks
 from monitor.drift.components import SmoothedRates
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.label_quality import LabelChange
+from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
 from monitor.drift.missed_positives import MissedPositives, missed_positives
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
@@ -39,9 +39,6 @@ from monitor.drift.roc import (
 )
 from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
-
-_CERTAINLY_RARER = 2.0
-"""Standard errors of log r."""
 
 
 class ComparedOutcomes(NamedTuple):
@@ -153,7 +150,7 @@ def _are_supplied(judgement: Judgement, whole: ComparedOutcomes) -> bool:
     lower limit of the change of log r, has as many flagged ones.
     """
     ratio = judgement.change["class_ratio"]
-    certainly = _CERTAINLY_RARER * judgement.standard_error["class_ratio"]
+    certainly = MOVED_ERRORS * judgement.standard_error["class_ratio"]
     if ratio > -certainly:
         return False
     before, after = (SmoothedRates.of(as_blocks(one).sum(axis=-1)) for one in whole)

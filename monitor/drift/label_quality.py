@@ -65,8 +65,8 @@ _TEN_TIMES = 4.605170185988092
 """2 ln 10: distances by which one explanation is ten times as likely as the other."""
 _THREE_TIMES = 2.1972245773362196
 """2 ln 3: likewise for three times, where no scores can tell."""
-_MOVED = 2.0
-"""Standard errors; where neither recall nor the odds ratio moved by more, none blames skill."""
+MOVED_ERRORS = 2.0
+"""Standard errors by which a rate, the odds ratio or log r has moved, for labels to be blamed."""
 
 
 class LabelChange(StrEnum):
@@ -133,11 +133,11 @@ class _Kind(NamedTuple):
     def may_explain(self, found: Changes, *, scored: bool) -> NDArray[np.bool_]:
         """Return whether anything moved that they may explain."""
         both = [self.rate, Component.ODDS_RATIO]
-        moved = (np.abs(found.change[both]) > _MOVED * found.standard_error[both]).any(axis=0)
+        moved = (np.abs(found.change[both]) > MOVED_ERRORS * found.standard_error[both]).any(axis=0)
         moved &= found.change[self.rate] != 0
         if self.moves_ratio:
             ratio, rate = found.change[Component.CLASS_RATIO], found.change[self.rate]
-            certain = np.abs(ratio) > _MOVED * found.standard_error[Component.CLASS_RATIO]
+            certain = np.abs(ratio) > MOVED_ERRORS * found.standard_error[Component.CLASS_RATIO]
             moved &= (certain | scored) & (ratio * rate < 0)
         return np.asarray(moved)
 
@@ -261,7 +261,7 @@ def _of_model(found: Changes) -> FloatArray:
 def _may_be_beside(found: Changes) -> NDArray[np.bool_]:
     """Return whether a change of log r says that more changed than the model."""
     ratio, recall = found.change[Component.CLASS_RATIO], found.change[Component.RECALL]
-    certain = np.abs(recall) > _MOVED * found.standard_error[Component.RECALL]
+    certain = np.abs(recall) > MOVED_ERRORS * found.standard_error[Component.RECALL]
     return np.asarray(certain & (ratio * recall < 0) & (_of_model(found) > _TEN_TIMES))
 
 

@@ -9,11 +9,9 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Judgement
-from monitor.drift.label_quality import LabelChange
+from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
 
 _UNLIKELY = 0.05
-_MOVED = 2.0
-"""Standard errors by which log r must move to be named."""
 
 
 class _Kind(NamedTuple):
@@ -134,7 +132,7 @@ def as_when_labels(judgement: Judgement) -> str:
         values["class_ratio"] for values in (judgement.change, judgement.standard_error)
     )
     rises = more is not kind.rises
-    if (ratio if rises else -ratio) < _MOVED * error:
+    if (ratio if rises else -ratio) < MOVED_ERRORS * error:
         return f"{kind.labels[0].format('more' if more else 'fewer')} are not excluded yet"
     pattern = f"{kind.moved.format(*ways)} while {kind.stays} hardly moved"
     return f"{pattern}, as when {labels_alone(judgement)}"
