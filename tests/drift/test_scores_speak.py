@@ -132,3 +132,19 @@ def test_scores_show_missed_labels_that_the_rates_rule_out(missed, blamed):
     with patch("monitor.drift.verdict.labels_explain", return_value=np.int8(0)):
         found = judged(before, after)
     assert (found.verdict in DEGRADED) is blamed
+
+
+@pytest.mark.parametrize(
+    ("flips", "gap", "verdict"),
+    [
+        (0.05, GAP, Verdict.LABELS_NOT_TRUSTWORTHY),
+        (0.01, GAP, Verdict.LABELS_NOT_TRUSTWORTHY),
+        (0.0, 1.4, Verdict.MODEL_IMPROVED),
+    ],
+)
+def test_scores_tell_fewer_wrong_labels_from_a_better_model(flips, gap, verdict):
+    rng = np.random.default_rng(12)
+    before, after = days_of(rng, (1.0,) * 14, gap, flips), days_of(rng, (1.0,) * 14)
+    explained = np.int8(LABEL_CHANGES.index(LabelChange.FALSE_POSITIVES))
+    with patch("monitor.drift.verdict.labels_explain", return_value=explained):
+        assert judged(before, after).verdict is verdict
