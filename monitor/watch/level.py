@@ -1,19 +1,23 @@
-"""The level that detectors and pages rest on: longer once that is known, and renewed upward.
+"""The level that detectors and pages rest on: longer once that is known, and renewed.
 
-A model that decays slowly takes a trailing reference along, and one that was retrained for
-the better can lose all of it again before it is below its first days. So the level is apart
-from what windows are compared with: it starts as the first reference, and only ever rises.
+A model that decays slowly takes a trailing reference along. One that was retrained for the
+better can lose all of it again before it is below its first days, and one whose threshold was
+lowered or raised can get worse and still look like another threshold from there. So the level
+is apart from what windows are compared with: it starts as the first reference, and is renewed
+where the model is better, or at another operating point with an odds ratio that did not fall.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config import Reference
 from monitor.drift import Judgement
-from monitor.drift.verdict import IMPROVED
+from monitor.drift.skill import EQUIVALENCE
+from monitor.drift.verdict import IMPROVED, Verdict
 from monitor.watch.first_days import FIRST_MS
 from monitor.watch.reference import MatureReference
 from monitor.windows.pane_widths import SPARE_MS
@@ -21,13 +25,16 @@ from monitor.windows.pane_widths import SPARE_MS
 WEEK = 7
 """Days between two looks at the level, and at the trend since."""
 _LEAST_SHARE = 0.5
+_AS_SKILLED = EQUIVALENCE / 2
+"""What the odds ratio of another operating point may have fallen by, in log-odds."""
+_AT_ANOTHER_POINT = frozenset({Verdict.OPERATING_POINT_MOVED, Verdict.PREVALENCE_SHIFT})
 
 
 class Stretch(NamedTuple):
     """A stretch of time that becomes the level.
 
     Attributes:
-        source: `first` for the first days, `renewed` for those after an improvement.
+        source: `first` for the first days, `renewed` for later ones.
         opens: first moment, epoch milliseconds.
         closes: first moment after it.
     """
@@ -74,7 +81,11 @@ def renewal_days(reference: Reference) -> int | None:
 def renewed_level(
     level: MatureReference, days: int, end: int, judged: Callable[[int, int], Judgement | None]
 ) -> Stretch | None:
-    """Return the last days as the level, where the model has certainly been better in them.
+    """Return the last days as the level, where the model was better or moved in all of them.
+
+    Better is a verdict of an improvement. Moved is one of another operating point without scores,
+    where the odds ratio did not fall by `_AS_SKILLED`: a threshold that was set anew. With
+    scores the curve of the level judges at any threshold, so that the level stays.
 
     Args:
         level: so far.
@@ -83,18 +94,31 @@ def renewed_level(
         judged: judges the days [first, end) against the level; None where it cannot.
 
     Returns:
-        None unless the verdict on the days is that the model improved, and the odds ratio of
-        each of their weeks lies above half of the rise, so that they hold no week from before.
+        None unless the days are better or moved, and each of their weeks shows more than half
+        of the change: of the odds ratio of a better model, of both rates of one that moved. So
+        they hold no week from before.
     """
     first = end - days
     if level.closes is None or first * DAY_MS < level.closes:
         return None
     whole = judged(first, end)
-    if whole is None or whole.verdict not in IMPROVED:
+    changed = () if whole is None else _changed(whole)
+    if whole is None or not changed:
         return None
-    least = _LEAST_SHARE * whole.change["odds_ratio"]
     for start in range(first, end, WEEK):
         week = judged(start, start + WEEK)
-        if week is None or week.change["odds_ratio"] <= least:
+        if week is None:
+            return None
+        if any(week.change[name] / whole.change[name] <= _LEAST_SHARE for name in changed):
             return None
     return Stretch("renewed", first * DAY_MS, end * DAY_MS)
+
+
+def _changed(whole: Judgement) -> tuple[str, ...]:
+    """Return the components in which a stretch is another level; none where it is not."""
+    if whole.verdict in IMPROVED:
+        return ("odds_ratio",)
+    at_another = whole.verdict in _AT_ANOTHER_POINT and whole.operating_point_moved
+    if at_another and whole.change["odds_ratio"] > -_AS_SKILLED and math.isnan(whole.curve_z):
+        return ("recall", "false_positive_rate")
+    return ()

@@ -247,7 +247,7 @@ class Stepper:
             watch.paged, watch.learned_until = page.active, end
         if end % WEEK == 0:
             self._look_back(model, watch, cuts, end, age)
-            if not page.is_open(at):
+            if not page.active:
                 self._move_level(model, watch, cuts, end)
 
     def _judge_page(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
@@ -311,7 +311,7 @@ class Stepper:
             _start(watch, at, month)
 
     def _move_level(self, model: int, watch: ModelWatch, cuts: Cuts, end: int) -> None:
-        """Replace the level where a longer one is known, or the model has become better."""
+        """Replace the level where a longer one is known, or the model was better or moved since."""
         level = watch.level
         days = renewal_days(self._catalogue.settings[model].reference)
         found = longer_level(level.reference, end)

@@ -1,5 +1,7 @@
 """When the level that pages rest on is replaced."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from monitor.config import Reference, ReferenceCounts
 from monitor.counts import ConfusionCounts
 from monitor.drift import judge
 from monitor.drift.day_scatter import DayScatter
+from monitor.drift.verdict import Verdict
 from monitor.watch.level import longer_level, renewal_days, renewed_level
 from monitor.watch.reference import MatureReference
 
@@ -68,6 +71,48 @@ def test_a_week_as_before_among_better_ones_renews_nothing():
     judged = judging(lambda day: 0.6 if 86 <= day < 93 else 0.8)
     assert renewed_level(level(), 28, 86, judged) is not None
     assert all(renewed_level(level(), 28, end, judged) is None for end in range(93, 110, 7))
+
+
+def at_rates(recall, fpr, *, scored=False):
+    """Judges days of 1,000 positives at given rates, with scores that lie on the curve or without."""
+
+    def judged(first, end):
+        days = end - first
+        tp, fp = round(1_000 * recall(first)) * days, round(9_000 * fpr(first)) * days
+        now = ConfusionCounts(tp=tp, fp=fp, fn=1_000 * days - tp, tn=9_000 * days - fp)
+        found = judge(BEFORE, now, between=QUIET.between(28, days), on_reference_curve=scored)
+        return dataclasses.replace(found, curve_z=0.5) if scored else found
+
+    return judged
+
+
+def test_a_threshold_that_was_set_anew_renews_the_level():
+    judged = at_rates(lambda _: 0.487, lambda _: 0.0324)
+    assert judged(72, 100).verdict is Verdict.OPERATING_POINT_MOVED
+    assert renewed_level(level(), 28, 100, judged) == ("renewed", 72 * DAY_MS, 100 * DAY_MS)
+
+
+@pytest.mark.parametrize(
+    ("judged", "verdict"),
+    [
+        (at_rates(lambda _: 0.487, lambda _: 0.037), Verdict.OPERATING_POINT_MOVED),
+        (at_rates(lambda _: 0.487, lambda _: 0.0324, scored=True), Verdict.THRESHOLD_MOVED),
+        (at_rates(lambda _: 0.602, lambda _: 0.0502), Verdict.NO_CHANGE),
+    ],
+    ids=["a worse odds ratio", "on the curve of the scores", "the same point"],
+)
+def test_another_point_is_no_level_where_skill_may_have_fallen_or_scores_know(judged, verdict):
+    assert judged(72, 100).verdict is verdict
+    assert renewed_level(level(), 28, 100, judged) is None
+
+
+@pytest.mark.parametrize("rate", ["recall", "fpr"])
+def test_a_week_at_the_old_rate_among_those_of_another_point_renews_nothing(rate):
+    def now(name, old, new):
+        return lambda first: old if rate == name and first == 86 else new
+
+    judged = at_rates(now("recall", 0.6, 0.487), now("fpr", 0.05, 0.0324))
+    assert renewed_level(level(), 28, 100, judged) is None
 
 
 def test_days_of_the_level_itself_renew_nothing():

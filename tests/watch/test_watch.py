@@ -346,3 +346,25 @@ def test_a_better_level_of_less_than_four_weeks_renews_nothing():
         [rates(24 * 40, recall=0.6), rates(24 * 25, recall=0.8), rates(24 * 60, recall=0.6)]
     )
     assert not watched(fed({(): stream(2000, brief)}, reference=MONTH)).detections
+
+
+def at_another_threshold(then, *, days=56):
+    """Recall .8 and FPR .05 for 28 days, .7 and .03 for `days`, then other rates for 20."""
+    return np.concatenate(
+        [rates(24 * 28), rates(24 * days, recall=0.7, fpr=0.03), rates(24 * 20, **then)]
+    )
+
+
+@pytest.mark.slow
+def test_a_model_that_gets_worse_at_another_threshold_pages():
+    fallen = at_another_threshold({"recall": 0.6, "fpr": 0.03})
+    found = watched(fed({(): stream(2000, fallen)}, reference=MONTH))
+    assert [one.at // DAY - 84 for one in found.detections] in ([1], [2], [3])
+    assert found.verdicts["7d"].verdict == Verdict.MODEL_DEGRADED
+
+
+@pytest.mark.slow
+def test_a_threshold_that_is_set_back_after_weeks_pages_nobody():
+    found = watched(fed({(): stream(2000, at_another_threshold({}))}, reference=MONTH))
+    assert not found.detections
+    assert found.verdicts["7d"].verdict == Verdict.NO_CHANGE
