@@ -56,7 +56,8 @@ class ReferenceOutcomes:
     """Outcomes of the reference that the windows of a model are compared with.
 
     Attributes:
-        source: `first`, `window`, `trailing` or `counts`, as configured.
+        source: `first`, `window`, `trailing` or `counts`, as configured; `level` for the level
+            that pages rest on (see `monitor.watch.level`).
         opens: first moment, epoch milliseconds; None for configured counts.
         closes: first moment after it; None for configured counts.
         counts: its outcomes, a scalar.
@@ -118,6 +119,8 @@ class WindowVerdict:
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN where nothing was compared.
         beyond: what lies beyond the reference in a window that overlaps it, labels in order.
+        level: the level that a degraded verdict is against, where that is another one than the
+            reference (see `monitor.watch.level`); None where it is the reference.
     """
 
     verdict: Verdict
@@ -132,6 +135,7 @@ class WindowVerdict:
     false_positive_rate_above: float = float("nan")
     visible_recall: float = float("nan")
     beyond: BeyondReference | None = None
+    level: ReferenceOutcomes | None = None
 
     @property
     def far_from_reference(self) -> bool:
@@ -301,6 +305,7 @@ class Watched:
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
         day_scatter: how much the days of the model scatter; None without a reference.
+        level_scatter: the same, as verdicts against the level take it; None without one.
         awaited: what the configured reference lacks; None once it is in use, and before the
             first prediction.
         predictions: the test of its predictions against their past.
@@ -326,6 +331,7 @@ class Watched:
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
     day_scatter: DayScatter | None = None
+    level_scatter: DayScatter | None = None
     awaited: AwaitedReference | None = None
     predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)
     trend: Trend | None = None

@@ -29,7 +29,7 @@ from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
-from monitor.report.deciding_window import deciding_window, label_fault_of, length_of
+from monitor.report.deciding_window import answering, deciding_window, label_fault_of
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
@@ -151,15 +151,17 @@ def _diagnosis(
     mature_until = compared.mature_until(model)
     snapshot, state = monitor.snapshot(), compared.state(model)
     deciding = deciding_window(state, [one.name for one in snapshot.windows])
-    after = compared.after(model, length_of(state, deciding))
+    answers = answering(state, deciding)
+    after = compared.after(model, answers.length_ms)
     setting = settings_of(monitor.config, model)
+    before = compared.before(model, after, answers.range_of_level)
     found = diagnose(
-        compared.before(model, after),
+        before,
         after,
         model=model,
         labelling=setting.labelling,
         mature_until=mature_until,
-        scatter=compared.day_scatter(model),
+        scatter=compared.day_scatter(model, before.source),
         objective=setting.objective.precision,
         fault=label_fault_of(state, deciding, after.source),
     )

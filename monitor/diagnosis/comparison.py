@@ -22,6 +22,7 @@ from monitor.config.classes import LearnedNames, are_many
 from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
+from monitor.drift.day_scatter import DayScatter
 from monitor.errors import UsageError
 from monitor.labels.error_words import audits_note
 from monitor.labels.faults import fault_of_rates
@@ -52,6 +53,23 @@ class Comparison(NamedTuple):
     before_source: str
     after: TimeRange
     after_source: str
+
+
+class Answering(NamedTuple):
+    """The latest stretch that answers for a model, and what it is compared with.
+
+    Attributes:
+        length_ms: its length, milliseconds.
+        level: the level that its verdict is against; None where that is the reference.
+    """
+
+    length_ms: int
+    level: ReferenceOutcomes | None = None
+
+    @property
+    def range_of_level(self) -> TimeRange | None:
+        """Stretch of the level; None where the reference is compared."""
+        return None if self.level is None else _hours_around(self.level)
 
 
 def reference_source(reference: Reference) -> str:
@@ -113,7 +131,7 @@ def compared_live(
     model: ModelState,
     before: str | None,
     after: str | None,
-    length_ms: int | None = None,
+    answers: Answering | None = None,
 ) -> Comparison:
     """Return the stretches that a running monitor compares.
 
@@ -122,7 +140,8 @@ def compared_live(
         model: one of its models.
         before: a range of whole hours as text; None for the model's reference.
         after: a range of whole hours as text; None for the latest mature hours.
-        length_ms: of these hours, milliseconds; None for that of the longest window.
+        answers: how many of these hours, and what they are compared with; None for those of the
+            longest window, and the reference.
 
     Raises:
         UsageError: a range is invalid, is not whole hours, or they overlap; or one is
@@ -130,9 +149,10 @@ def compared_live(
     """
     check_two_classes("comparison", model.name, next((r.names for r in model.classes.values()), ()))
     later = (
-        _latest_live(snapshot, model, length_ms) if after is None else _whole_hours("after", after)
+        _latest_live(snapshot, model, answers) if after is None else _whole_hours("after", after)
     )
-    reference = model.watched.reference
+    level = None if after is not None or answers is None else answers.level
+    reference = level or model.watched.reference
     earlier: TimeRange | None
     if before is not None:
         earlier, source = _whole_hours("before", before), ""
@@ -152,6 +172,20 @@ def compared_live(
             )
         check_apart(earlier, later, prefix="")
     return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
+
+
+def scatter_of(model: ModelState, source: str) -> DayScatter | None:
+    """Return how the days of a model scatter, as the verdict on its windows takes it.
+
+    Args:
+        model: the model.
+        source: of the period to compare with.
+
+    Returns:
+        None where it has no reference.
+    """
+    watched = model.watched
+    return watched.level_scatter if source == "level" else watched.day_scatter
 
 
 def check_two_classes(asked: str, model: str, classes: tuple[str, ...]) -> None:
@@ -254,13 +288,13 @@ def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) 
         raise UsageError(f"{model}: {because(fault_of_rates(audits))}")
 
 
-def _latest_live(snapshot: Snapshot, model: ModelState, length_ms: int | None) -> TimeRange:
+def _latest_live(snapshot: Snapshot, model: ModelState, answers: Answering | None) -> TimeRange:
     until = model.mature_until
     if until is None:
         raise UsageError("after: cannot be left out, no outcome is mature yet; write A..B")
-    if length_ms is None:
-        length_ms = max(parse_duration(one.name) for one in snapshot.windows_of(model))
-    return latest_hours(until, length_ms)
+    if answers is None:
+        answers = Answering(max(parse_duration(one.name) for one in snapshot.windows_of(model)))
+    return latest_hours(until, answers.length_ms)
 
 
 def _whole_hours(name: str, text: str) -> TimeRange:

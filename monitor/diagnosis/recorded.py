@@ -25,6 +25,7 @@ from monitor.diagnosis.comparison import (
     latest_hours,
     reference_range,
     reference_source,
+    scatter_of,
 )
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.diagnosis.periods import Period, block_ms_of
@@ -125,9 +126,14 @@ class RecordedComparison:
             return None
         return found.watermark_ms - found.maturity_ms
 
-    def day_scatter(self, model: str) -> DayScatter | None:
-        """Return how the days of the model scatter; None where it has no reference."""
-        return self.state(model).watched.day_scatter
+    def day_scatter(self, model: str, source: str) -> DayScatter | None:
+        """Return how the days of the model scatter; None where it has no reference.
+
+        Args:
+            model: its name.
+            source: of the period to compare with.
+        """
+        return scatter_of(self.state(model), source)
 
     def now(self, model: str) -> int | None:
         """Return the event time of the model, epoch milliseconds; None before any."""
@@ -164,16 +170,19 @@ class RecordedComparison:
             before = self._first(model, latest.opens, latest.closes - DAY_MS)
         return self._counted(option, model, apart_from(before, latest), "mature")
 
-    def before(self, model: str, after: Period) -> Period:
+    def before(self, model: str, after: Period, level: TimeRange | None = None) -> Period:
         """Return the period to compare with.
 
         Args:
             model: its name.
             after: the period to judge.
+            level: that of the model, where the latest data are judged against it.
 
         Raises:
             UsageError: it has no prediction, or overlaps `after`.
         """
+        if level is not None and self._before is None and self._after is None:
+            return self._counted("the model's level", model, level, "level")
         given = self._reference.counts
         if self._source == "counts" and given is not None:
             counts = ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn)

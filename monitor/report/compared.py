@@ -46,6 +46,7 @@ class Compared(NamedTuple):
         doubted: why the labels of the answers are in doubt, a clause; "" where they are not.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
+        against: what a level that is not the reference is, a phrase; "" for the reference.
     """
 
     verdict: Verdict
@@ -70,3 +71,4 @@ class Compared(NamedTuple):
     mixed: str = ""
     doubted: str = ""
     worse_version: str = ""
+    against: str = ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
+from monitor.diagnosis.comparison import Answering
 from monitor.diagnosis.present_state import LATEST
 from monitor.drift import Verdict
 from monitor.drift.beyond_reference import BeyondReference
@@ -15,7 +16,7 @@ from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.labels.faults import LabelFault
 from monitor.snapshot import ModelState, Snapshot
-from monitor.verdicts import NOT_COMPARED, WindowVerdict
+from monitor.verdicts import NOT_COMPARED, ReferenceOutcomes, WindowVerdict
 
 _WEEK_MS = 7 * DAY_MS
 _SHIFT = frozenset({Verdict.PREVALENCE_SHIFT})
@@ -221,15 +222,29 @@ def label_fault_of(model: ModelState, deciding: str, source: str) -> LabelFault 
     return None if fault is LabelFault.LABEL_ERRORS_CHANGED else fault
 
 
-def length_of(model: ModelState, deciding: str) -> int:
-    """Return the length of the stretch whose outcomes answer for a model, milliseconds.
+def compared_with(model: ModelState, window: str) -> ReferenceOutcomes | None:
+    """Return what a window of a model is compared with: the reference, or the model's level.
+
+    Args:
+        model: with its verdicts.
+        window: its name.
+
+    Returns:
+        None without a reference.
+    """
+    return verdict_on(model, window).level or model.watched.reference
+
+
+def answering(model: ModelState, deciding: str) -> Answering:
+    """Return the stretch whose outcomes answer for a model, and what they are compared with.
 
     Args:
         model: with its verdicts.
         deciding: name of its deciding window.
     """
     since = deciding_since_reference(model, deciding)
-    return parse_duration(deciding) if since is None else since.length_ms
+    length_ms = parse_duration(deciding) if since is None else since.length_ms
+    return Answering(length_ms, verdict_on(model, deciding).level)
 
 
 def window_opens(snapshot: Snapshot, model: ModelState, window: str) -> int:

@@ -44,7 +44,7 @@ from monitor.report.missing_evidence import (
 )
 from monitor.report.moved_precision import Points
 from monitor.report.prediction_words import degenerate_since
-from monitor.report.reference_text import mixed_phrase
+from monitor.report.reference_text import level_phrase, mixed_phrase
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.report.worse_lately import (
@@ -68,6 +68,7 @@ _UNKNOWN = Points(_NAN, _NAN, _NAN)
 
 def of_diagnosis(diagnosis: Diagnosis) -> Compared:
     """Return what a diagnosis found."""
+    before = diagnosis.before
     parts = {
         cause: Points(part.points, part.lower_points, part.upper_points)
         for cause, part in diagnosis.attribution.items()
@@ -97,6 +98,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
             diagnosis.uncorrected_audits, misses=diagnosis.missing_misses is not None
         ),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
+        against=level_phrase(before.opens, before.closes) if before.source == "level" else "",
     )
 
 
@@ -162,6 +164,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
             live_audits(model), misses=live_following(snapshot, model) is not None
         ),
         worse_version="" if worse is None else worse_version(worse),
+        against="" if found.level is None else level_phrase(found.level.opens, found.level.closes),
     )
 
 

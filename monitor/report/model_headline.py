@@ -14,7 +14,12 @@ from monitor.labels.refusals import CAUSE_UNKNOWN
 from monitor.metrics.precision import precision
 from monitor.report.audit_words import audits_beside, live_audits
 from monitor.report.class_findings import class_findings
-from monitor.report.deciding_window import deciding_since_reference, verdict_on, window_opens
+from monitor.report.deciding_window import (
+    compared_with,
+    deciding_since_reference,
+    verdict_on,
+    window_opens,
+)
 from monitor.report.findings import model_because
 from monitor.report.headline import certainly_moved, died, moved, page_reason, reason
 from monitor.report.label_quality_words import cases_named
@@ -71,7 +76,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
         deciding: name of its deciding window.
         beside: versions are compared beside it.
     """
-    found, reference = verdict_on(model, deciding), model.watched.reference
+    found, reference = verdict_on(model, deciding), compared_with(model, deciding)
     since = deciding_since_reference(model, deciding)
     if model.labelling == Labelling.FLAGGED_ONLY:
         return CAUSE_UNKNOWN

@@ -41,6 +41,21 @@ def reference_text(before: ReferenceOutcomes) -> str:
     return ", ".join(parts)
 
 
+def level_phrase(opens: int | None, closes: int | None) -> str:
+    """Return that a change is one from the level of a model, which is not its reference.
+
+    Args:
+        opens: first moment of the level, epoch milliseconds.
+        closes: first moment after it.
+
+    >>> level_phrase(1_760_486_400_000, 1_762_905_600_000)
+    'compared with 15 October 2025 to 11 November 2025'
+    """
+    if opens is None or closes is None:
+        return ""
+    return f"compared with {day_text(opens)} to {day_text(closes - 1)}"
+
+
 def stand_in_text(awaited: AwaitedReference | None) -> str:
     """Return for how long a reference stands in for the configured one; "" where it does not.
 

@@ -45,6 +45,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
         far_from_reference: the class ratio is at least five times below or above the
             reference's.
         scores: metrics of its scores; left out where it has none.
+        level: the level that a degraded verdict is against; left out where that is the reference.
         classes: its classes; left out for a model of two.
     """
 
@@ -61,6 +62,7 @@ class ReplayedWindow(Struct, frozen=True, kw_only=True):
     label_fault: LabelFault | None
     far_from_reference: bool
     scores: ScoreMetrics | UnsetType = UNSET
+    level: ReferencePeriod | UnsetType = UNSET
     classes: ClassesAnswer | UnsetType = UNSET
 
 

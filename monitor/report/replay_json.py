@@ -116,6 +116,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> ReplayedWi
         label_fault=LabelFault(found.label_fault) if found.label_fault else None,
         far_from_reference=found.far_from_reference,
         scores=scores_of(model.scores.get(window.name)),
+        level=reference_period(found.level) or UNSET,
         classes=compared_classes(model, window.name),
     )
 

@@ -89,6 +89,8 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     if found.classes is not None:
         return _answer(found, found.classes.worse, found.classes.why)
     answer = _is_binary_worse(found)
+    if found.against:
+        answer = replace(answer, text=f"{answer.text}, {found.against}")
     if found.doubted and answer.answer != "unknown":
         answer = replace(answer, text=f"{answer.text}, but {found.doubted}")
     if not found.worse_version:

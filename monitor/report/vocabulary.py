@@ -177,9 +177,10 @@ SOURCES: Mapping[str, SourceWords] = {
     "window": SourceWords(words="the dated window", short="dated window"),
     "trailing": SourceWords(words="the days just before", short="days just before"),
     "counts": SourceWords(words="given counts", short="given counts"),
+    "level": SourceWords(words="the model's level", short="the model's level"),
     "mature": SourceWords(words="the latest mature data", short="latest mature data"),
 }
 """By the `source` of a reference, or of a side of a diagnosis."""
 
-REFERENCE_SOURCES = tuple(source for source in SOURCES if source != "mature")
+REFERENCE_SOURCES = tuple(source for source in SOURCES if source not in {"level", "mature"})
 """Sources that a reference can have."""

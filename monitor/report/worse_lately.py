@@ -10,6 +10,7 @@ from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.verdict import IMPROVED, MOVED_RATES, Verdict
 from monitor.metrics.rates import false_positive_rate, recall
 from monitor.report.deciding_window import (
+    compared_with,
     deciding_since_reference,
     since_reference,
     verdict_on,
@@ -19,6 +20,7 @@ from monitor.report.durations import duration_text
 from monitor.report.rate_changes import RatePairs
 from monitor.report.two_answers import THRESHOLD_OR_SCORES, how_rates_moved
 from monitor.snapshot import ModelState, Snapshot, Window
+from monitor.verdicts import ReferenceOutcomes
 
 _NAN = float("nan")
 _RATES = {"recall": recall, "false_positive_rate": false_positive_rate}
@@ -110,23 +112,22 @@ def rates_since(model: ModelState, since: BeyondReference) -> RatePairs:
         model: one of the models of a snapshot.
         since: what lies beyond the reference.
     """
-    return _beside_reference(model, since.rates)
+    return _beside(model.watched.reference, since.rates)
 
 
 def live_rates(model: ModelState, window: Window) -> RatePairs:
-    """Return recall and the false positive rate, in the reference of a model and in a window.
+    """Return recall and the false positive rate, in what a window is compared with and in it.
 
     Args:
         model: one of the models of a snapshot.
         window: of the same snapshot.
     """
     now = (float(window.metrics[name].estimate[model.row]) for name in _RATES)
-    return _beside_reference(model, now)
+    return _beside(compared_with(model, window.name), now)
 
 
-def _beside_reference(model: ModelState, now: Iterable[float]) -> RatePairs:
+def _beside(reference: ReferenceOutcomes | None, now: Iterable[float]) -> RatePairs:
     """Return recall and the false positive rate in the reference, NaN without one, and now."""
-    reference = model.watched.reference
     usual = [
         _NAN if reference is None else float(rate(reference.counts)) for rate in _RATES.values()
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
@@ -50,7 +51,9 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         first = watching.level.all(now, age, cuts, fault, doubt=doubt, known_dead=dead)
         worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
         behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
-        verdicts |= {name: worse[name] for name in behind if name in worse}
+        if found := [name for name in behind if name in worse]:
+            level = replace(watching.level.reference.outcomes, source="level")
+            verdicts |= {name: replace(worse[name], level=level) for name in found}
     if watching.nowcasts is not None:
         verdicts = watching.nowcasts.added_to(verdicts, now, age, dead_since=dead_since)
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
@@ -70,4 +73,5 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         live_class_ratio=UNKNOWN_RATIO if faulty else ratio.ratio,
         expected_class_ratio=ratio.expected,
         day_scatter=watching.judge.learned.scatter,
+        level_scatter=watching.level.learned.scatter,
     )

@@ -60,6 +60,11 @@ def pages_after_the_fault():
     )
 
 
+def worse_at_another_threshold():
+    """Eight weeks at another operating point, and then as many false positives with less recall."""
+    return counted([USUAL] * 28 + [(33, 10, 17, 440)] * 56 + [(25, 10, 25, 440)] * 10)
+
+
 def died_and_pages():
     """A dead model that pages: its week is open, and its last day holds 48 positives."""
     usual = [(10, 3, 2, 109), (8, 3, 4, 109), (11, 2, 1, 110), (9, 4, 3, 108)]
@@ -133,6 +138,7 @@ MOMENTS = {
     **{name: partial(shown, cells) for name, cells in THEN.items()},
     "one bad day": one_bad_day,
     "pages after the fault": pages_after_the_fault,
+    "worse at another threshold": worse_at_another_threshold,
     "died and pages": died_and_pages,
     "reference of two states": reference_of_two_states,
     "an hour alone compared": an_hour_alone_compared,

@@ -4,8 +4,9 @@ import json
 
 import httpx
 import pytest
+from cli.commands import ran
 from exporter.page.pages import plain, served
-from report.one_moment import MOMENTS, THEN, at
+from report.one_moment import MOMENTS, THEN, USUAL, at, count_list
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
@@ -16,6 +17,7 @@ from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.labels.regime import LabelRegime
+from monitor.report.deciding_window import answering
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
@@ -23,14 +25,14 @@ from monitor.report.findings import with_model_now
 from monitor.report.replay_json import replay_answer, replay_json
 
 LATELY = ["died before its labels", "pages after the fault", "died and pages", "one bad day"]
-LATELY += ["reference of two states"]
+LATELY += ["reference of two states", "worse at another threshold"]
 
 
 def compared_now(monitor):
-    """The diagnosis of the longest window against the reference."""
+    """The diagnosis of the longest window, against what that is compared with."""
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
-    asked = compared_live(snapshot, model, None, None)
+    asked = compared_live(snapshot, model, None, None, answering(model, "7d"))
     found = compared(model, asked, recall(monitor, asked, LabelRegime()))
     return with_model_now(found, snapshot, model)
 
@@ -130,6 +132,29 @@ def test_a_dead_model_that_pages_is_nowhere_an_old_page_that_fades():
         ]
     assert all("Model degraded" in page for page in pages)
     assert "Moved, not settled" not in pages[0].partition("What moved precision?")[0]
+
+
+def test_a_model_that_is_worse_than_its_level_is_compared_with_the_days_of_that(capsys, tmp_path):
+    snapshot = at("worse at another threshold").snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    assert status.windows["7d"].level.source == "level"
+    days = (status.windows["7d"].level.open[:10], status.windows["7d"].level.close[:10])
+    assert "1970-01-29" <= days[0] < days[1] <= "1970-03-26"
+    replayed = replay_answer(snapshot).models["m"].windows["7d"]
+    assert replayed.level == status.windows["7d"].level
+    assert status.reference.close[:10] == "1970-01-29"
+    rates = "recall fell from .66 to .50, compared with "
+    assert status.worse.text.startswith(f"Yes: {rates}")
+    path = tmp_path / "counts.ndjson"
+    records = count_list([USUAL] * 28 + [(33, 10, 17, 440)] * 56 + [(25, 10, 25, 440)] * 10)
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    done = json.loads(ran(capsys, "diagnose", path, "--json").out)
+    assert (done["before"]["source"], done["before"]["open"][:10]) == ("level", days[0])
+    assert done["worse"]["text"] == status.worse.text
+    asked = json.loads(
+        ran(capsys, "diagnose", path, "--json", "--after", "1970-03-30..1970-04-05").out
+    )
+    assert (asked["before"]["source"], asked["verdict"]) == ("first", "operating_point_moved")
 
 
 def test_whether_a_model_is_worse_than_a_reference_of_two_states_cannot_be_known():

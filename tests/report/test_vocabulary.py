@@ -33,7 +33,7 @@ KINDS = {
     "label fault": Kind(tuple(LabelFault), vocabulary.LABEL_FAULTS),
     "labelling": Kind(tuple(Labelling), vocabulary.LABELLINGS),
     "window status": Kind(tuple(dict.fromkeys(STATUS)), vocabulary.WINDOW_STATUSES),
-    "source": Kind((*REFERENCE_KINDS, "mature"), vocabulary.SOURCES),
+    "source": Kind((*REFERENCE_KINDS, "level", "mature"), vocabulary.SOURCES),
 }
 MEMBERS = [(kind, member) for kind, (members, _) in KINDS.items() for member in members]
 ROWS = [(kind, member) for kind, (_, rows) in KINDS.items() for member in rows]

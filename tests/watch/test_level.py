@@ -74,7 +74,7 @@ def test_a_week_as_before_among_better_ones_renews_nothing():
 
 
 def at_rates(recall, fpr, *, scored=False):
-    """Judges days of 1,000 positives at given rates, with scores that lie on the curve or without."""
+    """Judges days of 1,000 positives at given rates; with scores, on their ROC curve."""
 
     def judged(first, end):
         days = end - first

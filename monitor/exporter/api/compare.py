@@ -16,6 +16,7 @@ from monitor.diagnosis.comparison import (
     Comparison,
     check_audits,
     check_silence,
+    scatter_of,
     with_audits,
     with_label_sources,
 )
@@ -142,7 +143,7 @@ def compared(
         model=asked.model,
         labelling=Labelling(model.labelling),
         mature_until=model.mature_until,
-        scatter=model.watched.day_scatter,
+        scatter=scatter_of(model, asked.before_source),
         objective=model.objective.get("precision"),
         fault=fault,
     )

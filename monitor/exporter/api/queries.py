@@ -30,7 +30,7 @@ from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.exporter.api.trends import PATIENCE_SECONDS, Trends
 from monitor.labels.error_words import audits_text
 from monitor.labels.regime import LabelRegime
-from monitor.report.deciding_window import deciding_window, label_fault_of, length_of
+from monitor.report.deciding_window import answering, deciding_window, label_fault_of
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.findings import with_model_now
 from monitor.report.rejected_lately import RejectedLately
@@ -236,7 +236,7 @@ class Queries:
 
         def make(snapshot: Snapshot, model: ModelState) -> Explanation:
             deciding = deciding_window(model, [one.name for one in snapshot.windows])
-            asked = compared_live(snapshot, model, before, after, length_of(model, deciding))
+            asked = compared_live(snapshot, model, before, after, answering(model, deciding))
             regime = LabelRegime.now(model)
             counted = self._from_engine(lambda monitor: recall(monitor, asked, regime))
             audits = model.audits and audits_text(model.audits)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from msgspec import UNSET
+
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
@@ -262,6 +264,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         too_few_positive_labels=clipped_classes(model, window),
         if_labels_wrong=labels_wrong_answer(window_sensitivity(model, window)),
         scores=scores_of(model.scores.get(window.name)),
+        level=reference_period(found.level) or UNSET,
         classes=compared_classes(model, window.name),
     )
 

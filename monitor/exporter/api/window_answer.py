@@ -14,6 +14,7 @@ from monitor.report.answer_parts import (
     MetricInterval,
     MetricIntervals,
     OutcomeCounts,
+    ReferencePeriod,
     Share,
     Time,
 )
@@ -189,6 +190,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         nowcast: ahead of the labels; null without a reference, where labels are a sample, and
             where the window is not whole days long.
         scores: metrics of its scores; left out where it has none.
+        level: the level that a degraded verdict is against; left out where that is the reference.
         too_few_positive_labels: predicted classes with fewer positive labels than wrong ones alone
             would give, `predicted_positive` or `predicted_negative`; none of their cases counts
             as an actual positive in the metrics.
@@ -219,4 +221,5 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     too_few_positive_labels: tuple[str, ...]
     if_labels_wrong: IfLabelsWrong | None
     scores: ScoreMetrics | UnsetType = UNSET
+    level: ReferencePeriod | UnsetType = UNSET
     classes: ClassesAnswer | UnsetType = UNSET
