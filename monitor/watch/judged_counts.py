@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from monitor.windows.outcome_reader import OutcomeReader
 
 UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
 """The verdict on counts that cannot be compared."""
+_SMALL_SHIFT = 0.35
+"""More than slower labels take from the class ratio of a window that was .99 mature."""
 
 
 class Counts(NamedTuple):
@@ -75,6 +78,25 @@ def untrusted(fault: LabelFault) -> WindowVerdict:
         fault: of the labels.
     """
     return WindowVerdict(verdict=Verdict.LABELS_NOT_TRUSTWORTHY, label_fault=str(fault))
+
+
+def without_small_shift(found: WindowVerdict) -> WindowVerdict:
+    """Return a window without the verdict on a shift so small that labels may explain it.
+
+    Args:
+        found: the verdict; returned as it is where it is another one.
+    """
+    verdict, judgement = Verdict.INSUFFICIENT_EVIDENCE, found.judgement
+    if judgement is None or found.verdict is not Verdict.PREVALENCE_SHIFT:
+        return found
+    if abs(judgement.change["class_ratio"]) > _SMALL_SHIFT:
+        return found
+    return replace(
+        found,
+        verdict=verdict,
+        judgement=replace(judgement, verdict=verdict),
+        because=Because.MOVED,
+    )
 
 
 def ratio_change(before: ConfusionCounts, after: ConfusionCounts) -> float:

@@ -10,11 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.drift import Judgement, Verdict
+from monitor.drift import Judgement
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.judgement_on_curve import no_scores
 from monitor.drift.missed_positives import MissedPositives, missed_positives
-from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import Int64Array
 from monitor.labels.audits_decide import AuditedDuring, no_audits
@@ -22,22 +21,24 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.stopped_reports import Reports
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.verdicts import NOT_COMPARED, WindowVerdict
+from monitor.verdicts import NOT_COMPARED, ReferenceOutcomes, WindowVerdict
 from monitor.watch.cuts import Cuts
-from monitor.watch.judged_counts import Counts, block_length, blocks_between, untrusted
+from monitor.watch.judged_counts import (
+    Counts,
+    block_length,
+    blocks_between,
+    untrusted,
+    without_small_shift,
+)
 from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
 from monitor.watch.page import DEAD_LEVEL, SUDDEN_LEVEL, certain_fall
 from monitor.watch.reference import MatureReference
+from monitor.watch.windows_in_use import uses_longer
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
 from monitor.windows.windows import Edition
-
-_SMALL_SHIFT = 0.35
-"""More than slower labels take from the class ratio of a window that was .99 mature."""
-
-_SHIFT = Verdict.PREVALENCE_SHIFT
 
 
 class _Judged(NamedTuple):
@@ -62,7 +63,8 @@ class Judge:
         windows: counts.
         regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
-        longer: names of longer windows that are judged besides those of every model.
+        longer: names of longer windows that are judged as well where `uses_longer` says so.
+        whole: outcomes by whose number alone it says so; None for the reference, and its scatter.
         alike: see `CountsJudge`.
         scores: score histograms; None where scores do not settle whether labels changed.
         audited: returns the audited cases of a stretch of time.
@@ -83,6 +85,7 @@ class Judge:
         regime: LabelRegime,
         reports: Reports | None,
         longer: tuple[str, ...] = (),
+        whole: ReferenceOutcomes | None = None,
         alike: int = 1,
         scores: Scores | None = None,
         audited: AuditedDuring = no_audits,
@@ -99,7 +102,8 @@ class Judge:
         self._reports = reports
         self._scores = scores
         self._judged_windows: dict[str, _Judged] = {}
-        self.names = (*windows.names, *longer)
+        by = (whole,) if whole is not None else (reference.outcomes, self.learned.scatter)
+        self.names = (*windows.names, *(longer if uses_longer(*by) else ()))
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
         self._judge = CountsJudge(
             reference, regime, self.learned, self._labels.fault_behind, alike, audited=audited
@@ -131,10 +135,7 @@ class Judge:
         found = {name: self._verdict(name, now, age, cuts, fault) for name in self.names}
         # A loss of labels in a shorter window looks like a small shift in a longer one.
         doubt = doubt or any(one.label_fault for one in found.values())
-        return {
-            name: _doubted(one) if doubt and _is_small_shift(one) else one
-            for name, one in found.items()
-        }
+        return {name: without_small_shift(one) if doubt else one for name, one in found.items()}
 
     def degradation(self, now: int, age: int, cuts: Cuts) -> Judgement | None:
         """Return the judgement of the first window of a day or more that is degraded, or None.
@@ -331,20 +332,3 @@ class Judge:
         if self._scores is None:
             return no_scores
         return partial(self._scores.labelled, self._model, opens, closes)
-
-
-def _is_small_shift(found: WindowVerdict) -> bool:
-    judgement = found.judgement
-    small = judgement is not None and abs(judgement.change["class_ratio"]) <= _SMALL_SHIFT
-    return small and found.verdict is _SHIFT
-
-
-def _doubted(found: WindowVerdict) -> WindowVerdict:
-    """Return the window without the verdict on its shift, which its labels may explain."""
-    verdict, judgement = Verdict.INSUFFICIENT_EVIDENCE, found.judgement
-    return replace(
-        found,
-        verdict=verdict,
-        judgement=None if judgement is None else replace(judgement, verdict=verdict),
-        because=Because.MOVED,
-    )

@@ -29,7 +29,6 @@ from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.skill_trend import restored_trend
 from monitor.watch.stepping import ModelWatch
-from monitor.watch.windows_in_use import uses_longer
 from monitor.windows import Windows
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
@@ -254,7 +253,8 @@ class WatchBuilder:
             self._reader,
             regime=regime,
             reports=reports,
-            longer=self._windows.longer if uses_longer(self._whole or reference.outcomes) else (),
+            longer=self._windows.longer,
+            whole=self._whole,
             alike=alike,
             scores=self._scores if regime.is_plain else None,
             audited=partial(self._errors.audited, model),

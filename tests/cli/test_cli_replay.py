@@ -128,7 +128,7 @@ def test_every_metric_has_its_estimate_and_its_interval(two_months, counted_mont
 
 def test_windows_have_bounds_in_utc_and_numbers_of_their_own(counted_months):
     windows = counted_months["models"][MODEL]["windows"]
-    assert list(windows) == ["1h", "1d", "7d"]
+    assert list(windows) == ["1h", "1d", "7d", "28d"]
     assert all(w["open"].endswith("Z") and w["open"] < w["close"] for w in windows.values())
     totals = [sum(window["outcomes"].values()) for window in windows.values()]
     assert totals == sorted(totals)

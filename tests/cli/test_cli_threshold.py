@@ -165,13 +165,13 @@ def test_replay_summary_prints_the_metrics_of_scores_by_window(capsys, tmp_path)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     _, out = run(capsys, "replay", str(path), "--summary")
     table = out.out.split("The scores, of whole days (UTC)")[1].split("\n\n")[0].splitlines()
-    assert table[0].split() == ["7d"]
+    assert table[0].split() == ["7d", "28d"]
     assert [line[2:33].strip() for line in table[2:]] == [w.words for w in SCORE_WORDS.values()]
     _, found = run(capsys, "replay", str(path), "--json")
     (model,) = json.loads(found.out)["models"].values()
-    area = model["windows"]["7d"]["scores"]["roc_auc"]
-    expected = "{estimate:.4f} {lower:.4f} to {upper:.4f}".format(**area)
-    assert " ".join(table[2][33:].split()) == expected
+    areas = [model["windows"][name]["scores"]["roc_auc"] for name in ("7d", "28d")]
+    expected = ["{estimate:.4f} {lower:.4f} to {upper:.4f}".format(**area) for area in areas]
+    assert " ".join(table[2][33:].split()) == " ".join(expected)
     assert "in bins of .001" not in out.out
     for row in rows:
         row["score"] = round(row["score"] / 100, 5)

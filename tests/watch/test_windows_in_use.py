@@ -11,8 +11,13 @@ from watch.hourly import batch_of_counts, rates, stream
 from monitor.cli.top import table
 from monitor.config import Config
 from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift.all_looks import Looks
+from monitor.drift.day_scatter import DayScatter
+from monitor.drift.dispersion import Dispersion
+from monitor.drift.recall_evidence import recall_evidence
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.metrics.rates import recall
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.prometheus.text import TextWriter
 from monitor.report.replay_json import replay_json
@@ -131,6 +136,50 @@ def test_its_28_days_are_those_of_a_listed_window(default_few):
     (own,), (other,) = default_few.models, listed.models
     assert own.watched.verdicts["28d"].verdict is other.watched.verdicts["28d"].verdict
     assert own.watched.detections == other.watched.detections
+
+
+_DEVIATIONS = np.random.default_rng(4).normal(size=40)
+
+
+def _verdicts(rates_by_hour):
+    monitor = Monitor(Config(defaults={"maturity": "0s"}))
+    times = START_MS + HOUR_MS * np.arange(len(rates_by_hour))
+    cells = stream(1_000, rates_by_hour)
+    for day in range(0, len(times), 24):
+        some = slice(day, day + 24)
+        monitor.apply(batch_of_counts(times[some], {(): cells[some]}))
+    return monitor.snapshot().models[0].watched.verdicts
+
+
+def scattering(sd, *, days=28):
+    """Days of 1,000 positives and 9,000 negatives whose recall scatters about .8."""
+    deviations = np.random.default_rng(4).normal(size=days) * sd
+    found = 1_000 / (1 + np.exp(-(np.log(4) + deviations)))
+    cells = np.stack([found, np.full(days, 450.0), 1_000 - found, np.full(days, 8_550.0)], axis=-1)
+    return ConfusionCounts.from_cells(np.round(cells))
+
+
+@pytest.mark.parametrize(("sd", "longer"), [(0.0, False), (0.2, False), (0.7, True)])
+def test_a_model_whose_days_scatter_widely_has_28_days_whatever_its_volume(sd, longer):
+    days = scattering(sd)
+    whole = ReferenceOutcomes(
+        source="first", opens=0, closes=28 * 24 * HOUR_MS, counts=days.sum(axis=-1)
+    )
+    scatter = DayScatter.learn([days])
+    assert uses_longer(whole, scatter) is longer
+    assert not uses_longer(whole)
+    assert not uses_longer(replace(whole, opens=None, closes=None), scatter)
+    week = ConfusionCounts.from_cells(whole.counts.cells / 4)
+    found = recall_evidence(week, Dispersion.of(1.0), scatter.between(28, 7), Looks(7))
+    assert (found.excluded < 0.8 * recall(week)) == longer
+
+
+def test_the_live_windows_of_a_model_follow_from_how_its_days_scatter():
+    hours = 24 * 40
+    wide = rates(hours)
+    wide[:, 1] = np.repeat(1 / (1 + np.exp(-(np.log(4) + 0.7 * _DEVIATIONS))), 24)
+    assert "28d" not in _verdicts(rates(hours))
+    assert "28d" in _verdicts(wide)
 
 
 def test_without_windows_a_model_of_many_positives_has_the_three_of_the_contract():
