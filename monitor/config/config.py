@@ -174,7 +174,8 @@ class Config(Section):
         DEFAULT_WINDOWS,
         "Windows over which metrics are published, each a multiple of the pane; or auto: of 1h, "
         "1d, 7d and 28d those that the volume of each model fills. Where the key is missing, a "
-        "model whose 7d hold fewer than 200 positives or flagged cases has 28d as well.",
+        "model whose 7d hold fewer than 200 positives or flagged cases, or whose days scatter "
+        "so widely that 7d exclude little, has 28d as well.",
         json_schema_extra={"default": [*DEFAULT_WINDOWS]},
     )
     forget_after: ForgetAfter = setting(
