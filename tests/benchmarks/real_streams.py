@@ -61,7 +61,7 @@ from tests.benchmarks.worlds import (
 START_MS, HOUR_MS = 1_767_225_600_000, 3_600_000
 LOOK_HOURS = 6
 LOOKS_A_DAY = DAY // LOOK_HOURS
-WINDOWS = ("1h", "1d", "7d")
+WINDOWS = ("1h", "1d", "7d", "28d")
 DEGRADED = ("model_degraded", "prevalence_shift_and_model_degraded")
 SILENT = "insufficient_evidence"
 FAULT_DAYS, DEAD_DAYS, RAMPS = 84, 28, (60, 120)
@@ -75,6 +75,8 @@ SIMULATED = (
     Simulated("sd .5, rho .4", sd=0.5, rho=0.4),
     Simulated("20,000 a day, sd .2, rho .7", 20_000, sd=0.2, rho=0.7),
     Simulated("20,000 a day, 1 %, sd .2", 20_000, 0.01, sd=0.2),
+    Simulated("20,000 a day, 1 %, sd .3", 20_000, 0.01, sd=0.3),
+    Simulated("20,000 a day, 1 %, sd .2, rho .7", 20_000, 0.01, sd=0.2, rho=0.7),
     Simulated("700 a day, 8 %", 700, 0.08),
     Simulated("sd .1, weekdays .4", sd=0.1, weekly=0.4),
 )
@@ -86,11 +88,13 @@ class Looks(NamedTuple):
     Attributes:
         degraded: bool (looks, models, windows): the verdict says degraded.
         silent: bool of that shape: it says `insufficient_evidence`.
+        used: bool of that shape: the model has that window; 28d by its reference.
         pages: bool (looks, models): ModelDegraded pages.
     """
 
     degraded: NDArray[np.bool_]
     silent: NDArray[np.bool_]
+    used: NDArray[np.bool_]
     pages: NDArray[np.bool_]
 
     def since(self, look: int) -> Looks:
@@ -167,7 +171,7 @@ def batches(outcomes: NDArray[np.int64]) -> Iterator[EventBatch]:
 def _monitor(run: Run) -> Monitor:
     model = {"maturity": "1h", "label_timeout": "1d", "reference": run.reference}
     names = {f"m{number}": model for number in range(run.models)}
-    return Monitor(Config(models=names, windows=list(WINDOWS)))
+    return Monitor(Config(models=names))
 
 
 def looks(run: Run) -> Looks:
@@ -180,12 +184,12 @@ def looks(run: Run) -> Looks:
         shown.append([_verdicts(one) for one in watched])
         pages.append([one.degradation_detected for one in watched])
     names = np.array(shown)
-    return Looks(np.isin(names, DEGRADED), names == SILENT, np.array(pages))
+    return Looks(np.isin(names, DEGRADED), names == SILENT, names != "", np.array(pages))
 
 
 def _verdicts(watched: Watched) -> list[str]:
     found = (watched.verdicts.get(name) for name in WINDOWS)
-    return [SILENT if one is None else str(one.verdict) for one in found]
+    return ["" if one is None else str(one.verdict) for one in found]
 
 
 class Pages(NamedTuple):
@@ -240,9 +244,13 @@ def found(run: Run) -> str:
 def verdicts(run: Run) -> str:
     """A row about verdicts on a model that is as ever."""
     seen = looks(run).since((run.reference_days + 1) * LOOKS_A_DAY)
-    wrong = " · ".join(f"{share:.2%}" for share in seen.degraded.mean(axis=(0, 1)))
-    silent = " · ".join(f"{share:.0%}" for share in seen.silent.mean(axis=(0, 1)))
-    return f"{wrong} | {silent}"
+    return f"{_shares(seen.degraded, seen.used, 2)} | {_shares(seen.silent, seen.used, 0)}"
+
+
+def _shares(shown: NDArray[np.bool_], used: NDArray[np.bool_], digits: int) -> str:
+    """Share of the looks of each window that models have; – where none has it."""
+    counts = zip(shown.sum(axis=(0, 1)), used.sum(axis=(0, 1)), strict=True)
+    return " · ".join(f"{some / all_:.{digits}%}" if all_ else "–" for some, all_ in counts)
 
 
 def dead(run: Run) -> str:
@@ -264,7 +272,7 @@ TABLES = {
     "null": Table("page starts a year", null, (None,), 0),
     "faults": Table("found | median days | page starts", found, tuple(WORSE), FAULT_DAYS),
     "gradual": Table("found | median days | page starts", found, RAMPS, 0),
-    "verdicts": Table("wrong 1h · 1d · 7d | silent 1h · 1d · 7d", verdicts, (None,), 0),
+    "verdicts": Table("wrong 1h · 1d · 7d · 28d | silent 1h · 1d · 7d · 28d", verdicts, (None,), 0),
     "dead": Table("looks degraded | looks that page", dead, tuple(DEAD), DEAD_DAYS),
 }
 
