@@ -248,9 +248,9 @@ def verdicts(run: Run) -> str:
 
 
 def _shares(shown: NDArray[np.bool_], used: NDArray[np.bool_], digits: int) -> str:
-    """Share of the looks of each window that models have; – where none has it."""
+    """Share of the looks of each window that models have; "-" where none has it."""
     counts = zip(shown.sum(axis=(0, 1)), used.sum(axis=(0, 1)), strict=True)
-    return " · ".join(f"{some / all_:.{digits}%}" if all_ else "–" for some, all_ in counts)
+    return " · ".join(f"{some / all_:.{digits}%}" if all_ else "-" for some, all_ in counts)
 
 
 def dead(run: Run) -> str:
