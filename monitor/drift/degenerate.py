@@ -3,15 +3,17 @@
     always_negative   no case is flagged any more
     always_positive   every case is flagged
     constant_score    every case gets the same score, to a thousandth
+    narrow_scores     scores lie closer together than those of as many cases of any day
     rate_far_below    under a third of the lowest rate of flagged cases that the past had
     rate_far_above    over three times the highest one
 
 The first two rest on silence: a stretch without any flagged case (or any other) that lasts
 until the past excludes it, see `monitor.drift.known_predictions`. At few flagged cases an hour
 that takes longer. The third rests on a run of cases that share one score, from 40 cases on, more
-where a model gives many cases the same score anyway. The last two compare the last 1, 6 and 24
-hours with the stretches of that length in the past, and need a chance (Poisson) below 1e-7 at
-the extreme of the past.
+where a model gives many cases the same score anyway. The fourth is that of
+`monitor.drift.score_spread`, over the last 1, 6 and 24 hours of a day (UTC). The last two
+compare the last 1, 6 and 24 hours with the stretches of that length in the past, and need a
+chance (Poisson) below 1e-7 at the extreme of the past.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ class Degeneracy(StrEnum):
     CONSTANT_SCORE = "constant_score"
     ALWAYS_NEGATIVE = "always_negative"
     ALWAYS_POSITIVE = "always_positive"
+    NARROW_SCORES = "narrow_scores"
     RATE_FAR_BELOW = "rate_far_below"
     RATE_FAR_ABOVE = "rate_far_above"
 
@@ -203,7 +206,7 @@ class Present:
         length that showed the fault lies within 1.5 times the extreme of the past.
 
         Args:
-            wrong: what was wrong; not `constant_score`.
+            wrong: what was wrong; neither `constant_score` nor `narrow_scores`.
             at: number of the stretch at whose end it is asked.
             since: the moment of the alarm, epoch milliseconds; earlier cases do not count.
         """

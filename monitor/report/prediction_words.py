@@ -12,6 +12,7 @@ DEGENERACIES: Mapping[Degeneracy, str] = {
     Degeneracy.CONSTANT_SCORE: "gives every case the same score",
     Degeneracy.ALWAYS_NEGATIVE: "flags nothing any more",
     Degeneracy.ALWAYS_POSITIVE: "flags everything",
+    Degeneracy.NARROW_SCORES: "gives scores that lie closer together than ever",
     Degeneracy.RATE_FAR_BELOW: "flags only {times} times its lowest rate so far",
     Degeneracy.RATE_FAR_ABOVE: "flags {times} times its highest rate so far",
 }

@@ -10,8 +10,10 @@ import numpy as np
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.drift.degenerate import DEAD, Degeneracy, Found, Present, SameScores
 from monitor.drift.known_predictions import LENGTHS, KnownPredictions
+from monitor.drift.score_spread import NO_SPAN, KnownSpread, ScoreSpan
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
+from monitor.watch.score_spans import NarrowestSpans
 from monitor.windows.scores import RECENT_MS
 
 ACCEPTED_MS = 28 * DAY_MS
@@ -67,6 +69,8 @@ class ModelPredictions:
         learned: day since 1970, UTC, at whose start it was learned last.
         known: what is usual; None while the past is too short.
         longest_same: number of cases of the longest run of one score so far.
+        spread: how far scores usually spread; None while the past is too short.
+        narrowest: the narrowest scores of stretches of the past.
         alarm: the current one; None without one.
         wrong: stretches of past alarms, epoch milliseconds.
     """
@@ -76,6 +80,8 @@ class ModelPredictions:
     learned: int | None = None
     known: KnownPredictions | None = None
     longest_same: int = 0
+    spread: KnownSpread | None = None
+    narrowest: NarrowestSpans = field(default_factory=NarrowestSpans)
     alarm: Alarm | None = None
     wrong: list[tuple[int, int]] = field(default_factory=list)
 
@@ -88,6 +94,8 @@ class ModelPredictions:
             "learned": self.learned,
             "known": None if self.known is None else self.known.state(),
             "longest_same": self.longest_same,
+            "spread": None if self.spread is None else self.spread._asdict(),
+            "narrowest": self.narrowest.state(),
             "alarm": None if alarm is None else alarm.state(),
             "wrong": [list(stretch) for stretch in self.wrong],
         }
@@ -98,13 +106,17 @@ class ModelPredictions:
         alarm = None
         if state["alarm"] is not None:
             alarm = Alarm.restored(state["alarm"])
-        known = state["known"]
+        known, spread = state["known"], state.get("spread")
         return cls(
             done=state["done"],
             since=state["since"],
             learned=state["learned"],
             known=None if known is None else KnownPredictions(**known),
             longest_same=state["longest_same"],
+            spread=None if spread is None else KnownSpread(**spread),
+            narrowest=NarrowestSpans.restored(state["narrowest"])
+            if "narrowest" in state
+            else NarrowestSpans(),
             alarm=alarm,
             wrong=[(opens, closes) for opens, closes in state["wrong"]],
         )
@@ -174,6 +186,8 @@ class ModelPredictions:
             return False
         if alarm.found.kind is Degeneracy.CONSTANT_SCORE:
             return scored.differ(moment, alarm.at, known.crowd)
+        if alarm.found.kind is Degeneracy.NARROW_SCORES:
+            return scored.spread_again(moment, alarm.at, self.spread)
         return present.is_back(alarm.found, at, alarm.at)
 
     def has_lasted(self, at: int) -> bool:
@@ -193,7 +207,25 @@ class ModelPredictions:
             since: epoch milliseconds.
         """
         self.since, self.wrong = since, []
-        self.alarm = self.known = self.learned = None
+        self.alarm = self.known = self.learned = self.spread = None
+        self.narrowest = NarrowestSpans()
+
+    def narrow_scores(self, scored: LatestScores, at: int) -> Found | None:
+        """Return the last hours in which scores are closer together than ever; None without.
+
+        Args:
+            scored: the latest scores.
+            at: the moment, epoch milliseconds.
+        """
+        spans = scored.spans(at)
+        if self.spread is not None:
+            triples = zip(LENGTHS, spans, self.narrowest.before, strict=False)
+            for hours, seen, narrowest in triples:
+                if self.spread.is_narrow(seen, narrowest):
+                    return Found(Degeneracy.NARROW_SCORES, at - hours * HOUR_MS)
+        if self.alarm is None:
+            self.narrowest.see(at, spans)
+        return None
 
 
 class LatestScores(NamedTuple):
@@ -245,5 +277,54 @@ class LatestScores(NamedTuple):
             cases = self.scores[chosen].sum(axis=0)
             if cases.sum() >= _FEWEST_SCORED and cases.max() <= cases.sum() * (1 + crowd) / 2:
                 return True
+        return self._have_stopped(at, since)
+
+    def spans(self, at: int) -> list[ScoreSpan]:
+        """Return how close together the scores of the last 1, 6 and 24 hours are.
+
+        Hours of the day before do not count: behind a batch of a whole day they are not held.
+
+        Args:
+            at: end of these hours, epoch milliseconds.
+
+        Returns:
+            By length, up to the first whose scores are so wide that longer ones are not narrow.
+        """
+        found: list[ScoreSpan] = []
+        for hours in LENGTHS:
+            found.append(self.span(at, hours, (at - 1) // DAY_MS * DAY_MS))
+            if found[-1].is_wide:
+                break
+        return found
+
+    def span(self, at: int, hours: int, since: int = 0) -> ScoreSpan:
+        """Return how close together the scores of the last hours are.
+
+        Args:
+            at: end of these hours, epoch milliseconds.
+            hours: how many.
+            since: earlier half-hours do not count.
+        """
+        first = np.searchsorted(self.opens, max(since, at - hours * HOUR_MS))
+        cases = self.scores[first : np.searchsorted(self.opens, at - RECENT_MS, side="right")]
+        there = np.flatnonzero(cases.any(axis=0))
+        if not len(there):
+            return NO_SPAN
+        return ScoreSpan(int(cases.sum()), int(there[-1] - there[0]) + 1, len(there))
+
+    def spread_again(self, at: int, since: int, known: KnownSpread | None) -> bool:
+        """Return whether scores certainly spread as usual, or none came for a day.
+
+        Args:
+            at: epoch milliseconds.
+            since: the moment of the alarm, epoch milliseconds; earlier cases do not count.
+            known: how far they usually spread.
+        """
+        if known is not None and any(known.is_spread(self.span(at, n, since)) for n in LENGTHS):
+            return True
+        return self._have_stopped(at, since)
+
+    def _have_stopped(self, at: int, since: int) -> bool:
+        """Return whether no scores have come for a day since the alarm."""
         latest = self.opens >= at - LENGTHS[-1] * HOUR_MS
         return at - since >= LENGTHS[-1] * HOUR_MS and not self.scores[latest].any()

@@ -21,6 +21,7 @@ import numpy as np
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.drift.degenerate import Present, fewest_same, same_scores
 from monitor.drift.known_predictions import FEWEST_DAYS, Hours, KnownPredictions
+from monitor.drift.score_spread import KnownSpread
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -29,7 +30,7 @@ from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
 from monitor.watch.model_predictions import LatestScores, ModelPredictions
 from monitor.windows import Windows
 from monitor.windows.history import HISTORY_DAYS
-from monitor.windows.scores import Scores
+from monitor.windows.scores import RECENT_MS, Scores
 
 LOOK_MS = 1_800_000
 """Event time between two looks, milliseconds; a longer pane makes it a pane."""
@@ -175,20 +176,22 @@ class PredictionWatch:
         hours = self._hours(model, opens, closes)
         for began, ended in watched.wrong:
             hours = hours.take((hours.opens + HOUR_MS <= began) | (hours.opens >= ended))
-        crowd = self._crowd(model, opens, closes, watched.wrong)
-        watched.known = KnownPredictions.learn(hours, crowd) or watched.known
+        scored = self._scored_days(model, opens, closes, watched.wrong)
+        watched.known = KnownPredictions.learn(hours, _crowd(scored)) or watched.known
+        watched.spread = KnownSpread.learn(scored, FEWEST_DAYS) or watched.spread
 
-    def _crowd(self, model: int, opens: int, closes: int, wrong: list[tuple[int, int]]) -> float:
-        """Largest share of a day's scored cases that had one score; NaN without such days."""
+    def _scored_days(
+        self, model: int, opens: int, closes: int, wrong: list[tuple[int, int]]
+    ) -> Int64Array:
+        """Return the scores of days in which nothing was wrong, (days, bins)."""
         kept = max(opens, closes - _SCORED_MS)
         days = self._scores.days(model, kept, closes).total
         first = -(-kept // DAY_MS)
         numbers = np.arange(first, first + len(days))
-        usable = days.sum(axis=1) >= _FEWEST_SCORED
+        usable = np.ones(len(days), dtype=bool)
         for began, ended in wrong:
             usable &= (numbers < began // DAY_MS) | (numbers > ended // DAY_MS)
-        shares = ratio(days.max(axis=1, initial=0), days.sum(axis=1))[usable]
-        return float(shares.max()) if len(shares) >= FEWEST_DAYS else float("nan")
+        return days[usable]
 
     def _hours(self, model: int, opens: int, closes: int) -> Hours:
         cells = self._windows.past.predictions(model, opens, closes)
@@ -219,6 +222,8 @@ class PredictionWatch:
         """
         scored = self._scored(model, watched, end)
         if watched.known is None:
+            for moment in range(-(-watched.done // RECENT_MS) * RECENT_MS, end + 1, RECENT_MS):
+                watched.narrow_scores(scored, moment)
             return end
         hours, ends = self._present(model, watched, end)
         present = Present(watched.known, hours, ends)
@@ -226,9 +231,10 @@ class PredictionWatch:
         for at in np.flatnonzero(ends > watched.done).tolist():
             moment = int(ends[at])
             same = scored.found(moment, fewest_same(watched.known, watched.longest_same))
-            if watched.alarm is None and not suspicious[at] and same is None:
+            narrow = watched.narrow_scores(scored, moment)
+            if watched.alarm is None and not suspicious[at] and same is None and narrow is None:
                 continue
-            found = same or present.found(at)
+            found = same or present.found(at) or narrow
             if watched.may_end(found) and watched.is_back(present, scored, at, moment):
                 watched.end(moment)
                 return moment
@@ -246,6 +252,14 @@ class PredictionWatch:
         if watched.alarm is None:
             watched.longest_same = max(watched.longest_same, scored.longest_ended)
         return scored
+
+
+def _crowd(days: Int64Array) -> float:
+    """Largest share of a day's scored cases that had one score; NaN without such days."""
+    days = days[days.sum(axis=1) >= _FEWEST_SCORED]
+    if len(days) < FEWEST_DAYS:
+        return float("nan")
+    return float(ratio(days.max(axis=1), days.sum(axis=1)).max())
 
 
 def _hours_of(opens: Int64Array, cells: Int64Array) -> Hours:

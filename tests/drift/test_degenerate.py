@@ -125,5 +125,6 @@ def test_some_stray_cases_are_no_return_and_the_usual_number_is():
     assert not seen(stretches).is_back(wrong, 79, since)
 
 
-def test_dead_kinds_are_those_that_no_rate_means():
-    assert set(Degeneracy) - set(DEAD) == {Degeneracy.RATE_FAR_BELOW, Degeneracy.RATE_FAR_ABOVE}
+def test_dead_kinds_are_those_that_nobody_means():
+    rates = {Degeneracy.RATE_FAR_BELOW, Degeneracy.RATE_FAR_ABOVE}
+    assert set(Degeneracy) - set(DEAD) == {*rates, Degeneracy.NARROW_SCORES}
