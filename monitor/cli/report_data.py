@@ -17,13 +17,12 @@ from monitor.engine import Monitor
 from monitor.events.columns import EARLIEST_MS, LATEST_MS
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
-from monitor.exporter.api.explanation import curve_aim
+from monitor.exporter.api.explanation import curve_aim, curve_regime
 from monitor.exporter.api.queries import find_model, series_context
 from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.page.html_report import report_html
 from monitor.join.deltas import known, unlabelled_as_negative
-from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
@@ -68,9 +67,8 @@ class ReportData:
         objective = settings_of(self._monitor.config, found.model).objective.precision
         ratio, wanted = curve_aim(found, objective)
         model = find_model(self._monitor.snapshot(), found.model)
-        return curve_answer(
-            scores, reference_ratio=ratio, objective=wanted, regime=LabelRegime.now(model)
-        )
+        regime = curve_regime(found, model)
+        return curve_answer(scores, reference_ratio=ratio, objective=wanted, regime=regime)
 
 
 def remote_report(remote: Remote, query: Mapping[str, str | None]) -> str:

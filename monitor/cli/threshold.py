@@ -14,6 +14,7 @@ from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.clock import DAY_MS
 from monitor.config import Config, load_config
+from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
@@ -21,8 +22,9 @@ from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.objective import parse_objective
-from monitor.metrics.threshold import ThresholdChoice, best_threshold
+from monitor.metrics.threshold import ThresholdChoice, best_threshold, has_both_classes
 from monitor.report.printable import one_line
+from monitor.report.recalibration_words import CORRECTED_CURVE
 from monitor.snapshot import ModelState, Snapshot
 
 _LIVE = "live"
@@ -52,15 +54,27 @@ def run(args: Namespace) -> int:
     check_usable(snapshot, feed)
     model = _model(snapshot, args.model)
     check_two_classes("threshold", model.name, config.model(model.name).classes)
-    if (refused := curve_refused_because(LabelRegime.now(model))) is not None:
-        raise UsageError(f"threshold: {one_line(model.name)}: {refused}")
-    ratio = _live_class_ratio(snapshot, model) if asked is None else asked
     closes = ((model.now_ms or 0) // DAY_MS + 1) * DAY_MS
-    histogram = monitor.scores(model.name, closes - args.days * DAY_MS, closes)
+    changed = max((one.until for one in model.earlier_label_errors), default=0)
+    histogram = monitor.scores(model.name, max(closes - args.days * DAY_MS, changed), closes)
     if not histogram.counts[0].total:
         raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")
-    choice = best_threshold(histogram, args.objective, class_ratio=ratio)
-    show(_json(model.name, choice) if args.json else _text(model.name, choice, args.objective))
+    regime = LabelRegime.now(model)._replace(earlier=())
+    if (refused := curve_refused_because(regime, histogram.counts[0])) is not None:
+        raise UsageError(f"threshold: {one_line(model.name)}: {refused}")
+    choice = best_threshold(
+        histogram,
+        args.objective,
+        class_ratio=_live_class_ratio(snapshot, model, changed) if asked is None else asked,
+        errors=regime.errors,
+    )
+    corrected = regime.has_errors
+    shown = (
+        _json(model.name, choice, corrected=corrected)
+        if args.json
+        else _text(model.name, choice, args.objective, corrected=corrected)
+    )
+    show(shown)
     if feed.torn is not None:
         raise feed.torn
     return 0 if choice is not None else 1
@@ -76,8 +90,20 @@ def _model(snapshot: Snapshot, name: str | None) -> ModelState:
     return known[name]
 
 
-def _live_class_ratio(snapshot: Snapshot, model: ModelState) -> float:
-    """Return the class ratio of the longest window at the end of the feed."""
+def _live_class_ratio(
+    snapshot: Snapshot, model: ModelState, changed: int
+) -> float | ConfusionCounts | None:
+    """Return the class ratio of the longest window at the end of the feed.
+
+    Args:
+        snapshot: at the end of the feed.
+        model: its state.
+        changed: since when labels are wrong as often as now, epoch milliseconds.
+
+    Returns:
+        Where labels have errors, the outcomes of the window as labelled, or None for the class
+        ratio of the scores where it opens before the change, or has too few labels of a class.
+    """
     used = snapshot.windows_of(model)
     window = max(used, key=lambda w: int(w.close[model.row] - w.open[model.row]))
     live = float(window.metrics["class_ratio"].estimate[model.row])
@@ -86,7 +112,11 @@ def _live_class_ratio(snapshot: Snapshot, model: ModelState) -> float:
             f"threshold: the live class ratio is undefined: window {window.name} has no positives "
             "or no negatives; give --class-ratio a number"
         )
-    return live
+    if not any(model.label_errors):
+        return live
+    outcomes = window.counts[model.row]
+    known = window.open[model.row] >= changed and has_both_classes(outcomes, model.label_errors)
+    return outcomes if known else None
 
 
 def _positive(text: str) -> float:
@@ -101,7 +131,7 @@ def _positive(text: str) -> float:
     return ratio
 
 
-def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
+def _text(model: str, choice: ThresholdChoice | None, objective: str, *, corrected: bool) -> str:
     if choice is None:
         return f"{one_line(model)}: no threshold reaches {objective}"
     cells = choice.counts
@@ -117,6 +147,8 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str) -> str:
     }
     if choice.limited is not None:
         rows["bound met"] = _bound_met(choice)
+    if corrected:
+        rows["labels"] = CORRECTED_CURVE
     head = f"{one_line(model)}: predict positive at scores of {choice.threshold:g} and above"
     return "\n".join([head, *(f"  {name:<18}{text}" for name, text in rows.items())])
 
@@ -138,8 +170,8 @@ def _interval(estimate: ScalarEstimate) -> str:
     return f"{estimate.value:.4f}  (95 % interval {estimate.lower:.4f} to {estimate.upper:.4f})"
 
 
-def _json(model: str, choice: ThresholdChoice | None) -> str:
-    found: dict[str, Any] = {"model": model, "threshold": None}
+def _json(model: str, choice: ThresholdChoice | None, *, corrected: bool) -> str:
+    found: dict[str, Any] = {"model": model, "threshold": None, "corrected": corrected}
     if choice is not None:
         found |= {
             "threshold": choice.threshold if math.isfinite(choice.threshold) else None,

@@ -30,8 +30,8 @@ ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
 class ComparedScores:
     """Metrics of the scores of two periods, over the whole days (UTC) inside each.
 
-    Where labels have errors of known rates, the metrics are corrected for them, and there is
-    nothing else.
+    Where labels have errors of known rates, the metrics and the threshold are corrected for them,
+    and there is nothing else.
 
     Attributes:
         before: of the earlier one; None where it has no scores with labels of both classes.
@@ -96,8 +96,8 @@ def compare_scores(
         if after.scores is None
         else recalibration(after.scores, float(class_ratio(reference))),
         threshold=None
-        if wanted is None or after.scores is None
-        else expected_threshold(after.scores, wanted),
+        if wanted is None or skills[1] is None
+        else expected_threshold(skills[1].by_day, wanted, skills[1].errors),
     )
 
 

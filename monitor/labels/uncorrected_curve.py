@@ -1,7 +1,9 @@
 """Why no curve over thresholds, and no threshold, is given for a model.
 
-Score histograms count labels as they came. Where outcomes are estimates, or most cases have no
-label, a curve of these counts has another precision and another recall than the model.
+Score histograms count labels as they came. Where most cases have no label, a curve of these counts
+has another precision and another recall than the model. Where labels have errors at known rates,
+the curve is corrected for them; without the rates, or with no more labels of a class than wrong
+ones alone may give, there is none.
 """
 
 from __future__ import annotations
@@ -9,14 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitor.config import Labelling
+from monitor.metrics.threshold import has_both_classes
 
 if TYPE_CHECKING:
+    from monitor.counts import ConfusionCounts
     from monitor.labels.regime import LabelRegime
 
-_ERRORS = (
-    "labels have errors (label_errors), and scores are counted by labels as they came: precision "
-    "and recall at a threshold would be wrong. Check the labels of predictions drawn at random, "
-    "and run `precision-monitor threshold` on these alone, without label_errors"
+_UNKNOWN = (
+    "how often labels are wrong is not known (label_errors: audit, with too few audits, or labels "
+    "that follow the prediction), and scores are counted by labels as they came: precision and "
+    "recall at a threshold would be wrong. Audit cases that `precision-monitor audit` draws"
+)
+_ONE_CLASS = (
+    "once corrected for wrong labels (label_errors), cases of one class alone may be left: there "
+    "are no more labels of the other than wrong ones alone may give. Audit more cases, or give the "
+    "rates more exactly"
 )
 _RANDOM = (
     "Have predictions drawn at random labelled, and run `precision-monitor threshold` on these "
@@ -38,18 +47,25 @@ _BY_LABELLING = {
 }
 
 
-def curve_refused_because(regime: LabelRegime) -> str | None:
+def curve_refused_because(regime: LabelRegime, labelled: ConfusionCounts) -> str | None:
     """Return why no curve and no threshold is given, and what to do; None where they are.
 
     Args:
-        regime: how labels of the model come, and how often they are wrong.
+        regime: how labels of the model come, and how often they are wrong; the same for all cases.
+        labelled: the cases with a score, as labelled, a scalar.
 
     Returns:
         Sentences in lower case without a full stop at the end.
 
     >>> from monitor.labels.regime import LabelRegime
-    >>> curve_refused_because(LabelRegime())
-    >>> curve_refused_because(LabelRegime(Labelling.FLAGGED_ONLY)).split(". ")[0]
+    >>> from monitor.counts import ConfusionCounts
+    >>> cases = ConfusionCounts(tp=40, fp=10, fn=10, tn=440)
+    >>> curve_refused_because(LabelRegime(), cases)
+    >>> curve_refused_because(LabelRegime(Labelling.FLAGGED_ONLY), cases).split(". ")[0]
     'only flagged cases are labelled, so that recall at a threshold cannot be known'
     """
-    return _ERRORS if regime.has_errors else _BY_LABELLING.get(regime.labelling)
+    if regime.labelling in _BY_LABELLING or not regime.has_errors:
+        return _BY_LABELLING.get(regime.labelling)
+    if not regime.errors.known:
+        return _UNKNOWN
+    return None if has_both_classes(labelled, regime.errors) else _ONE_CLASS

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from monitor.metrics.corrected_scores import actual_classes
+from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.out_of_sample import fitted_elsewhere, folds_of_days, ratio_interval
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.threshold import best_threshold
 
 if TYPE_CHECKING:
     from monitor.metrics.histogram import ScoreHistogram
+    from monitor.metrics.ratio import FloatArray
 
 _FEWEST_FLAGGED = 100
 
@@ -27,6 +30,7 @@ class ExpectedThreshold(NamedTuple):
         precision: out of sample, with its 95 % interval.
         recall: likewise.
         flagged: share of the labelled cases that it predicts positive, in sample.
+        corrected: for wrong labels, taken to be as frequent at every score.
     """
 
     wanted: float
@@ -34,9 +38,12 @@ class ExpectedThreshold(NamedTuple):
     precision: Interval
     recall: Interval
     flagged: float
+    corrected: bool = False
 
 
-def expected_threshold(days: ScoreHistogram, wanted: float) -> ExpectedThreshold | None:
+def expected_threshold(
+    days: ScoreHistogram, wanted: float, errors: ErrorRates = NO_ERRORS
+) -> ExpectedThreshold | None:
     """Choose the threshold that reaches a precision, and estimate what it will bring.
 
     For the estimate, the threshold is chosen on some days and counted on others, so that it is
@@ -45,11 +52,13 @@ def expected_threshold(days: ScoreHistogram, wanted: float) -> ExpectedThreshold
     Args:
         days: recent labelled cases by score, (days, bins), in order of time.
         wanted: precision to reach, in (0, 1).
+        errors: rates of wrong labels; of ranges, the threshold is chosen at the middle, and
+            intervals hold at all ends.
 
     Returns:
         None with fewer than four days, where no threshold reaches the precision, where fewer
-        than 100 labelled cases lie above it, or where none of those chosen on other days flags
-        a case.
+        than 100 labelled cases lie above it, where none of those chosen on other days flags
+        a case, and where a class has no cases, corrected for wrong labels.
 
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> days = ScoreHistogram(
@@ -61,32 +70,41 @@ def expected_threshold(days: ScoreHistogram, wanted: float) -> ExpectedThreshold
     """
     objective = f"precision>={wanted}"
     folds = folds_of_days(days)
-    choice = None if folds is None else best_threshold(days.sum(), objective)
+    choice = None if folds is None else best_threshold(days.sum(), objective, errors=errors)
     if folds is None or choice is None or choice.observed.predicted_positive < _FEWEST_FLAGGED:
         return None
 
     def threshold(cases: ScoreHistogram) -> float:
-        found = best_threshold(cases, objective)
+        found = best_threshold(cases, objective, errors=errors)
         return math.inf if found is None else found.threshold
 
-    counted = [
-        fold.counts[int(np.searchsorted(fold.thresholds, chosen))]
-        for chosen, fold in fitted_elsewhere(folds, threshold)
-    ]
-    found, flagged, actual = (
-        np.array([float(getattr(counts, name)) for counts in counted])
-        for name in ("tp", "predicted_positive", "actual_positive")
-    )
-    if not flagged.any():
+    chosen = fitted_elsewhere(folds, threshold)
+
+    def counted(rates: ErrorRates) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return true positives, flagged cases and actual positives of each fold."""
+        found = []
+        for least, fold in chosen:
+            positive, negative = actual_classes(fold, rates).at_least
+            at = int(np.searchsorted(fold.thresholds, least))
+            found.append((positive[at], positive[at] + negative[at], positive[0]))
+        tp, flagged, actual = np.array(found, dtype=np.float64).T
+        return tp, flagged, actual
+
+    if not counted(errors)[1].any():
         return None
+    at_rates = [counted(rates) for rates in (errors, *errors.corners)]
     return ExpectedThreshold(
         wanted=wanted,
         threshold=choice.threshold,
-        precision=_within_one(ratio_interval(found, flagged)),
-        recall=_within_one(ratio_interval(found, actual)),
+        precision=_widest([ratio_interval(tp, flagged) for tp, flagged, _ in at_rates]),
+        recall=_widest([ratio_interval(tp, actual) for tp, _, actual in at_rates]),
         flagged=float(choice.observed.predicted_positive / choice.observed.total),
+        corrected=any(errors),
     )
 
 
-def _within_one(found: Interval) -> Interval:
-    return Interval(found.estimate, max(found.lower, 0.0), min(found.upper, 1.0))
+def _widest(at_rates: list[Interval]) -> Interval:
+    """Return the first estimate with the outermost limits, all within 0 and 1."""
+    lower, upper = ([getattr(one, end) for one in at_rates] for end in ("lower", "upper"))
+    estimate = min(max(at_rates[0].estimate, 0.0), 1.0)
+    return Interval(estimate, max(min(lower), 0.0), min(max(upper), 1.0))

@@ -17,7 +17,7 @@ Where labels have errors, v and w are those of `label_errors`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from monitor.counts import CountArray
+    from monitor.metrics.label_errors import ErrorRates
     from monitor.metrics.log_odds import LogOdds
     from monitor.metrics.proportions import Interval
     from monitor.metrics.ratio import FloatArray
@@ -117,6 +118,21 @@ class SampledCounts:
                     f"SampledCounts: {name} must be at least its labels, got "
                     f"{predictions.tolist()} predictions for {labels.tolist()} labels"
                 )
+
+    @classmethod
+    def all_labelled(cls, labelled: ConfusionCounts, errors: ErrorRates) -> Self:
+        """Return outcomes of which every one has a label, some of them wrong.
+
+        Args:
+            labelled: outcomes as labelled, any shape.
+            errors: rates of wrong labels, defined.
+        """
+        return cls(
+            labelled=labelled,
+            predicted_positive=labelled.predicted_positive,
+            predicted_negative=labelled.predicted_negative,
+            **errors._asdict(),
+        )
 
     @property
     def has_errors(self) -> bool:

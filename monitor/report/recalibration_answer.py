@@ -80,6 +80,7 @@ class ThresholdAdvice(Struct, frozen=True, kw_only=True):
         precision: out of sample.
         recall: out of sample.
         flagged: share of the labelled cases that it predicts positive.
+        corrected: for wrong labels, taken to be as frequent at every score.
     """
 
     wanted: Share
@@ -87,6 +88,7 @@ class ThresholdAdvice(Struct, frozen=True, kw_only=True):
     precision: MetricInterval
     recall: MetricInterval
     flagged: Share
+    corrected: bool = False
 
 
 def score_corrections(found: Recalibration | None) -> ScoreCorrections | None:
@@ -123,6 +125,7 @@ def threshold_answer(found: ExpectedThreshold | None) -> ThresholdAdvice | None:
         precision=_interval(found.precision),
         recall=_interval(found.recall),
         flagged=found.flagged,
+        corrected=found.corrected,
     )
 
 

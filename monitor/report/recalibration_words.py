@@ -9,6 +9,10 @@ from monitor.metrics.recalibration import LEAST_GAIN, Correction
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections, ThresholdAdvice
 
+CORRECTED_CURVE = (
+    "corrected for wrong labels (label_errors), which are taken to be as frequent at every score"
+)
+"""What precision and recall at a threshold rest on where labels have errors."""
 _UNDEFINED = "—"
 _LEAST = f"{100 * LEAST_GAIN:g} %"
 _NOT_WARRANTED = (
@@ -97,18 +101,18 @@ def threshold_advice(found: ThresholdAdvice, recall_now: float | None) -> str:
         found: the threshold.
         recall_now: recall at the present threshold; None where undefined.
     """
-    reached = found.precision.estimate
+    reached, corrected = found.precision.estimate, f", {CORRECTED_CURVE}" * found.corrected
     if reached is not None and reached < found.wanted:
         return (
             f"No threshold is shown to reach a precision of {found.wanted:.3f} at today's class "
             f"ratio: on days that it was not chosen on, {found.threshold:g} has a precision "
-            f"of {with_limits(found.precision)}, and recall {with_limits(found.recall)}."
+            f"of {with_limits(found.precision)}, and recall {with_limits(found.recall)}{corrected}."
         )
     now = "" if recall_now is None else f", against {recall_now:.3f} now"
     return (
         f"For a precision of {found.wanted:.3f} at today's class ratio, predict positive at scores "
         f"of {found.threshold:g} and above: on days that it was not chosen on, precision is "
-        f"{with_limits(found.precision)} and recall {with_limits(found.recall)}{now}."
+        f"{with_limits(found.precision)} and recall {with_limits(found.recall)}{now}{corrected}."
     )
 
 

@@ -109,7 +109,7 @@ def ranged(draws: int) -> list[tuple[str, ...]]:
             labelled = _mislabelled(
                 rng, _outcomes(rng, prevalence, draws), rng.uniform(*within, draws)
             )
-            found = _corrected(labelled, ErrorRates.within(within, within))
+            found = SampledCounts.all_labelled(labelled, ErrorRates.within(within, within))
             cells = [f"{100 * prevalence:g} %", f"{100 * flips:g} %"]
             for metric, truth in truths.items():
                 lower, upper = intervals(found, metric)
@@ -123,16 +123,7 @@ def ranged(draws: int) -> list[tuple[str, ...]]:
 
 
 def _counts(labelled: ConfusionCounts, rate: float) -> SampledCounts:
-    return _corrected(labelled, ErrorRates(rate, rate))
-
-
-def _corrected(labelled: ConfusionCounts, rates: ErrorRates) -> SampledCounts:
-    return SampledCounts(
-        labelled=labelled,
-        predicted_positive=labelled.predicted_positive,
-        predicted_negative=labelled.predicted_negative,
-        **rates._asdict(),
-    )
+    return SampledCounts.all_labelled(labelled, ErrorRates(rate, rate))
 
 
 def learned(draws: int) -> list[tuple[str, ...]]:
@@ -188,7 +179,7 @@ def _audited_draw(
         tp=labelled[1, 1], fp=labelled[1, 0], fn=labelled[0, 1], tn=labelled[0, 0]
     )
     rates = learned_rates(AuditedLabels(audited, labelled))
-    return rates, _corrected(counts, rates)
+    return rates, SampledCounts.all_labelled(counts, rates)
 
 
 def day_of(

@@ -9,6 +9,7 @@ from cli.commands import ran
 from scipy.special import expit
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
+from monitor import ConfusionCounts
 from monitor.config import Labelling, load_config
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import Queries
@@ -19,6 +20,8 @@ from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected_curve import curve_refused_because
+from monitor.metrics import ScoreHistogram, best_threshold
+from monitor.metrics.curves import precision_recall_curve
 from monitor.metrics.label_errors import ErrorRates
 from monitor.report.diagnosis_text import diagnosis_text
 
@@ -37,7 +40,7 @@ windows: [7d]
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Files of a stream and its settings, and what was true of the two halves."""
+    """Files of a stream and its settings, what was true of the two halves, and the true cases."""
     folder, rng = tmp_path_factory.mktemp("wrong"), np.random.default_rng(11)
     ts = START + np.sort(rng.random(DAYS * A_DAY)) * DAYS * DAY
     actual = rng.random(len(ts)) < 0.15
@@ -58,8 +61,9 @@ def recorded(tmp_path_factory):
         for one in sides
     ]
     as_labelled = roc_auc_score((actual ^ flipped)[sides[1]], score[sides[1]])
+    cases = score, actual
     ranges = "2023-11-14..2023-11-26", "2023-11-26..2023-12-08"
-    return feed, config, ranges, true, as_labelled
+    return feed, config, ranges, true, as_labelled, cases
 
 
 def live(feed, config):
@@ -72,7 +76,7 @@ def live(feed, config):
 
 
 def test_recorded_and_live_comparisons_give_what_is_true_of_right_labels(recorded, capsys):
-    feed, config, ranges, true, as_labelled = recorded
+    feed, config, ranges, true, as_labelled, _ = recorded
     words = ["--before", ranges[0], "--after", ranges[1], "--json"]
     of_feed = json.loads(ran(capsys, "diagnose", "--feed", feed, "-c", config, *words).out)
     found = live(feed, config).explanation("m", *ranges)
@@ -94,7 +98,12 @@ def test_recorded_and_live_comparisons_give_what_is_true_of_right_labels(recorde
 
 RATES = "{false_positive: 0.03, false_negative: 0.1}"
 RANGES = "{false_positive: [0.02, 0.04], false_negative: 0.1}"
-REASON = "labels have errors (label_errors), and scores are counted by labels as they came"
+WIDE = "{false_positive: [0.0, 0.3], false_negative: 0.1}"
+UNKNOWN = "how often labels are wrong is not known (label_errors: audit, with too few audits"
+ONE_CLASS = "once corrected for wrong labels (label_errors), cases of one class alone may be left"
+CORRECTED = (
+    "orrected for wrong labels (label_errors), which are taken to be as frequent at every score"
+)
 
 
 def configured(folder, setting):
@@ -104,17 +113,57 @@ def configured(folder, setting):
     return path
 
 
-@pytest.mark.parametrize("errors", [RATES, RANGES, "audit"])
-@pytest.mark.parametrize("more", [(), ("--class-ratio", "0.1"), ("--json",)])
-def test_the_command_gives_no_number_where_labels_have_errors(
-    recorded, capsys, tmp_path, errors, more
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        ("audit", (UNKNOWN, "Audit cases")),
+        (WIDE, (ONE_CLASS, "give the rates more exactly")),
+    ],
+)
+def test_the_command_gives_no_number_where_the_truth_behind_the_labels_is_undefined(
+    recorded, capsys, tmp_path, errors, said
 ):
     config = configured(tmp_path, f"label_errors: {errors}, ")
+    words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5"]
+    for more in ((), ("--class-ratio", "0.1"), ("--json",)):
+        shown = ran(capsys, "threshold", *words, *more)
+        assert (shown.code, shown.out) == (2, "")
+        assert f"threshold: m: {said[0]}" in shown.err
+        assert said[1] in shown.err
+
+
+@pytest.mark.parametrize("errors", [RATES, RANGES])
+@pytest.mark.parametrize("more", [(), ("--class-ratio", str(0.15 / 0.85))])
+def test_the_command_gives_the_threshold_of_right_labels_where_rates_are_known(
+    recorded, capsys, tmp_path, errors, more
+):
+    score, actual = recorded[-1]
+    right = best_threshold(
+        ScoreHistogram.from_scores(positive=score[actual], negative=score[~actual]),
+        "precision>=0.5",
+    )
+    config = configured(tmp_path, f"label_errors: {errors}, ")
     words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5", *more]
-    shown = ran(capsys, "threshold", *words)
-    assert (shown.code, shown.out) == (2, "")
-    assert f"threshold: m: {REASON}" in shown.err
-    assert "Check the labels of predictions drawn at random" in shown.err
+    found = json.loads(ran(capsys, "threshold", *words, "--json").out)
+    assert found["corrected"] is True
+    assert found["threshold"] == pytest.approx(right.threshold, abs=0.03)
+    for name in ("precision", "recall"):
+        limits = found[name]
+        assert limits["lower"] < getattr(right, name).value < limits["upper"]
+        assert limits["estimate"] == pytest.approx(getattr(right, name).value, abs=0.03)
+    plain = configured(tmp_path, "")
+    words[words.index("-c") + 1] = plain
+    as_labelled = json.loads(ran(capsys, "threshold", *words, "--json").out)
+    assert as_labelled["corrected"] is False
+    assert as_labelled["recall"]["upper"] < right.recall.lower
+
+
+def test_the_command_says_that_it_is_corrected(recorded, capsys, tmp_path):
+    config = configured(tmp_path, f"label_errors: {RATES}, ")
+    words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5"]
+    assert CORRECTED in ran(capsys, "threshold", *words).out
+    words[3] = configured(tmp_path, "")
+    assert CORRECTED not in ran(capsys, "threshold", *words).out
 
 
 def test_the_command_finds_a_threshold_where_labels_are_right(recorded, capsys, tmp_path):
@@ -123,18 +172,42 @@ def test_the_command_finds_a_threshold_where_labels_are_right(recorded, capsys, 
     assert json.loads(ran(capsys, "threshold", *words).out)["threshold"] is not None
 
 
-def test_page_and_api_say_why_there_is_no_curve(recorded):
-    feed, config, ranges, *_ = recorded
-    found = live(feed, config).explanation("m", *ranges)
+def test_page_and_api_say_why_there_is_no_curve(recorded, tmp_path):
+    feed, _, ranges, *_ = recorded
+    found = live(feed, configured(tmp_path, f"label_errors: {WIDE}, ")).explanation("m", *ranges)
     curve = found.curve
     assert (curve.threshold, curve.recall, curve.precision) == ((), (), ())
     assert (curve.precision_at_reference, curve.class_ratio, curve.choice) == (None, None, None)
-    assert curve.refused_because.startswith(REASON)
+    assert curve.refused_because.startswith(ONE_CLASS)
     assert curve.labelled_scores > 0
     page = str(plane_section(found.answer, curve, IsoCurves()))
-    assert f"None is given: {REASON}" in page
+    assert f"None is given: {ONE_CLASS}" in page
     for number in ("flag scores of", "every threshold", "Recall would be", "the threshold to"):
         assert number not in page
+
+
+def test_page_and_api_have_the_curve_of_right_labels_where_rates_are_known(recorded):
+    feed, config, ranges, *_ = recorded
+    score, actual = recorded[-1]
+    found = live(feed, config).explanation("m", *ranges)
+    curve = found.curve
+    later = slice(len(score) // 2, None)
+    right = precision_recall_curve(
+        ScoreHistogram.from_scores(
+            positive=score[later][actual[later]], negative=score[later][~actual[later]]
+        )
+    )
+    at = np.round(np.array(curve.threshold[:-1]) * 1000).astype(int)
+    some = np.array(curve.recall[:-1]) > 0.1
+    for name in ("recall", "precision"):
+        off = np.array(getattr(curve, name)[:-1], float) - getattr(right, name)[at]
+        assert np.abs(off[some]).max() < 0.07
+        assert np.abs(off[some]).mean() < 0.03
+    assert curve.corrected
+    assert curve.refused_because is None
+    page = str(plane_section(found.answer, curve, IsoCurves()))
+    assert "flag scores of" in page
+    assert f"C{CORRECTED}." in page
 
 
 def test_page_and_api_have_the_curve_where_labels_are_right(recorded, tmp_path):
@@ -146,16 +219,59 @@ def test_page_and_api_have_the_curve_where_labels_are_right(recorded, tmp_path):
     assert "None is given" not in page
 
 
-def test_the_report_of_diagnose_says_why(recorded, tmp_path, capsys):
-    feed, config, ranges, *_ = recorded
-    report = tmp_path / "report.html"
-    words = ["--before", ranges[0], "--after", ranges[1], "--html", report]
-    ran(capsys, "diagnose", "--feed", feed, "-c", config, *words)
-    assert f"None is given: {REASON}" in report.read_text()
+@pytest.mark.parametrize(
+    ("errors", "words"), [(WIDE, f"None is given: {ONE_CLASS}"), (RATES, f"C{CORRECTED}.")]
+)
+def test_the_report_of_diagnose_has_the_threshold_or_says_why_not(
+    recorded, tmp_path, capsys, errors, words
+):
+    feed, _, ranges, *_ = recorded
+    report, config = tmp_path / "report.html", configured(tmp_path, f"label_errors: {errors}, ")
+    asked = ["--before", ranges[0], "--after", ranges[1], "--html", report]
+    ran(capsys, "diagnose", "--feed", feed, "-c", config, *asked)
+    assert words in report.read_text()
 
 
 @pytest.mark.parametrize("labelling", Labelling)
 def test_a_curve_takes_a_label_for_every_case(labelling):
-    refused = curve_refused_because(LabelRegime(labelling))
+    labelled = ConfusionCounts(tp=400, fp=100, fn=100, tn=4_400)
+    refused = curve_refused_because(LabelRegime(labelling), labelled)
     assert (refused is None) == (labelling is Labelling.COMPLETE)
-    assert curve_refused_because(LabelRegime(labelling, ErrorRates(0.01, 0.0))) is not None
+    wrong = curve_refused_because(LabelRegime(labelling, ErrorRates(0.01, 0.0)), labelled)
+    assert wrong == refused
+
+
+def test_scores_before_a_change_of_the_rates_do_not_count(tmp_path, capsys):
+    """Labels of 1 % of actual negatives are wrong for 30 days, and then of 20 %."""
+    rng, days, a_day = np.random.default_rng(5), 60, 200
+    day = np.repeat(np.arange(days), a_day)
+    actual = rng.random(len(day)) < 0.2
+    score = expit(rng.normal(-2, 1, len(day)) + 3.0 * actual)
+    wrong = rng.random(len(day)) < np.where(actual, 0.02, np.where(day < 30, 0.01, 0.2))
+    feed, config = tmp_path / "events.ndjson", tmp_path / "c.yaml"
+    with feed.open("w") as written:
+        for place, (at, s) in enumerate(zip(START + day * DAY, score, strict=True)):
+            moment = {"id": f"{place}", "ts": float(at + place % a_day)}
+            label = int(actual[place] ^ wrong[place])
+            case = {"type": "outcome", "model": "m", "score": float(s), "label": label}
+            print(json.dumps(moment | case | {"prediction": int(s >= 0.5)}), file=written)
+            if place % 2:
+                audit = {"type": "label", "label": int(actual[place]), "audit": True}
+                print(json.dumps(moment | audit), file=written)
+    config.write_text(
+        "models: {m: {label_errors: audit, maturity: 1m, reference: {first: 7d}}}\nwindows: [7d]\n"
+    )
+    words = ["--feed", feed, "-c", config, "--objective", "precision>=0.8", "--json"]
+    found = json.loads(ran(capsys, "threshold", *words, "--days", "60").out)
+    cases = sum(found["observed"].values())
+    assert cases == pytest.approx(30 * a_day, abs=5 * a_day)
+    later = day >= 30
+    right = best_threshold(
+        ScoreHistogram.from_scores(positive=score[later & actual], negative=score[later & ~actual]),
+        "precision>=0.8",
+    )
+    for name in ("precision", "recall"):
+        assert found[name]["lower"] < getattr(right, name).value < found[name]["upper"]
+    assert found["class_ratio"] == pytest.approx(0.25, abs=0.08)
+    short = json.loads(ran(capsys, "threshold", *words, "--days", "7").out)
+    assert sum(short["observed"].values()) == 7 * a_day

@@ -13,9 +13,10 @@ from monitor.exporter.api.series_answer import Numbers
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
-from monitor.metrics.curves import precision_recall_curve
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.rates import class_ratio
+from monitor.metrics.precision import precision, precision_at
+from monitor.metrics.rates import class_ratio, recall
+from monitor.metrics.sampled import SampledCounts
 from monitor.metrics.threshold import ThresholdChoice, best_threshold
 from monitor.report.answer_parts import MetricInterval, defined
 
@@ -36,14 +37,14 @@ def curve_answer(
         histogram: labelled cases by score.
         reference_ratio: r0, the class ratio to carry the curve to; None for no other.
         objective: precision to reach; None for none.
-        regime: how labels come, and how often they are wrong.
+        regime: how labels come, and how often they are wrong, the same for all these cases.
 
     Returns:
-        Without a curve where one of labels as they came would be wrong
-        (`curve_refused_because`).
+        Corrected for wrong labels of known rates, taken to be as frequent at every score; without
+        a curve where one would be wrong (`curve_refused_because`).
     """
     labelled = histogram.counts[0]
-    if (refused := curve_refused_because(regime)) is not None:
+    if (refused := curve_refused_because(regime, labelled)) is not None:
         return CurveAnswer(
             labelled_scores=int(labelled.total),
             class_ratio=None,
@@ -56,25 +57,28 @@ def curve_answer(
             choice=None,
             refused_because=refused,
         )
-    curve = precision_recall_curve(histogram)
-    drawn = _thinned(curve.recall)
-    own = float(class_ratio(labelled))
+    outcomes = SampledCounts.all_labelled(histogram.counts, regime.errors).cases
+    recalls = recall(outcomes)
+    drawn = _thinned(recalls)
+    own = float(class_ratio(outcomes[0]))
     at_reference: Numbers | None = None
     if reference_ratio is not None and reference_ratio > 0:
-        carried = precision_recall_curve(histogram, class_ratio=reference_ratio)
-        at_reference = numbers(carried.precision[drawn])
+        carried = precision_at(outcomes, class_ratio=reference_ratio)
+        at_reference = numbers(carried[drawn])
     possible = objective is not None and math.isfinite(own) and own > 0
-    choice = best_threshold(histogram, f"precision>={objective}") if possible else None
+    sought = f"precision>={objective}"
+    choice = best_threshold(histogram, sought, errors=regime.errors) if possible else None
     return CurveAnswer(
         labelled_scores=int(labelled.total),
         class_ratio=defined(own),
         reference_class_ratio=reference_ratio,
-        threshold=numbers(curve.threshold[drawn]),
-        recall=numbers(curve.recall[drawn]),
-        precision=numbers(curve.precision[drawn]),
+        threshold=numbers(histogram.thresholds[drawn]),
+        recall=numbers(recalls[drawn]),
+        precision=numbers(precision(outcomes)[drawn]),
         precision_at_reference=at_reference,
         objective=objective,
         choice=None if choice is None else _choice(choice),
+        corrected=regime.has_errors,
     )
 
 

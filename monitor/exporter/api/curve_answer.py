@@ -29,8 +29,9 @@ class ChosenThreshold(Struct, frozen=True, kw_only=True):
 class CurveAnswer(Struct, frozen=True, kw_only=True):
     """Precision against recall, by rising threshold; all lists have equal length.
 
-    Where labels have errors, are a sample, or are missing for most cases, there is no curve: it
-    would be that of labels as they came, beside metrics that are corrected.
+    Where labels are a sample, or are missing for most cases, there is no curve: it would be that of
+    labels as they came, beside metrics that are corrected. Where labels have errors of known rates,
+    all numbers but `labelled_scores` are corrected for them.
 
     Attributes:
         labelled_scores: labelled cases with a score.
@@ -47,6 +48,7 @@ class CurveAnswer(Struct, frozen=True, kw_only=True):
             where there is no curve.
         refused_because: why there is no curve and no choice, and what to do; null where there is
             a curve.
+        corrected: for wrong labels, taken to be as frequent at every score.
     """
 
     labelled_scores: Count
@@ -59,3 +61,4 @@ class CurveAnswer(Struct, frozen=True, kw_only=True):
     objective: Share | None
     choice: ChosenThreshold | None
     refused_because: str | None = None
+    corrected: bool = False

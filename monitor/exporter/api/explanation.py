@@ -50,7 +50,7 @@ def explain(
         counted.after_scores,
         reference_ratio=ratio,
         objective=objective,
-        regime=LabelRegime.now(model),
+        regime=curve_regime(found, model),
     )
     return Explanation(found, diagnosis_answer(found), curve)
 
@@ -71,3 +71,15 @@ def curve_aim(found: Diagnosis, objective: float | None) -> tuple[float | None, 
         ratio if 0 < ratio < float("inf") else None,
         wanted if 0 <= wanted <= 1 else None,
     )
+
+
+def curve_regime(found: Diagnosis, model: ModelState) -> LabelRegime:
+    """Return how labels of the later period come, with the rates its scores are corrected for.
+
+    Args:
+        found: the diagnosis.
+        model: its state.
+    """
+    regime = LabelRegime.now(model)._replace(earlier=())
+    after = None if found.scores is None else found.scores.after
+    return regime if after is None else regime._replace(errors=after.errors)

@@ -15,7 +15,8 @@ from monitor.exporter.page.plane_figure import plane_figure
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.diagnosis_answer import DiagnosisAnswer
-from monitor.report.recalibration_words import threshold_advice
+from monitor.report.metric_words import titled
+from monitor.report.recalibration_words import CORRECTED_CURVE, threshold_advice
 
 _SKILL = {
     Status.CLEAN: "is as before",
@@ -128,6 +129,7 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
             f"labelled scores, {count(choice.labelled_scores)} of them from the threshold on. It ",
             "was chosen on these scores; on others it does not quite reach this.",
         ],
+        h.p(".muted")[f"{titled(CORRECTED_CURVE)}."] if curve.corrected else None,
         None
         if choice.certain
         else h.p(".muted")["The threshold probably reaches this precision, but not certainly."],
