@@ -239,7 +239,9 @@ def with_audits(found: Diagnosis, audits: AuditFindings | None, regime: LabelReg
         regime: how often its labels are taken to be wrong.
     """
     before, after = found.before.counts, found.after.counts
-    misses = missing_misses(before, after, found.labelling, audits)
+    skill = None if found.scores is None else found.scores.after
+    scores = None if skill is None else skill.by_day.sum()
+    misses = missing_misses(before, after, found.labelling, audits, scores)
     if misses is not None and found.refusal is None:
         note = following_text(misses, "of before", "of after")
         found = replace(found, notes=(*found.notes, note), missing_misses=misses)

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
+import math
+
 from monitor.counts import ConfusionCounts
-from monitor.labels.uncorrected import MODEST_RECALL, MissingMisses
+from monitor.labels.uncorrected import HIGH_RECALL, MODEST_RECALL, MissingMisses
 
 
 def following_text(found: MissingMisses, before: str, after: str) -> str:
     """Return that labels may follow the decisions, and what an audit would show, as a clause.
+
+    Where more than a high recall speaks for it, that comes first.
 
     Args:
         found: unflagged cases without positives.
         before: what the earlier cases are of, such as "of before".
         after: what the later ones are of.
 
-    >>> one = ConfusionCounts(tp=500, fp=20, fn=0, tn=9_500)
+    >>> one = ConfusionCounts(tp=25_000, fp=20, fn=0, tn=9_500)
     >>> found = following_text(MissingMisses(one, one), "of before", "of after")
-    >>> found[37:93]
-    'none of 9,500 unflagged cases of before and none of 9,50'
+    >>> found.partition("labelled positive, ")[2][:75]
+    'where even a recall of 0.999 would leave about 25 and 25; if only flagged c'
     """
     sides = found.before, found.after
-    expected = " and ".join(f"{found.expected(side):,.0f}" for side in sides)
+    seen = (
+        f"{_positive(found.before)} unflagged cases {before} and {_positive(found.after)} {after} "
+        "are labelled positive"
+    )
     certain = all(not int(side.fp) for side in sides)
     lost = "recall and precision are" if certain else "recall is"
-    return (
-        f"whether labels follow the decisions: {_positive(found.before)} unflagged cases {before} "
-        f"and {_positive(found.after)} {after} are labelled positive, where a recall of "
-        f"{MODEST_RECALL:g} would leave about {expected}; if only flagged cases are looked at, "
-        f"{lost} not known from these labels. An audit of {found.audits:,} unflagged cases, drawn "
-        "at random, shows it: at that recall it finds a missed positive with a probability of 95 %"
+    shows = (
+        f"An audit of {found.audits:,} unflagged cases, drawn at random, shows it: at a recall of "
+        f"{MODEST_RECALL:g} it finds a missed positive with a probability of 95 %"
     )
+    if not found.are_evident:
+        return (
+            f"whether labels follow the decisions: {seen}. Either recall is nearly 1, or only "
+            f"flagged cases are looked at; {lost} known in the first case alone. {shows}"
+        )
+    return (
+        f"whether labels follow the decisions, as they seem to: {seen}, {_evidence(found)}; if "
+        f"only flagged cases are looked at, {lost} not known from these labels. {shows}"
+    )
+
+
+def _evidence(found: MissingMisses) -> str:
+    """Return what speaks for labels that follow the decisions, as a clause."""
+    if not math.isnan(found.by_scores):
+        return (
+            "where the scores of flagged cases show about "
+            f"{found.by_scores:,.0f} among those next to the threshold"
+        )
+    if found.repeat:
+        return "and no flagged case is labelled negative"
+    sides = found.before, found.after
+    expected = " and ".join(f"{found.expected(side, HIGH_RECALL):,.0f}" for side in sides)
+    return f"where even a recall of {HIGH_RECALL:g} would leave about {expected}"
 
 
 def _positive(counts: ConfusionCounts) -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+from scipy.special import expit, logit, pdtr
+
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
+from monitor.metrics.calibration import calibration_line, middles
+from monitor.metrics.histogram import ScoreHistogram
 
 MODEST_RECALL = 0.9
 """Recall at which unflagged cases are expected to hold some positives."""
@@ -19,6 +24,11 @@ _FEWEST_UNFLAGGED = 1_000
 _HARDLY_ANY = 0.01
 """Share of the expected missed positives up to which there are hardly any."""
 _LIKELY = 0.95
+HIGH_RECALL = 0.999
+"""Recall above which hardly a model is: where it would leave missed positives, they are missing."""
+_BY_CHANCE = 0.001
+_LEAST_PART = 1 / 3
+"""Part of the missed positives that scores show which there are at least."""
 _TAKEN_AS_THEY_COME = frozenset({Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT})
 
 
@@ -60,19 +70,39 @@ class MissingMisses(NamedTuple):
     Attributes:
         before: of the earlier one, a scalar.
         after: of the later one, a scalar.
+        by_scores: positives among the unflagged cases of after with the highest scores, as
+            many as are flagged, as the scores of flagged cases show (`misses_by_scores`); NaN where
+            they show nothing, and where as few as are labelled may be all.
     """
 
     before: ConfusionCounts
     after: ConfusionCounts
+    by_scores: float = math.nan
 
     @staticmethod
-    def expected(counts: ConfusionCounts) -> float:
-        """Return the missed positives at a recall of `MODEST_RECALL`.
+    def expected(counts: ConfusionCounts, recall: float = MODEST_RECALL) -> float:
+        """Return the missed positives at a recall.
 
         Args:
             counts: outcomes, a scalar.
+            recall: in (0, 1).
         """
-        return float(counts.tp) * (1 - MODEST_RECALL) / MODEST_RECALL
+        return float(counts.tp) * (1 - recall) / recall
+
+    @property
+    def repeat(self) -> bool:
+        """True where labels are the predictions, without exception."""
+        return not any(int(side.fp) or int(side.fn) for side in self[:2])
+
+    @property
+    def are_evident(self) -> bool:
+        """True where more than high recall speaks for labels that follow the decisions.
+
+        Scores show missed positives; labels repeat the predictions; or recall is beyond .999.
+        Elsewhere a recall of .999 leaves as few missed positives.
+        """
+        beyond = all(_lacks_misses(side, HIGH_RECALL) for side in self[:2])
+        return self.repeat or beyond or not math.isnan(self.by_scores)
 
     @property
     def audits(self) -> int:
@@ -90,6 +120,7 @@ def missing_misses(
     after: ConfusionCounts,
     labelling: Labelling,
     audits: AuditFindings | None,
+    scores: ScoreHistogram | None = None,
 ) -> MissingMisses | None:
     """Test for unflagged cases without positives, as where only flagged cases are looked at.
 
@@ -102,6 +133,7 @@ def missing_misses(
         after: the same.
         labelling: how labels come. Those of a sample, and of flagged cases alone, say nothing.
         audits: what audits show; None without audits.
+        scores: labelled cases of after by score; None where they have none.
 
     Returns:
         None where the labels show no such thing, and where audits answer: those of as many
@@ -117,13 +149,62 @@ def missing_misses(
     """
     if labelling not in _TAKEN_AS_THEY_COME or not all(map(_lacks_misses, (before, after))):
         return None
-    found = MissingMisses(before, after)
+    shown = math.nan if scores is None else _shown_by(scores, after)
+    found = MissingMisses(before, after, shown)
     unflagged = 0 if audits is None else int(audits.cases.audited[0].sum())
     follow = audits is not None and audits.follow_predictions is True
     return None if follow or unflagged >= found.audits else found
 
 
-def _lacks_misses(counts: ConfusionCounts) -> bool:
-    expected = MissingMisses.expected(counts)
+def misses_by_scores(scores: ScoreHistogram, flagged: float) -> tuple[float, int]:
+    """Return how many positives unflagged cases hold, as scores of flagged ones show.
+
+    The rate of positives by score among flagged cases (`calibration_line`) is carried on to the
+    unflagged cases next to them, as many as are flagged. Labels that follow the decisions break
+    off there.
+
+    Args:
+        scores: labelled cases by score, (bins,).
+        flagged: share of the cases that is predicted positive: those of the highest scores.
+
+    Returns:
+        Expected positives, and labelled ones. NaN where flagged cases have no calibration line
+        that rises, as where all of them are labelled positive.
+
+    >>> from monitor.metrics.histogram import ScoreHistogram
+    >>> followed = ScoreHistogram(
+    ...     positive=np.array([0, 0, 0, 0, 60, 70, 80, 90]),
+    ...     negative=np.array([900, 200, 100, 100, 40, 30, 20, 10]),
+    ...     unlabelled=np.zeros(8, dtype=np.int64))
+    >>> expected, labelled = misses_by_scores(followed, 400 / 1_700)
+    >>> round(expected), labelled
+    (154, 0)
+    """
+    cases, places = scores.positive + scores.negative, np.arange(scores.bins)
+    at_least = np.cumsum(cases[::-1])[::-1]
+    first = int(np.argmin(np.abs(at_least - flagged * cases.sum())))
+    line = calibration_line(
+        ScoreHistogram(
+            positive=np.where(places >= first, scores.positive, 0),
+            negative=np.where(places >= first, scores.negative, 0),
+            unlabelled=np.zeros_like(cases),
+        )
+    )
+    if not line.slope > 0:  # NaN likewise
+        return math.nan, 0
+    near = (places < first) & (at_least <= 2 * at_least[first])
+    rate = expit(line.intercept + line.slope * logit(middles(scores.bins)))
+    return float(cases[near] @ rate[near]), int(scores.positive[near].sum())
+
+
+def _shown_by(scores: ScoreHistogram, counts: ConfusionCounts) -> float:
+    """Return `misses_by_scores`; NaN unless fewer are labelled than a third of them by chance."""
+    expected, labelled = misses_by_scores(scores, float(counts.predicted_positive / counts.total))
+    shows = pdtr(labelled, _LEAST_PART * expected) < _BY_CHANCE
+    return expected if shows else math.nan
+
+
+def _lacks_misses(counts: ConfusionCounts, recall: float = MODEST_RECALL) -> bool:
+    expected = MissingMisses.expected(counts, recall)
     many = expected >= _FEWEST_EXPECTED and int(counts.predicted_negative) >= _FEWEST_UNFLAGGED
     return many and float(counts.fn) <= _HARDLY_ANY * expected

@@ -11,7 +11,7 @@ from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.regime import SAMPLES
 from monitor.report.answer_parts import defined
-from monitor.report.audit_words import label_advice
+from monitor.report.audit_words import evident, label_advice
 from monitor.report.findings import unlabelled
 from monitor.report.label_quality_words import audit_advice
 from monitor.report.missing_class import missing_class
@@ -91,7 +91,7 @@ def _first(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _scores(diagnosis: Diagnosis) -> Iterator[str]:
     found = diagnosis.scores
-    if found is None or diagnosis.missing_misses is not None:
+    if found is None or evident(diagnosis.missing_misses):
         return
     if (threshold := threshold_answer(found.threshold)) is not None:
         yield threshold_advice(threshold, defined(diagnosis.after.metrics["recall"].estimate))

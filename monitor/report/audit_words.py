@@ -10,6 +10,7 @@ from monitor.labels.following_words import following_text
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import (
     MODEST_RECALL,
+    MissingMisses,
     changed_between,
     missing_misses,
     uncorrected,
@@ -37,12 +38,21 @@ def doubted_labels(audits: AuditFindings | None, *, misses: bool) -> str:
 
     Args:
         audits: audits that outcomes are not corrected for; None without any.
-        misses: labels may follow the decisions, see `missing_misses`.
+        misses: labels seem to follow the decisions, see `evident`.
     """
     if audits is not None:
         shown = "follow the prediction" if audits.follow_predictions else "changed"
         return f"audits show that labels {shown}"
     return "labels may follow the decisions" if misses else ""
+
+
+def evident(misses: MissingMisses | None) -> bool:
+    """Return whether more than a high recall speaks for labels that follow the decisions.
+
+    Args:
+        misses: unflagged cases without positives; None where there are some.
+    """
+    return misses is not None and misses.are_evident
 
 
 def live_audits(model: ModelState) -> AuditFindings | None:
@@ -62,6 +72,31 @@ def live_audits(model: ModelState) -> AuditFindings | None:
     return audits if changed or audits.follow_predictions else None
 
 
+def live_misses(snapshot: Snapshot, model: ModelState) -> MissingMisses | None:
+    """Return unflagged cases without positives, of the reference and of the deciding window.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+
+    Returns:
+        None where there are positives among them, see `missing_misses`, and without a reference.
+    """
+    reference = model.watched.reference
+    if reference is None or model.classes:
+        return None
+    deciding = deciding_window(model, [one.name for one in snapshot.windows])
+    after = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
+    scores = model.scores.get(deciding)
+    return missing_misses(
+        reference.counts,
+        after,
+        Labelling(model.labelling),
+        model.audits,
+        None if scores is None else scores.by_day.sum(),
+    )
+
+
 def live_following(snapshot: Snapshot, model: ModelState) -> str | None:
     """Return that labels of a model may follow its decisions, as a clause; None where not.
 
@@ -69,12 +104,8 @@ def live_following(snapshot: Snapshot, model: ModelState) -> str | None:
         snapshot: the state.
         model: one of its models.
     """
-    reference = model.watched.reference
-    if reference is None or model.classes:
-        return None
+    found = live_misses(snapshot, model)
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
-    after = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
-    found = missing_misses(reference.counts, after, Labelling(model.labelling), model.audits)
     return found and following_text(found, "of the reference", f"of the last {deciding}")
 
 
@@ -100,7 +131,7 @@ def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
             "Audit more cases before the model's owner is paged: audits show that the rates of "
             "wrong labels changed, and are too few to correct for them."
         )
-    if misses is not None:
+    if misses is not None and misses.are_evident:
         yield (
             f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied "
             f"on (`precision-monitor audit --sample {2 * misses.audits}` draws them beside "

@@ -22,7 +22,7 @@ from monitor.drift.recall_evidence import (
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
 from monitor.metrics.rates import recall
-from monitor.report.audit_words import doubted_labels, live_audits, live_following
+from monitor.report.audit_words import doubted_labels, evident, live_audits, live_misses
 from monitor.report.class_findings import class_findings
 from monitor.report.compared import FLAGS_EVERYTHING, FLAGS_NOTHING, Compared
 from monitor.report.deciding_window import (
@@ -95,7 +95,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         by_predictions=degenerate_since(diagnosis.predictions),
         mixed=mixed_phrase(diagnosis.mixed_reference),
         doubted=doubted_labels(
-            diagnosis.uncorrected_audits, misses=diagnosis.missing_misses is not None
+            diagnosis.uncorrected_audits, misses=evident(diagnosis.missing_misses)
         ),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
         against=level_phrase(before.opens, before.closes) if before.source == "level" else "",
@@ -160,9 +160,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         worse_lately=lately_words(worse_lately(snapshot, model, deciding), pages=pages),
         by_predictions=degenerate_since(model.watched.predictions),
         mixed=mixed_phrase(model.watched.reference),
-        doubted=doubted_labels(
-            live_audits(model), misses=live_following(snapshot, model) is not None
-        ),
+        doubted=doubted_labels(live_audits(model), misses=evident(live_misses(snapshot, model))),
         worse_version="" if worse is None else worse_version(worse),
         against="" if found.level is None else level_phrase(found.level.opens, found.level.closes),
     )

@@ -5,7 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from audited_cases import AUDITS, Cases, fed, monitor_of, sloppier, steady
+from benchmarks import following_labels
+from drawn_scores import stacked
 from exporter.page.pages import plain
+from scipy.special import expit
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Labelling
@@ -18,6 +21,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import missing_misses
+from monitor.metrics import ScoreHistogram
 from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
 from monitor.metrics.label_errors import UNKNOWN_ERRORS
 from monitor.report.advice import advice
@@ -98,7 +102,11 @@ def test_labels_that_repeat_decisions_are_named_without_audits():
     status = status_answer(snapshot, limit=1)
     assert words in status.models[0].labels_may_follow
     assert status.models[0].worse.text.endswith(", but labels may follow the decisions")
-    assert words in plain(str(now_section(status, status.models[0], None, None)))
+    shown = str(now_section(status, status.models[0], None, None))
+    assert words in plain(shown)
+    assert "and no flagged case is labelled negative" in plain(shown)
+    assert '<li class="warn">Whether labels follow the decisions, as they seem to' in shown
+    assert status.models[0].labels_seem_to_follow
 
 
 def test_audits_that_find_followed_labels_stand_beside_the_headline():
@@ -111,12 +119,37 @@ def test_audits_that_find_followed_labels_stand_beside_the_headline():
     assert "other rates than the others" in " ".join(replay_text(snapshot).split())
 
 
-def test_a_diagnosis_says_what_an_audit_of_unflagged_cases_would_show():
-    found = diagnose(*(Period.given(REPEATED) for _ in range(2)))
-    seen = with_audits(found, None, LabelRegime())
+def of_cells(counts):
+    found = diagnose(*(Period.given(counts) for _ in range(2)))
+    return found, with_audits(found, None, LabelRegime())
+
+
+def test_no_missed_positive_alone_is_one_line_under_what_cannot_be_known():
+    """As a recall of .999 has it, too: half of such models have no missed positive among 500."""
+    found, seen = of_cells(REPEATED)
     assert "none of 9,500 unflagged cases of before" in seen.notes[-1]
-    assert "recall is not known from these labels. An audit of 511 unflagged" in seen.notes[-1]
-    assert advice(seen)[0].startswith("Audit 511 unflagged cases, drawn at random,")
+    assert "Either recall is nearly 1, or only flagged cases are looked at" in seen.notes[-1]
+    assert "An audit of 511 unflagged" in seen.notes[-1]
+    assert not any("unflagged" in one for one in advice(seen))
+    assert advice(seen) == advice(found)
+    assert of_diagnosis(seen).doubted == ""
+
+
+EVIDENT = {
+    "and no flagged case is labelled negative": ConfusionCounts(tp=500, fp=0, fn=0, tn=9_500),
+    "where even a recall of 0.999 would leave about 25 and 25": ConfusionCounts(
+        tp=25_000, fp=20, fn=0, tn=9_500
+    ),
+}
+
+
+@pytest.mark.parametrize("words", EVIDENT)
+def test_evidence_of_labels_that_follow_is_in_answer_and_advice(words):
+    found, seen = of_cells(EVIDENT[words])
+    assert words in seen.notes[-1]
+    assert "not known from these labels. An audit of" in seen.notes[-1]
+    assert advice(seen)[0].startswith("Audit ")
+    assert "unflagged cases, drawn at random," in advice(seen)[0]
     assert of_diagnosis(seen).doubted == "labels may follow the decisions"
     flagged = replace(found, labelling=Labelling.SAMPLED)
     assert with_audits(flagged, None, LabelRegime()).missing_misses is None
@@ -147,3 +180,38 @@ def test_a_missed_positive_or_few_cases_leave_no_doubt_of_labels(other):
     assert all(missing_misses(*one, Labelling.COMPLETE, None) is None for one in sides)
     many = ConfusionCounts(tp=20_000, fp=20, fn=3, tn=99_000)
     assert missing_misses(many, REPEATED, Labelling.COMPLETE, None) is not None
+
+
+def test_labels_that_break_off_at_the_threshold_are_evident_by_scores():
+    """Of the same counts as those of a model with a recall of .999 and as many cases."""
+    model = following_labels.MODELS["rare positives"]
+    followed = [
+        following_labels.found(np.random.default_rng(seed), model, 0.8, follow=True)
+        for seed in range(5)
+    ]
+    assert all(one.are_evident and not one.repeat for one in followed)
+    assert all(90 < one.by_scores < 170 for one in followed)
+    right = [
+        following_labels.found(np.random.default_rng(seed), model, 0.999, follow=False)
+        for seed in range(20)
+    ]
+    assert 4 < sum(one is not None for one in right) < 16
+    assert not any(one is not None and one.are_evident for one in right)
+
+
+def test_scores_of_the_later_cases_decide_in_a_diagnosis():
+    rng = np.random.default_rng(3)
+    scores = stacked([scored(rng) for _ in range(7)])
+    counts = scores.sum().counts[500]
+    cells = ConfusionCounts.from_cells(counts.cells)
+    found = diagnose(*(replace(Period.given(cells), scores=scores) for _ in range(2)), model="m")
+    seen = with_audits(found, None, LabelRegime())
+    assert "where the scores of flagged cases show about" in seen.notes[-1]
+    assert of_diagnosis(seen).doubted == "labels may follow the decisions"
+
+
+def scored(rng):
+    """A day of calibrated scores, whose cases under .5 are labelled 0."""
+    score = expit(rng.normal(-2, 1.5, 3_000))
+    label = (rng.random(3_000) < score) & (score >= 0.5)
+    return ScoreHistogram.from_scores(positive=score[label], negative=score[~label])

@@ -163,7 +163,7 @@ def test_separated_classes_are_given_no_correction() -> None:
 
 
 def test_no_correction_is_advised_of_scores_whose_labels_may_follow_the_decisions() -> None:
-    misses = MissingMisses(RARER.before.counts, RARER.after.counts)
+    misses = MissingMisses(RARER.before.counts, RARER.after.counts, by_scores=50.0)
     texts = [" ".join(advice(one)) for one in (RARER, replace(RARER, missing_misses=misses))]
     assert ["read as probabilities, correct" in text for text in texts] == [True, False]
     assert "leave the scores as they are" in texts[1]

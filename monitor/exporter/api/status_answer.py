@@ -162,6 +162,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         audits: what audits of its labels show; null without audits.
         labels_may_follow: that labels may follow the decisions of the model, since hardly an
             unflagged case is labelled positive; null where that is not so, or audits test it.
+        labels_seem_to_follow: more than a high recall speaks for it: scores, labels that repeat the
+            predictions without exception, or a recall beyond .999.
         label_sources: how sources label the same cases; null where no label has a source.
         refused: metrics that the labelling does not allow, each with the reason.
         refused_because: the reason in one sentence; "" where nothing is refused.
@@ -225,6 +227,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     label_errors_text: str
     audits: AuditsAnswer | None
     labels_may_follow: str | None
+    labels_seem_to_follow: bool
     label_sources: LabelSourcesAnswer | None
     refused: dict[str, str]
     refused_because: str

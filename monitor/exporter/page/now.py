@@ -318,7 +318,8 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
         item = h.li(".warn") if model.audits.follow_predictions else h.li
         yield item[f"Whether labels follow the prediction: {model.audits.text}."]
     elif model.labels_may_follow is not None:
-        yield h.li(".warn")[f"{titled(model.labels_may_follow)}."]
+        item = h.li(".warn") if model.labels_seem_to_follow else h.li
+        yield item[f"{titled(model.labels_may_follow)}."]
     elif model.labelling == Labelling.COMPLETE:
         yield h.li[UNAUDITED_CLASSES if has_many_classes([*model.windows.values()]) else UNAUDITED]
     if model.repeated_ids:
