@@ -148,6 +148,31 @@ _KINDS = {
 }
 
 
+class _Asked(NamedTuple):
+    """Changes that a kind of wrong labels may explain.
+
+    Attributes:
+        right: cells of the outcomes with fewer wrong labels, (series, 4).
+        found: the changes from before to after, (8, series).
+        way: those from the outcomes with fewer wrong labels to the others.
+    """
+
+    right: CountArray
+    found: Changes
+    way: Changes
+
+
+def _asked(
+    sides: tuple[ConfusionCounts, ...], found: Changes, kind: _Kind, at: NDArray[np.bool_]
+) -> _Asked:
+    """Return the changes from before to after of the series that are asked for."""
+    more = kind.are_more(found)[at]
+    series = Changes(found.change[:, at], found.standard_error[:, at])
+    right = np.where(more[:, None], *(side[at].cells for side in sides))
+    way = Changes(np.where(more, series.change, -series.change), series.standard_error)
+    return _Asked(right, series, way)
+
+
 def labels_explain(
     before: ConfusionCounts, after: ConfusionCounts, found: Changes, *, scored: bool = False
 ) -> NDArray[np.int8]:
@@ -158,7 +183,8 @@ def labels_explain(
     change of log r, which is what a change of the model alone predicts, is less than three times
     as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
     little there. Where recall rose, labels that are wrong less often are tested; where FPR
-    fell, labels that miss fewer positives.
+    fell, labels that miss fewer positives. Where both kinds explain it, the one does whose
+    prediction is nearer to the changes.
 
     Where scores can tell both apart, recall certainly fell and log r rose, so that the model alone
     is ten times less likely, wrong labels beside another threshold, another class ratio, or both
@@ -187,22 +213,23 @@ def labels_explain(
     false_negatives
     none
     """
-    possible = np.asarray(_both_classes(before) & _both_classes(after))
-    possible = possible & ~flags_one_way(before, after)
-    explained = np.zeros(possible.shape, dtype=np.int8)
+    possible = _both_classes(before) & _both_classes(after) & ~flags_one_way(before, after)
+    sides, explained = (before, after), np.zeros(possible.shape, dtype=np.int8)
+    nearest = np.full(possible.shape, np.inf)
     for number, kind in _KINDS.items():
+        asked = possible & kind.may_explain(found, scored=scored)
+        one = _asked(sides, found, kind, asked)
+        limit = _of_model(one.found) + (_TEN_TIMES if scored else _THREE_TIMES)
+        distance = _of_labels_alone(one.right, one.way, kind)
+        nearer = distance < np.minimum(np.minimum(_FITS, limit), nearest[asked])
+        explained[asked] = np.where(nearer, number, explained[asked])
+        nearest[asked] = np.where(nearer, distance, nearest[asked])
+    if scored:
+        kind = _KINDS[_FALSE_POSITIVES]
         asked = possible & (explained == _NONE) & kind.may_explain(found, scored=scored)
-        more = kind.are_more(found)[asked]
-        series = Changes(found.change[:, asked], found.standard_error[:, asked])
-        right = np.where(more[:, None], before[asked].cells, after[asked].cells)
-        way = Changes(np.where(more, series.change, -series.change), series.standard_error)
-        least = np.minimum(_FITS, _of_model(series) + (_TEN_TIMES if scored else _THREE_TIMES))
-        alone = _of_labels_alone(right, way, kind) < least
-        if scored and number == _FALSE_POSITIVES:
-            for index in np.flatnonzero(~alone & _may_be_beside(series)):
-                one = Changes(way.change[:, index], way.standard_error[:, index])
-                alone[index] = any(_fit_beside(right[index], one, beside) for beside in _ALL_BESIDE)
-        explained[asked] = np.where(alone, number, _NONE)
+        explained[asked] = np.where(
+            _explain_beside(_asked(sides, found, kind, asked)), _FALSE_POSITIVES, _NONE
+        )
     return explained
 
 
@@ -284,6 +311,15 @@ def _of_labels_alone(right: CountArray, found: Changes, kind: _Kind) -> FloatArr
         rest = what_is_left(right[part], changed, whitening(changed), places)
         nearest[part] = (rest**2).sum(axis=-1).min(axis=-1)
     return nearest
+
+
+def _explain_beside(asked: _Asked) -> NDArray[np.bool_]:
+    """Return which changes wrong labels beside others explain."""
+    fits = _may_be_beside(asked.found)
+    for index in np.flatnonzero(fits):
+        one = Changes(asked.way.change[:, index], asked.way.standard_error[:, index])
+        fits[index] = any(_fit_beside(asked.right[index], one, beside) for beside in _ALL_BESIDE)
+    return fits
 
 
 def _fit_beside(right: CountArray, found: Changes, beside: _Beside) -> bool:

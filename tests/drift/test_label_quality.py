@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from monitor.counts import ConfusionCounts
-from monitor.drift import Verdict, judge
+from monitor.drift import Verdict, judge, label_quality
 from monitor.drift.component_changes import changes
-from monitor.drift.label_quality import LabelChange, explaining_labels
+from monitor.drift.label_quality import (
+    LABEL_CHANGES,
+    LabelChange,
+    explaining_labels,
+    labels_explain,
+)
 from monitor.drift.verdict import DEGRADED, IMPROVED, verdicts
 
 WORLDS = [(0.01, 0.005), (0.02, 0.02), (0.1, 0.05)]
@@ -183,3 +188,29 @@ def test_more_false_positives_than_labels_miss_are_of_the_model(after):
     found = judge(USUAL, after)
     assert found.verdict in DEGRADED
     assert found.label_change is LabelChange.NONE
+
+
+NEARER_TO = {
+    LabelChange.FALSE_POSITIVES: (
+        ConfusionCounts(tp=268, fp=117, fn=247, tn=9_368),
+        ConfusionCounts(tp=273, fp=77, fn=353, tn=9_297),
+    ),
+    LabelChange.FALSE_NEGATIVES: (
+        ConfusionCounts(tp=435, fp=1_474, fn=146, tn=27_945),
+        ConfusionCounts(tp=402, fp=1_607, fn=98, tn=27_893),
+    ),
+}
+"""Outcomes that wrong labels of either kind explain, with distances of 7.7 and 8.2, 6.7 and 6.2."""
+
+
+@pytest.mark.parametrize("nearer", NEARER_TO)
+def test_of_two_kinds_of_wrong_labels_that_fit_the_nearer_one_explains(nearer, monkeypatch):
+    assert explained(*NEARER_TO[nearer]) is nearer
+    kinds = label_quality._KINDS
+    for number, kind in kinds.items():
+        monkeypatch.setattr(label_quality, "_KINDS", {number: kind})
+        assert explained(*NEARER_TO[nearer]) is LABEL_CHANGES[number]
+
+
+def explained(before, after):
+    return LABEL_CHANGES[int(labels_explain(before, after, changes(before, after)))]
