@@ -26,6 +26,7 @@ from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
 from monitor.report.printable import one_line
+from monitor.report.two_answers import doubt_beside
 from monitor.report.verdict_words import words_of
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.history import History
@@ -111,6 +112,7 @@ def _judged(found: Mapping[str, Compared], paging: Collection[str]) -> Iterator[
     for name in paging:
         degraded = words[name] if found[name].verdict in DEGRADED else _DEGRADED
         words[name] = f"{degraded}, pages"
+    words = {name: f"{text}{doubt_beside(found[name])}" for name, text in words.items()}
     if len(words) <= _NAMED:
         named = (f"{one_line(name)}: {text}" for name, text in words.items())
     else:

@@ -89,13 +89,25 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     if found.classes is not None:
         return _answer(found, found.classes.worse, found.classes.why)
     answer = _is_binary_worse(found)
-    if found.against:
-        answer = replace(answer, text=f"{answer.text}, {found.against}")
-    if found.doubted and answer.answer != "unknown":
-        answer = replace(answer, text=f"{answer.text}, but {found.doubted}")
+    compared = f", {found.against}" if found.against else ""
+    answer = replace(answer, text=f"{answer.text}{compared}{doubt_beside(found)}")
     if not found.worse_version:
         return answer
     return replace(answer, text=f"{answer.text}. {found.worse_version}")
+
+
+def doubt_beside(found: Compared) -> str:
+    """Return why labels are in doubt, as what follows the answer that rests on them.
+
+    Args:
+        found: what was found.
+
+    Returns:
+        "" where they are not in doubt, and where the answer is unknown without it.
+    """
+    if not found.doubted or found.classes is not None:
+        return ""
+    return "" if _is_binary_worse(found).answer == "unknown" else f", but {found.doubted}"
 
 
 def _is_binary_worse(found: Compared) -> WorseAnswer:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from io import BytesIO, TextIOWrapper
 from itertools import islice
 
+import numpy as np
 import pandas as pd
 import pytest
 from cli.commands import ran
@@ -364,3 +365,25 @@ def test_a_model_that_pages_is_judged_beside_rejected_cases_of_another_class(las
     )
     assert "Not judged" not in ending
     assert ending.endswith("Judged: mail: model degraded, pages.")
+
+
+def test_audits_that_contradict_labels_stand_beside_a_model_that_pages(capsys, tmp_path):
+    """Labels of 1 % of actual negatives are wrong for 30 days, and then of 12 %."""
+    rng, path, config = np.random.default_rng(1), tmp_path / "events.ndjson", tmp_path / "c.yaml"
+    config.write_text(
+        "models: {m: {maturity: 1h, reference: {first: 7d}, label_timeout: 1d}}\nwindows: [7d]\n"
+    )
+    with path.open("w") as written:
+        for n in range(300 * 50):
+            actual = rng.random() < 0.1
+            called = rng.random() < (0.8 if actual else 0.02)
+            wrong = rng.random() < (0.02 if actual else 0.01 if n < 9_000 else 0.12)
+            case = {"id": f"{n}", "model": "m", "ts": 288 * n}
+            label = {"type": "outcome", "prediction": int(called), "label": int(actual ^ wrong)}
+            print(json.dumps(case | label), file=written)
+            audit = {"type": "label", "label": int(actual), "audit": True}
+            print(json.dumps(case | audit), file=written)
+    shown = " ".join(ran(capsys, "replay", path, "-c", config).out.split())
+    assert shown.count("but audits show that labels changed.") == 2
+    judged = "Judged: m: prevalence shifted and model degraded, pages, but audits show that labels"
+    assert f"{judged} changed. Next:" in shown
