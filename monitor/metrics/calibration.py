@@ -139,13 +139,14 @@ def calibration_line(histogram: ScoreHistogram) -> CalibrationLine[float]:
     return CalibrationLine(float(in_the_large), slope, intercept)
 
 
-def separates(histogram: ScoreHistogram) -> bool:
+def separates(histogram: ScoreHistogram, *, completely: bool = False) -> bool:
     """Test for a score that separates the classes, cases in the bin of that score left aside.
 
     The likelihood of a calibration line then has no maximum: the steeper the line, the greater.
 
     Args:
         histogram: labelled cases by score, bins on its only axis.
+        completely: leave no case aside: no bin holds cases of both classes.
 
     Returns:
         False where a class has no cases, and where all scores are in one bin.
@@ -156,13 +157,15 @@ def separates(histogram: ScoreHistogram) -> bool:
     >>> from monitor.metrics.histogram import ScoreHistogram
     >>> apart = ScoreHistogram.from_scores(positive=[.9, .5], negative=[.5, .1])
     >>> mixed = ScoreHistogram.from_scores(positive=[.9, .4], negative=[.5, .1])
-    >>> separates(apart), separates(mixed)
-    (True, False)
+    >>> separates(apart), separates(mixed), separates(apart, completely=True)
+    (True, False, False)
     """
     positive, negative = np.flatnonzero(histogram.positive), np.flatnonzero(histogram.negative)
     if not (len(positive) and len(negative)):
         return False
     if positive[0] == positive[-1] == negative[0] == negative[-1]:
+        return False
+    if completely and (histogram.positive * histogram.negative).any():
         return False
     return bool(negative[-1] <= positive[0] or positive[-1] <= negative[0])
 

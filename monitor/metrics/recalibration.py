@@ -76,9 +76,10 @@ class Recalibration:
             with its 95 % interval; below 0 where it makes scores worse.
         advised: the simplest correction whose gain is certain and at least 1 % of the Brier
             score, and that no more flexible one certainly improves on by as much again; None
-            where no correction is warranted, and where a score separates the classes.
-        separated: a score separates the classes, so that a fit to them is a step there and no
-            probability in between is known.
+            where no correction is warranted, and where a score separates the classes completely.
+        separated: a score separates the classes completely, so that a fit to them is a step there
+            and no probability in between is known. Where cases of both classes have that score,
+            the gain decides, as elsewhere; `platt` is NaN there.
     """
 
     brier_score: float
@@ -127,7 +128,7 @@ def recalibration(
         for correction, fit in fits.items()
     }
     cases = (folds.positive + folds.negative).sum(axis=-1)
-    line, separated = calibration_line(whole), separates(whole)
+    line, separated = calibration_line(whole), separates(whole, completely=True)
     return Recalibration(
         brier_score=float(as_is.sum() / cases.sum()),
         prior_shift=_shift(whole, class_ratio_before),

@@ -29,10 +29,14 @@ _Part = TypeVar("_Part")
 class BrierParts(NamedTuple, Generic[_Part]):
     """Parts of a Brier score: `reliability - resolution + uncertainty` is the score.
 
+    Reliability and resolution are without bias. So either may lie below 0, where the true one is
+    about 0; it is given as it is, since parts with a bound at 0 would not add up to the score.
+
     Attributes:
         reliability: mean squared distance of the scores from the rates of positives, 0 for
-            calibrated scores; estimated without bias, so that it may lie slightly below 0.
-        resolution: mean squared distance of these rates from prevalence; without bias, too.
+            calibrated scores.
+        resolution: mean squared distance of these rates from prevalence, 0 for scores that say
+            nothing of the class; less what scores that vary at random within groups lose.
         uncertainty: variance of the label, which depends on prevalence alone.
     """
 
@@ -189,7 +193,8 @@ def brier_parts(
 
     Returns:
         The parts; NaN with fewer than two labelled cases. Resolution and uncertainty are NaN where
-        a class has no cases, too: nothing is to be told apart.
+        a class has no cases, too: nothing is to be told apart. Reliability and resolution may lie
+        below 0.
 
     Source:
         Murphy 1973; Stephenson et al. 2008 (parts within groups); Ferro & Fricker 2012

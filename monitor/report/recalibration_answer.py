@@ -59,8 +59,10 @@ class ScoreCorrections(Struct, frozen=True, kw_only=True):
         platt: logistic.
         isotonic: by steps.
         advised: the simplest correction that certainly lowers the Brier score, by at least
-            1 % of it; null where none is warranted, and where a score separates the classes.
-        separated: a score separates the classes, so that a fit to them is a step there.
+            1 % of it; null where none is warranted, and where a score separates the classes
+            completely.
+        separated: a score separates the classes completely: none of both have it. A fit to them is
+            a step there.
     """
 
     brier_score: float

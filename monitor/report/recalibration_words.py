@@ -21,8 +21,8 @@ _NOT_WARRANTED = (
 )
 
 _SEPARATED = (
-    "No correction is advised: a score separates the labels, so that a fit to them is a step at "
-    "this score and says nothing of the probabilities on either side."
+    "No correction is advised: a score separates the labels completely, so that a fit to them is a "
+    "step at this score and says nothing of the probabilities on either side."
 )
 
 
@@ -54,7 +54,9 @@ def none_advised(found: ScoreCorrections) -> str | None:
 
 
 def correction_rows(found: ScoreCorrections) -> Iterator[CorrectionRow]:
-    """Yield each correction that could be fitted, the simplest first; none to separated classes.
+    """Yield each correction that could be fitted, the simplest first.
+
+    None to classes that a score separates completely.
 
     Args:
         found: corrections.

@@ -23,10 +23,11 @@ from monitor.report.score_words import SCORE_WORDS
 class BrierScore(Struct, frozen=True, kw_only=True):
     """Parts of the Brier score: reliability - resolution + uncertainty.
 
+    The first two are estimated without bias, so that they may lie below 0.
+
     Attributes:
-        reliability: what wrong calibration adds; 0 for calibrated scores, estimated without
-            bias.
-        resolution: what telling cases apart takes off.
+        reliability: what wrong calibration adds; 0 for calibrated scores.
+        resolution: what telling cases apart takes off; 0 for scores that say nothing of the class.
         uncertainty: variance of the label, by prevalence alone.
     """
 

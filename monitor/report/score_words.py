@@ -229,14 +229,14 @@ SCORE_WORDS: Mapping[str, ScoreWords] = {
     ),
     "brier.reliability": ScoreWords(
         words="reliability (Brier score)",
-        meaning="What wrong calibration adds to the Brier score",
+        meaning="What wrong calibration adds to the Brier score, without bias: may be below 0",
         stem="classifier_brier_reliability",
         unit="",
         of=lambda found: found.brier.reliability,
     ),
     "brier.resolution": ScoreWords(
         words="resolution (Brier score)",
-        meaning="What telling cases apart takes off the Brier score",
+        meaning="What telling cases apart takes off the Brier score, without bias: may be below 0",
         stem="classifier_brier_resolution",
         unit="",
         of=lambda found: found.brier.resolution,

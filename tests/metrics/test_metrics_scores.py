@@ -145,6 +145,23 @@ def test_balanced_reliability_has_no_bias_however_few_the_cases() -> None:
     assert abs(np.mean(few) - many) < 3 * np.std(few) / 300**0.5
 
 
+def test_resolution_of_scores_that_say_nothing_is_zero_on_average_and_given_below_zero() -> None:
+    """One score, but for hundredths that are drawn: the parts add up to the score all the same."""
+    rng, parts = np.random.default_rng(2), []
+    for _ in range(300):
+        truth = rng.random(400) < 0.3
+        histogram = counted(truth, 0.3 + 0.001 * rng.integers(0, 10, 400))
+        parts.append(brier_parts(histogram))
+        whole = parts[-1].reliability - parts[-1].resolution + parts[-1].uncertainty
+        assert whole == pytest.approx(float(brier_score(histogram)), abs=1e-12)
+    resolution = np.array([part.resolution for part in parts])
+    assert (resolution < 0).mean() > 0.3
+    assert abs(resolution.mean()) < 3 * resolution.std() / 300**0.5 + 1e-4
+    days = by_day(rng.random(400) < 0.3, 0.3 + 0.001 * rng.integers(0, 10, 400), 4)
+    found = ScoreSkill(by_day=days).brier.resolution
+    assert found.estimate == pytest.approx(float(brier_parts(days.sum()).resolution))
+
+
 def test_the_calibration_error_shows_how_far_scores_are_off() -> None:
     truth, score = drawn(7)
     assert calibration_error(counted(truth, score)) < 0.01

@@ -118,6 +118,26 @@ def test_gains_are_those_of_days_that_were_not_fitted_to() -> None:
     assert Correction.PRIOR_SHIFT not in found.gain
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_of_scores_that_nearly_separate_the_classes_are_advised_by_what_they_bring(
+    seed: int,
+) -> None:
+    """At .6 a third of the cases are positive, at .2 none, at .9 all."""
+    rng = np.random.default_rng(seed)
+    rows = np.zeros((2, 14, 1000), dtype=np.int64)
+    rows[0, :, 600], rows[1, :, 600] = rng.binomial(40, 0.3, 14), rng.binomial(40, 0.7, 14)
+    rows[0, :, 900], rows[1, :, 200] = 10, 100
+    days = ScoreHistogram(positive=rows[0], negative=rows[1], unlabelled=np.zeros_like(rows[0]))
+    found = recalibration(days)
+    assert found is not None
+    assert (found.separated, found.advised) == (False, Correction.ISOTONIC)
+    gain = found.gain[Correction.ISOTONIC]
+    true = (100 * 0.2**2 + 40 * (0.6 - 0.3) ** 2 + 10 * 0.1**2) / 150
+    assert gain.lower < true < gain.upper
+    assert gain.estimate == pytest.approx(true, rel=0.15)
+    assert found.gain[Correction.PLATT].estimate == 0
+
+
 def test_few_days_or_few_cases_give_no_correction() -> None:
     assert recalibration(world(1, days=3), BEFORE) is None
     assert recalibration(world(1, days=5, cases=5), BEFORE) is None

@@ -145,7 +145,7 @@ def test_text_and_page_divide_the_part_of_skill_in_the_same_words() -> None:
 
 def test_separated_classes_are_given_no_correction() -> None:
     rows = np.zeros((2, DAYS, 1000), dtype=np.int64)
-    rows[0, :, 600:602], rows[1, :, 598:601] = 50, 200
+    rows[0, :, 600:602], rows[1, :, 598:600] = 50, 200
     days = ScoreHistogram(positive=rows[0], negative=rows[1], unlabelled=np.zeros_like(rows[0]))
     found = recalibration(days, 0.5)
     assert found is not None
@@ -154,12 +154,30 @@ def test_separated_classes_are_given_no_correction() -> None:
     assert np.isnan(found.platt.slope)
     scores = replace(RARER.scores, recalibration=found)
     text = diagnosis_text(replace(RARER, scores=scores))
-    assert "No correction is advised: a score separates the labels" in " ".join(text.split())
+    assert "advised: a score separates the labels completely" in " ".join(text.split())
     assert "takes off the Brier score" not in text
     assert "read as probabilities" not in text
     panel = str(h.div[scores_panel(compared_scores(scores))])
-    assert "a score separates the labels" in panel
+    assert "a score separates the labels completely" in panel
     assert "takes off the Brier score" not in panel
+
+
+def test_steps_are_advised_where_both_classes_have_the_score_that_separates_the_others() -> None:
+    """There is no logistic fit, and what the steps bring on other days is known."""
+    rows = np.zeros((2, DAYS, 1000), dtype=np.int64)
+    rows[0, :, 600:602], rows[1, :, 598:601] = 50, 200
+    days = ScoreHistogram(positive=rows[0], negative=rows[1], unlabelled=np.zeros_like(rows[0]))
+    found = recalibration(days, 0.5)
+    assert found is not None
+    assert not found.separated
+    assert found.advised == "isotonic"
+    assert np.isnan(found.platt.slope)
+    text = " ".join(
+        diagnosis_text(replace(RARER, scores=replace(RARER.scores, recalibration=found))).split()
+    )
+    assert "isotonic 4 steps" in text
+    assert "logistic (Platt)" not in text
+    assert "replace them by the rates of `--json`" in text
 
 
 def test_no_correction_is_advised_of_scores_whose_labels_may_follow_the_decisions() -> None:
