@@ -214,3 +214,40 @@ def test_of_two_kinds_of_wrong_labels_that_fit_the_nearer_one_explains(nearer, m
 
 def explained(before, after):
     return LABEL_CHANGES[int(labels_explain(before, after, changes(before, after)))]
+
+
+SHORT_OF_MOVED = {
+    "neither recall nor the odds ratio, by 1.93 and 1.97": (
+        LabelChange.FALSE_POSITIVES,
+        ConfusionCounts(tp=80, fp=128, fn=58, tn=2_734),
+        ConfusionCounts(tp=88, fp=135, fn=99, tn=2_678),
+    ),
+    "neither false positives nor the odds ratio, by 1.96 and .72": (
+        LabelChange.FALSE_NEGATIVES,
+        ConfusionCounts(tp=144, fp=23, fn=16, tn=2_817),
+        ConfusionCounts(tp=121, fp=39, fn=5, tn=2_835),
+    ),
+    "not the class ratio, by 1.99": (
+        LabelChange.FALSE_NEGATIVES,
+        ConfusionCounts(tp=476, fp=92, fn=30, tn=9_402),
+        ConfusionCounts(tp=429, fp=154, fn=17, tn=9_400),
+    ),
+}
+"""Changes that wrong labels fit, of which one that they must move is within two standard errors."""
+
+
+@pytest.mark.parametrize("what", SHORT_OF_MOVED)
+def test_labels_are_blamed_for_a_change_of_two_standard_errors(what):
+    """So many that a fifth more cases have it."""
+    kind, *sides = SHORT_OF_MOVED[what]
+    assert explained(*sides) is LabelChange.NONE
+    more = (
+        ConfusionCounts.from_cells(np.round(1.2 * side.cells).astype(np.int64)) for side in sides
+    )
+    assert explained(*more) is kind
+
+
+def test_where_scores_can_decide_the_class_ratio_need_not_certainly_move():
+    kind, *sides = SHORT_OF_MOVED["not the class ratio, by 1.99"]
+    found = labels_explain(*sides, changes(*sides), scored=True)
+    assert LABEL_CHANGES[int(found)] is kind

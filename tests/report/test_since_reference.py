@@ -7,7 +7,7 @@ import pytest
 from report.one_moment import USUAL, counted
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.drift import Verdict
+from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.status import status_answer
@@ -128,3 +128,14 @@ def test_a_better_model_since_the_reference_is_no_worse_one():
     snapshot, _ = with_beyond(verdict=Verdict.MODEL_IMPROVED, because=None)
     text = is_model_worse(of_model(snapshot, snapshot.models[0], "7d")).text
     assert text.startswith("Nothing points to it: ")
+
+
+def test_limits_of_a_recall_that_changed_are_those_of_all_days_since_the_reference():
+    """The last day alone has wider ones, and shows no change."""
+    snapshot = counted([*[SMALL] * WEEK, *[FALLEN] * 2, SMALL], ("1d", "7d")).snapshot()
+    (model,) = snapshot.models
+    verdicts, found = model.watched.verdicts, of_model(snapshot, model, "1d")
+    assert found.judgement.status["recall"] is Status.CHANGED
+    assert found.recall == verdicts["7d"].recall
+    assert found.recall.upper < verdicts["1d"].recall.upper - 0.05
+    assert found.stretch == ""
