@@ -1,6 +1,7 @@
 """Metrics of scores are corrected for wrong labels of known rates, or are not given."""
 
 import json
+from dataclasses import replace
 
 import htpy as h
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from monitor import ConfusionCounts
 from monitor.config import Labelling, load_config
 from monitor.engine import Monitor
+from monitor.exporter.api.explanation import curve_regime
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.page.iso_curves import IsoCurves
 from monitor.exporter.page.plane import plane_section
@@ -66,11 +68,16 @@ def recorded(tmp_path_factory):
     return feed, config, ranges, true, as_labelled, cases
 
 
-def live(feed, config):
+def fed(feed, config):
     settings = load_config(config, {})
     monitor, decoder = Monitor(settings), Decoder(DecodeSettings.from_config(settings))
     for batch in files.read([feed], decoder):
         monitor.apply(batch)
+    return monitor
+
+
+def live(feed, config):
+    monitor = fed(feed, config)
     snapshot = monitor.snapshot()
     return Queries(lambda: snapshot, lambda read: read(monitor))
 
@@ -241,14 +248,18 @@ def test_a_curve_takes_a_label_for_every_case(labelling):
     assert wrong == refused
 
 
-def test_scores_before_a_change_of_the_rates_do_not_count(tmp_path, capsys):
-    """Labels of 1 % of actual negatives are wrong for 30 days, and then of 20 %."""
-    rng, days, a_day = np.random.default_rng(5), 60, 200
+@pytest.mark.parametrize("changed", [20, 36])
+def test_scores_before_a_change_of_the_rates_do_not_count(tmp_path, capsys, changed):
+    """Of 40 days; the last 7 open before the second change.
+
+    Labels of 1 % of actual negatives are wrong before it, and then of 20 %.
+    """
+    rng, days, a_day = np.random.default_rng(5), 40, 240
     day = np.repeat(np.arange(days), a_day)
-    actual = rng.random(len(day)) < 0.2
+    actual, later = rng.random(len(day)) < 0.2, day >= changed
     score = expit(rng.normal(-2, 1, len(day)) + 3.0 * actual)
-    wrong = rng.random(len(day)) < np.where(actual, 0.02, np.where(day < 30, 0.01, 0.2))
-    feed, config = tmp_path / "events.ndjson", tmp_path / "c.yaml"
+    wrong = rng.random(len(day)) < np.where(actual, 0.02, np.where(later, 0.2, 0.01))
+    feed = tmp_path / "events.ndjson"
     with feed.open("w") as written:
         for place, (at, s) in enumerate(zip(START + day * DAY, score, strict=True)):
             moment = {"id": f"{place}", "ts": float(at + place % a_day)}
@@ -258,20 +269,44 @@ def test_scores_before_a_change_of_the_rates_do_not_count(tmp_path, capsys):
             if place % 2:
                 audit = {"type": "label", "label": int(actual[place]), "audit": True}
                 print(json.dumps(moment | audit), file=written)
-    config.write_text(
-        "models: {m: {label_errors: audit, maturity: 1m, reference: {first: 7d}}}\nwindows: [7d]\n"
-    )
-    words = ["--feed", feed, "-c", config, "--objective", "precision>=0.8", "--json"]
-    found = json.loads(ran(capsys, "threshold", *words, "--days", "60").out)
+    words = ["--feed", feed, "-c", configured(tmp_path, "label_errors: audit, ")]
+    words += ["--objective", "precision>=0.8", "--json"]
+    found = json.loads(ran(capsys, "threshold", *words).out)
     cases = sum(found["observed"].values())
-    assert cases == pytest.approx(30 * a_day, abs=5 * a_day)
-    later = day >= 30
+    assert cases == pytest.approx((days - changed) * a_day, abs=2 * a_day)
     right = best_threshold(
         ScoreHistogram.from_scores(positive=score[later & actual], negative=score[later & ~actual]),
         "precision>=0.8",
     )
     for name in ("precision", "recall"):
         assert found[name]["lower"] < getattr(right, name).value < found[name]["upper"]
-    assert found["class_ratio"] == pytest.approx(0.25, abs=0.08)
-    short = json.loads(ran(capsys, "threshold", *words, "--days", "7").out)
-    assert sum(short["observed"].values()) == 7 * a_day
+    assert found["class_ratio"] == pytest.approx(0.25, abs=0.05)
+
+
+def test_the_threshold_that_diagnose_advises_is_corrected(recorded, tmp_path, capsys):
+    feed, _, ranges, *_ = recorded
+    score, actual = recorded[-1]
+    later = np.arange(len(score)) >= len(score) // 2
+    right = best_threshold(
+        ScoreHistogram.from_scores(positive=score[later & actual], negative=score[later & ~actual]),
+        "precision>=0.9",
+    )
+    setting = f"label_errors: {RATES}, objective: {{precision: 0.9}}, "
+    words = ["--feed", feed, "-c", configured(tmp_path, setting)]
+    words += ["--before", ranges[0], "--after", ranges[1]]
+    found = json.loads(ran(capsys, "diagnose", *words, "--json").out)["scores"]["threshold"]
+    assert found["corrected"] is True
+    assert found["threshold"] == pytest.approx(right.threshold, abs=0.06)
+    assert found["recall"]["lower"] < right.recall.value < found["recall"]["upper"]
+    assert f"now, c{CORRECTED}." in " ".join(ran(capsys, "diagnose", *words).out.split())
+
+
+def test_the_curve_is_corrected_for_the_rates_of_the_later_scores(recorded):
+    feed, config, ranges, *_ = recorded
+    found = live(feed, config).explanation("m", *ranges).diagnosis
+    (model,) = fed(feed, config).snapshot().models
+    other = ErrorRates(0.01, 0.2)
+    after = replace(found.scores.after, errors=other)
+    scores = replace(found.scores, after=after)
+    assert curve_regime(replace(found, scores=scores), model).errors == other
+    assert curve_regime(replace(found, scores=None), model).errors == model.label_errors

@@ -20,7 +20,7 @@ from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.regime import LabelRegime
-from monitor.labels.uncorrected import missing_misses
+from monitor.labels.uncorrected import misses_by_scores, missing_misses
 from monitor.metrics import ScoreHistogram
 from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
 from monitor.metrics.label_errors import UNKNOWN_ERRORS
@@ -107,6 +107,29 @@ def test_labels_that_repeat_decisions_are_named_without_audits():
     assert "and no flagged case is labelled negative" in plain(shown)
     assert '<li class="warn">Whether labels follow the decisions, as they seem to' in shown
     assert status.models[0].labels_seem_to_follow
+
+
+def looked_at_where_flagged(cases):
+    """Scores, and labels that are 0 of cases that are not flagged; no other label is certain."""
+    rng, part = np.random.default_rng(8), np.random.default_rng(9).random(len(cases.called))
+    cases.score = np.where(cases.called, 0.5 + part / 2, part / 2)
+    cases.label = cases.called & (rng.random(len(part)) < 0.2 + 0.6 * part)
+    return cases
+
+
+def test_scores_of_a_running_monitor_show_labels_that_follow():
+    cases = looked_at_where_flagged(Cases(40, 2_000, 4, steady(0.1)))
+    snapshot = fed(cases, 0, range(40), monitor_of({})).snapshot()
+    (model,) = status_answer(snapshot, limit=1).models
+    assert model.labels_seem_to_follow
+    assert "where the scores of flagged cases show about" in model.labels_may_follow
+    (without,) = status_answer(without_scores(snapshot), limit=1).models
+    assert not without.labels_seem_to_follow
+    assert "Either recall is nearly 1, or only flagged cases" in without.labels_may_follow
+
+
+def without_scores(snapshot):
+    return replace(snapshot, models=tuple(replace(one, scores={}) for one in snapshot.models))
 
 
 def test_audits_that_find_followed_labels_stand_beside_the_headline():
@@ -215,3 +238,22 @@ def scored(rng):
     score = expit(rng.normal(-2, 1.5, 3_000))
     label = (rng.random(3_000) < score) & (score >= 0.5)
     return ScoreHistogram.from_scores(positive=score[label], negative=score[~label])
+
+
+@pytest.mark.parametrize(("near", "shown"), [(28, False), (56, True)])
+def test_scores_show_missed_positives_where_a_third_of_them_would_hardly_all_be_missing(
+    near, shown
+):
+    """About half of the unflagged cases next to the threshold would be positive."""
+    scores = ScoreHistogram(
+        positive=np.array([0, 0, 0, 0, 60, 70, 80, 90]),
+        negative=np.array([9_000, 0, 0, near, 40, 30, 20, 10]),
+        unlabelled=np.zeros(8, dtype=np.int64),
+    )
+    counts = ConfusionCounts.from_cells(scores.counts[4].cells)
+    expected, labelled = misses_by_scores(scores, float(counts.predicted_positive / counts.total))
+    assert expected == pytest.approx(near / 2, rel=0.1)
+    assert labelled == 0
+    found = missing_misses(counts, counts, Labelling.COMPLETE, None, scores)
+    assert found.are_evident is shown
+    assert bool(np.isnan(found.by_scores)) is not shown

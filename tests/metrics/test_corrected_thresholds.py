@@ -120,6 +120,32 @@ def test_there_is_no_threshold_where_the_corrected_cases_are_undefined(rates):
     assert best_threshold(labelled, "precision>=0.5") is not None
 
 
+def test_each_end_of_a_range_has_its_own_class_ratio():
+    """Of labels of the same cases, precision among flagged ones is known without it."""
+    labelled = wrong_labels(actual_scores(), RATES, seed=3)
+    ranged = ErrorRates.within((0.0, 0.06), 0.05)
+    whole = labelled.counts[500]
+    many = ConfusionCounts.from_cells(1_000 * whole.cells)
+    alone = best_threshold(labelled, "precision>=0.6", errors=ranged)
+    beside = best_threshold(labelled, "precision>=0.6", errors=ranged, class_ratio=many)
+    assert beside.threshold == alone.threshold
+    assert beside.class_ratio == pytest.approx(alone.class_ratio)
+    middle = ErrorRates(ranged.false_positive, ranged.false_negative)
+    of_middle = best_threshold(labelled, "precision>=0.6", errors=middle, class_ratio=many)
+    for end in ("lower", "upper"):
+        found, known = getattr(beside.precision, end), getattr(alone.precision, end)
+        assert found == pytest.approx(known, abs=0.35 * abs(known - alone.precision.value))
+    assert of_middle.precision.lower > beside.precision.lower
+
+
+def test_outcomes_without_positives_at_an_end_of_a_range_have_no_class_ratio():
+    now = ConfusionCounts(tp=20, fp=10, fn=15, tn=955)
+    labelled = expected_labels(actual_scores(), RATES)
+    ranged = ErrorRates.within((0.0, 0.04), 0.05)
+    assert best_threshold(labelled, "recall>=0.5", class_ratio=now, errors=ranged) is None
+    assert best_threshold(labelled, "recall>=0.5", class_ratio=now, errors=RATES) is not None
+
+
 def test_a_class_ratio_of_one_class_gives_no_threshold():
     now = ConfusionCounts(tp=0, fp=10, fn=1, tn=989)
     labelled = expected_labels(actual_scores(), RATES)
