@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.config.labelling import LearnedLabelErrors
+from monitor.counts import ConfusionCounts
 from monitor.drift.reference_news import AwaitedReference
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
+from monitor.events.renumbering import Numbers, State
 from monitor.join.deltas import CELLS
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.regime import LabelRegime
@@ -24,6 +27,7 @@ from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
 from monitor.watch.level import Stretch
 from monitor.watch.reference import AsLabelled, MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
+from monitor.watch.young_reference import change_inside, days_since
 from monitor.windows import Windows
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
@@ -64,6 +68,7 @@ class ReferenceFinder:
         self._scores = scores
         self._cuts = CutsByModel(catalogue)
         self._found: dict[int, MatureReference] = {}
+        self._tested: dict[int, int] = {}  # end of the days that a reference was tested with
 
     def of(
         self,
@@ -79,7 +84,8 @@ class ReferenceFinder:
         that is mature. While the model looks moved, it holds the days before that alone: what
         moved the model would else become the normal state. Where the longer one would hold a
         fault that is over, or a change of level, it ends before that for good: days of two states
-        are no normal state.
+        are no normal state. So does one of the first days in which the days after it show a
+        change, see `young_reference`.
 
         Args:
             model: its number.
@@ -92,7 +98,7 @@ class ReferenceFinder:
         last = self.at_rates(model)
         known = None if last is None or last.is_before(since) else last
         if known is not None and not self._is_outdated(model, known, mature):
-            return known
+            return self._without_change(model, known, mature)
         fault = None if known is None else fault_of(model)
         if known is not None and known.source == "first" and fault is not None and fault.over:
             self._found[model] = replace(known, cut_short=fault.began)
@@ -153,15 +159,23 @@ class ReferenceFinder:
         """Return the latest reference of a model that `of` found."""
         return self._found.get(model)
 
-    def restored(self, model: int, reference: MatureReference) -> MatureReference:
-        """Set the reference of a model, and return it as it is now.
+    def states(self) -> dict[str, State]:
+        """Serializable states of the references found, by model number."""
+        tested = {model: {"tested": end} for model, end in self._tested.items()}
+        return {str(m): {**one.state(), **tested.get(m, {})} for m, one in self._found.items()}
+
+    def restored(self, model: int, state: State, left: Numbers) -> MatureReference:
+        """Load the reference of a model from `states`, and return it as it is now.
 
         Args:
             model: its number.
-            reference: found in an earlier run.
+            state: of the reference, found in an earlier run.
+            left: the models and series that are still there.
         """
-        found = reference.examined(self._errors.of(model))
+        found = MatureReference.restored(state, left).examined(self._errors.of(model))
         self._found[model] = found
+        if "tested" in state:
+            self._tested[model] = state["tested"]
         return found
 
     def _is_outdated(self, model: int, known: MatureReference, mature: int) -> bool:
@@ -241,6 +255,35 @@ class ReferenceFinder:
             return replace(known, cut_short=change)
         shorter = replace(shorter, version=found.version, cut_short=change)
         return shorter.examined(self._errors.of(model))
+
+    def _without_change(self, model: int, known: MatureReference, mature: int) -> MatureReference:
+        """Return a reference up to the change inside it that the days since show, if they do."""
+        opens, closes, before = known.opens, known.closes, known.by_day
+        if opens is None or closes is None or before is None or not self._is_tested(model, known):
+            return known
+        days = days_since(closes, mature)
+        if days is None or self._tested.get(model) == (end := closes + days * DAY_MS):
+            return known
+        self._tested[model] = end
+        since = self.cut(model, Stretch("first", closes, end)).by_day
+        if since is None:
+            return known
+        both = ConfusionCounts.from_cells(np.concatenate([before.cells, since.cells]))
+        change = change_inside(both, len(before.cells))
+        if change is None:
+            return known
+        until = opens + change * DAY_MS
+        shorter = self.cut(model, Stretch("first", opens, until))
+        shorter = replace(shorter, version=known.version + 1, cut_short=until)
+        self._found[model] = shorter.examined(self._errors.of(model))
+        return self._found[model]
+
+    def _is_tested(self, model: int, known: MatureReference) -> bool:
+        """Return whether days since a reference are tested with it: of two classes, as labelled."""
+        if known.source != "first" or known.cut_short is not None:
+            return False
+        many = self._catalogue.settings[model].has_many_classes
+        return not (many or self._errors.of(model).is_estimated)
 
     def _first_until(
         self, model: int, known: MatureReference, until: int

@@ -43,7 +43,6 @@ from monitor.watch.judged_counts import untrusted
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
-from monitor.watch.reference import MatureReference
 from monitor.watch.reference_finder import ModelFault, ReferenceFinder
 from monitor.watch.stepping import ModelWatch, Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
@@ -291,10 +290,9 @@ class Watch:
 
     def state(self) -> State:
         """Serializable state: references, evidence and detections by model number."""
-        found = {m: self._references.found(m) for m in range(len(self._catalogue.models))}
         return {
             "panes": {str(model): pane for model, pane in self._panes.items()},
-            "references": {str(m): r.state() for m, r in found.items() if r is not None},
+            "references": self._references.states(),
             "watching": {str(m): w.state() for m, w in self._models.items()},
             "predictions": self._predictions.state(),
             **({"classes": classes} if (classes := self._classes.state()) else {}),
@@ -321,8 +319,7 @@ class Watch:
             kept = state["references"].get(str(old))
             if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
                 continue
-            reference = MatureReference.restored(kept, left)
-            reference = self._references.restored(model, reference)
+            reference = self._references.restored(model, kept, left)
             self._classes.restore(state.get("classes", {}), model, old, reference)
             watching = state["watching"].get(str(old))
             if watching is not None and "page" in watching:

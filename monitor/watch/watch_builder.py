@@ -143,6 +143,10 @@ class WatchBuilder:
         fresh.trend = known.trend
         fresh.nowcasts = known.nowcasts
         fresh.shifted_at = known.shifted_at
+        if (reference.closes or 0) < (known.judge.reference.closes or 0):
+            # It held a certain change, after which days are judged as after an alarm.
+            fresh.learned_until = -(-(reference.closes or 0) // DAY_MS)
+            fresh.page.fire(fresh.day * DAY_MS)
         return fresh
 
     def restored(

@@ -238,7 +238,7 @@ def test_a_restarted_reference_begins_with_the_new_version():
         (FIRST, BEGAN, None),
         (GIVEN, 9 * DAY, None),
         (
-            "first: 5d",
+            "window: {length: 5d, end: 1970-01-06}",
             9 * DAY,
             f"of versions {OLD} and {NEW}",
         ),

@@ -1,0 +1,53 @@
+"""A change of level inside a young reference, which only the days after it show."""
+
+from __future__ import annotations
+
+from monitor.clock import DAY_MS
+from monitor.counts import ConfusionCounts
+from monitor.drift.level_change import find_level_change
+
+YOUNG_DAYS = 7
+"""Days after a reference of the first days in which its days are tested again with them."""
+
+
+def days_since(closes: int, mature: int) -> int | None:
+    """Return how many whole days since a reference are tested together with its own.
+
+    Args:
+        closes: first moment after the reference, epoch milliseconds.
+        mature: up to this moment, epoch milliseconds, outcomes are mature.
+
+    Returns:
+        1 to 7; None before the first day is whole, and once there are more.
+    """
+    days = (mature - closes) // DAY_MS
+    return days if 1 <= days <= YOUNG_DAYS else None
+
+
+def change_inside(days: ConfusionCounts, length: int) -> int | None:
+    """Return the day on which the level changed inside a reference, as the days since show.
+
+    A change that leaves three or four days on a side of it hardly shows among the days of the
+    reference. The days after it lie at the level of its last ones, and away from that of its
+    first ones.
+
+    Args:
+        days: outcomes of the days of the reference and of those since, one axis.
+        length: number of days of the reference, fewer than all.
+
+    Returns:
+        The first day of the new level, counted from the first day. None unless the likeliest
+        change of all days is certain (`find_level_change`) and inside the reference, and was a
+        day earlier as well: days that resemble the one before look like a change for a day.
+
+    >>> days = ConfusionCounts(tp=[45] * 4 + [28] * 6, fn=[11] * 4 + [28] * 6, fp=32, tn=612)
+    >>> change_inside(days, 7), change_inside(days, 4)
+    (4, None)
+    """
+    latest = _inside(days, length)
+    return latest if latest is not None and _inside(days[:-1], length) is not None else None
+
+
+def _inside(days: ConfusionCounts, length: int) -> int | None:
+    change = find_level_change(days)
+    return change.day if change is not None and change.day < length else None

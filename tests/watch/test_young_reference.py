@@ -1,0 +1,92 @@
+"""A fall inside the first week: the days after the reference show it, and the reference ends there.
+
+Hourly counts of about 720 cases a day, 8 % positives, recall .8 that falls to .5.
+"""
+
+import numpy as np
+import pytest
+from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
+
+from monitor.config import Config
+from monitor.counts import ConfusionCounts
+from monitor.engine import Monitor
+from monitor.report.reference_text import mixed_text
+from monitor.watch.young_reference import YOUNG_DAYS, change_inside, days_since
+
+CONFIG = Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}})
+FALL, DAYS = 4, 16
+
+
+def hours(*, fall=None, seed=0, days=DAYS):
+    hourly = rates(24 * days, prevalence=0.08)
+    if fall is not None:
+        hourly[24 * fall :, 1] = 0.5
+    return stream(30, hourly, seed)
+
+
+def feed(monitor, cells, first=0):
+    for day in range(first, len(cells) // 24):
+        part = slice(24 * day, 24 * day + 24)
+        times = np.arange(part.start, part.stop, dtype=np.int64) * HOUR
+        monitor.apply(batch_of_counts(times, {(): cells[part]}))
+    return monitor
+
+
+def watched(monitor):
+    (model,) = monitor.snapshot().models
+    return model.watched
+
+
+@pytest.mark.parametrize("fall", [4, 5, 6])
+def test_a_fall_inside_the_first_reference_ends_it_there_and_pages(fall):
+    found = watched(feed(Monitor(CONFIG), hours(fall=fall)))
+    assert found.reference.closes == found.reference.cut_short == pytest.approx(fall * DAY, abs=DAY)
+    assert found.reference.version == 2
+    assert found.reference.level_change is None
+    pages = [one.at / DAY for one in found.detections if one.kind == "model_degraded"]
+    assert [fall < at <= 11 for at in pages] == [True]
+    assert found.began is not None
+    assert found.began.at == pytest.approx(fall * DAY, abs=DAY)
+    assert "it ends before a change about" in mixed_text(found.reference)
+
+
+def test_a_model_as_ever_loses_none_of_its_reference():
+    monitors = [feed(Monitor(CONFIG), hours(seed=seed)) for seed in range(5)]
+    assert {watched(one).reference.closes for one in monitors} == {7 * DAY}
+    assert {watched(one).reference.cut_short for one in monitors} == {None}
+
+
+def test_a_fall_after_the_reference_leaves_it_as_it_is():
+    found = watched(feed(Monitor(CONFIG), hours(fall=9)))
+    assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
+
+
+def test_a_configured_range_of_time_stays_as_it_is():
+    window = {"length": "7d", "end": "1970-01-08"}
+    model = {"label_timeout": "2d", "maturity": "0s", "reference": {"window": window}}
+    found = watched(feed(Monitor(Config(models={"m": model})), hours(fall=FALL)))
+    assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
+
+
+@pytest.mark.parametrize("stop", [7, 8, 9, 12])
+def test_a_restart_changes_nothing(stop):
+    cells = hours(fall=FALL)
+    whole = watched(feed(Monitor(CONFIG), cells))
+    before = feed(Monitor(CONFIG), cells[: 24 * stop])
+    again = watched(feed(Monitor(CONFIG, before.state()), cells, stop))
+    assert again.reference == whole.reference
+    assert again.detections == whole.detections
+
+
+def test_days_are_tested_for_a_week_and_a_change_must_show_on_two_of_them():
+    assert [days_since(0, moment) for moment in (DAY - 1, DAY, 7 * DAY, 8 * DAY)] == [
+        None,
+        1,
+        YOUNG_DAYS,
+        None,
+    ]
+    fallen = np.array([[45, 32, 11, 612]] * 6 + [[28, 32, 28, 612]] * 2)
+    days = ConfusionCounts.from_cells(fallen)
+    assert change_inside(days, 7) is None
+    longer = ConfusionCounts.from_cells(np.concatenate([fallen, fallen[-2:]]))
+    assert change_inside(longer, 7) == 6
