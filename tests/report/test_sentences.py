@@ -64,6 +64,23 @@ def test_text_page_and_json_say_the_same(name):
         assert sentence in page
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((400, 225, 100, 4_275), (370, 160, 130, 4_340)),
+        ((370, 160, 130, 4_340), (400, 225, 100, 4_275)),
+    ],
+)
+def test_beside_precision_that_certainly_moved_only_causes_of_that_direction_are_likely(
+    before, after
+):
+    diagnosis = found(before, after)
+    assert diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert diagnosis.change_lower_points > 0 or diagnosis.change_upper_points < 0
+    assert cause_status(diagnosis, "recall").startswith("likely")
+    assert "Likely, not certainly" not in " ".join(explanation(diagnosis))
+
+
 def test_a_slide_says_first_what_became_of_the_rates_and_whose_doing_it_is():
     diagnosis = found((8_000, 4_500, 2_000, 85_500), (9_600, 27_000, 400, 63_000))
     assert str(diagnosis.verdict) == "operating_point_moved"

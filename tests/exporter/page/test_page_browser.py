@@ -330,6 +330,17 @@ def test_long_names_and_those_that_turn_the_text_around_leave_the_page_in_shape(
     assert page.complaints == []
 
 
+def test_the_list_of_models_is_cut_at_no_width_between_phone_and_desk(browser, oddly_named):
+    url, _ = oddly_named
+    page = browser.page()
+    page.goto(url)
+    cut = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+    for width in (740, 760, 860, 960, 1020, 1040):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(f"{cut}.map(e => e.ariaLabel)") == []
+        assert page.locator(".fleet td.number").first.is_visible()
+
+
 def test_the_policy_of_the_page_stops_what_would_be_put_into_it(browser, september):
     page = browser.page()
     page.goto(september)
