@@ -39,6 +39,7 @@ from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unused_windows import unused_windows_text
 from monitor.report.version_news_words import news_sentences
+from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import BECAUSE, TEXT_METRICS
 from monitor.report.without_labels import without_labels
 from monitor.snapshot import ModelState, Snapshot, Window
@@ -239,7 +240,10 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if model.watched.degradation_detected:
         yield "  pages: the model certainly degraded, and has not recovered"
     yield from _told(f"What moved precision? {what_moved_precision(seen).text}.")
-    yield from _told(f"Is the model worse? {is_model_worse(seen).text}.")
+    worse = is_model_worse(seen)
+    yield from _told(f"Is the model worse? {worse.text}.")
+    if visible := visible_fall(seen.because, worse):
+        yield from _told(visible)
     opens = window_opens(snapshot, model, deciding)
     for sentence in news_sentences(model.watched.began, model.watched.new_version, opens):
         yield from _told(sentence)

@@ -26,6 +26,7 @@ from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.terminal_columns import cut, padded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.version_news_words import compared_versions_text, news_sentences
+from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
@@ -66,6 +67,8 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[str]:
     ):
         text = f"{question:<22}{answer}."
         yield from wrap(text, COLUMNS, subsequent_indent=" " * 22)
+    if seen := visible_fall(diagnosis.because, is_model_worse(found)):
+        yield from wrap(seen, COLUMNS, initial_indent=" " * 22, subsequent_indent=" " * 22)
     news = diagnosis.news
     for sentence in news_sentences(news.began, news.new_version, diagnosis.after.opens):
         yield from wrap(sentence, COLUMNS)

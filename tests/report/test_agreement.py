@@ -99,6 +99,25 @@ def test_diagnose_answers_as_the_window_that_it_compares(moment):
     assert f"Is the model worse? {answer.worse.text}." in lines
 
 
+def test_a_steady_window_says_everywhere_which_fall_would_have_been_shown():
+    monitor = at("as ever")
+    snapshot = monitor.snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    said = "A fall of recall to .70 would have been shown with 80 % probability."
+    assert status.worse.recall_visible == pytest.approx(0.7, abs=0.01)
+    with served(monitor) as url:
+        page = plain(httpx.get(url, params={"model": "m"}, timeout=60).text)
+    texts = {
+        "replay": replay_text(snapshot),
+        "top": "\n".join(table(status_answer(snapshot, limit=1))),
+        "diagnose": diagnosis_text(compared_now(monitor)),
+        "page": page,
+    }
+    assert [name for name, text in texts.items() if said not in unwrapped(text)] == []
+    moved = at("rarer positives").snapshot()
+    assert "would have been shown" not in replay_text(moved)
+
+
 def test_a_week_that_a_dead_model_flagged_in_until_it_died_has_no_precision_now():
     monitor = at("died with its labels")
     (status,) = status_answer(monitor.snapshot(), limit=1).models

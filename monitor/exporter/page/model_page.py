@@ -57,7 +57,9 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         main=[
             _degenerate(model),
             verdict_line(words, _headline(model), pages=pages),
-            two_answers(model.moved_precision, model.worse, _rests_on(model)),
+            two_answers(
+                model.moved_precision, model.worse, model.verdict_because, _rests_on(model)
+            ),
             None if model.without_labels is None else without_labels_block(model.without_labels),
             _mixed_reference(model),
             rejected_note(content.status.rejected_lately),

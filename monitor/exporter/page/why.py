@@ -28,6 +28,7 @@ from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
 from monitor.report.version_news_words import beginning_text, compared_versions_text
+from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
 
 
@@ -38,7 +39,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),
-        two_answers(diagnosis.moved_precision, diagnosis.worse),
+        two_answers(diagnosis.moved_precision, diagnosis.worse, diagnosis.verdict_because),
         h.p[f"Rates changed: {beginning_text(diagnosis.change_began)}."]
         if diagnosis.change_began
         else None,
@@ -72,19 +73,22 @@ def verdict_line(
     return h.p(f".verdict.{tone}")[sign(words, tone), h.strong[title], h.span[coded(headline)]]
 
 
-def two_answers(moved: PrecisionAnswer, worse: WorseAnswer, rests_on: str = "") -> h.Element:
+def two_answers(
+    moved: PrecisionAnswer, worse: WorseAnswer, because: str | None, rests_on: str = ""
+) -> h.Element:
     """Return what moved precision, and whether the model is worse.
 
     Args:
         moved: the first answer.
         worse: the second.
+        because: why there is no verdict; None where there is one.
         rests_on: the window and the counts behind both; "" to leave them out.
     """
     return h.dl(".answers")[
         h.dt["What moved precision?"],
         h.dd[coded(f"{moved.text}.")],
         h.dt["Is the model worse?"],
-        h.dd[coded(f"{worse.text}.")],
+        h.dd[coded(f"{worse.text}. {visible_fall(because, worse)}".rstrip())],
         [h.dt["Rests on"], h.dd[rests_on]] if rests_on else None,
     ]
 

@@ -1,0 +1,24 @@
+"""The fall of recall that a steady window would have shown, in one sentence."""
+
+from __future__ import annotations
+
+from monitor.drift.recall_evidence import Because
+from monitor.report.rate_changes import short
+from monitor.report.two_answers import WorseAnswer
+
+
+def visible_fall(because: str | None, worse: WorseAnswer) -> str:
+    """Return which fall of recall a steady window would have shown with 80 % probability.
+
+    Args:
+        because: why there is no verdict; None where there is one.
+        worse: the answer to "Is the model worse?".
+
+    Returns:
+        A sentence; "" where the window is not steady, nothing was compared, or the answer is not
+        that no fall is shown.
+    """
+    visible = worse.recall_visible
+    if because != Because.STEADY or visible is None or worse.answer != "not_shown":
+        return ""
+    return f"A fall of recall to {short(visible, 2)} would have been shown with 80 % probability."
