@@ -25,7 +25,6 @@ from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, cut, padded
 from monitor.report.verdict_words import KINDS
 from monitor.report.version_news_words import beginning_text
-from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _UNDEFINED = "—"
@@ -138,8 +137,6 @@ def _answers(model: ModelStatus) -> Iterator[str]:
         yield f"Rates changed: {beginning_text(model.change_began)}."
     yield f"What moved precision? {model.moved_precision.text}."
     yield f"Is the model worse? {model.worse.text}."
-    if visible := visible_fall(model.verdict_because, model.worse):
-        yield visible
 
 
 def _unlabelled(model: ModelStatus) -> Iterator[str]:

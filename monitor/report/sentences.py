@@ -261,17 +261,20 @@ def _unplaced(diagnosis: Diagnosis, how: str) -> Iterator[str]:
 def _likely(diagnosis: Diagnosis) -> Iterator[str]:
     """Causes whose intervals leave out 0 though the verdict is not sure of them.
 
-    Where precision certainly moved, only those that moved it that way.
+    Where precision certainly moved, only those that moved it that way, or that are part of a
+    change of skill that is certain.
     """
-    lower, upper = diagnosis.change_lower_points, diagnosis.change_upper_points
-    rose, fell = lower > 0, upper < 0
+    judgement = diagnosis.judgement
+    skill = judgement.change["log_likelihood_ratio"]
+    certain = judgement.status["log_likelihood_ratio"] is Status.CHANGED
+    rose, fell = diagnosis.change_lower_points > 0, diagnosis.change_upper_points < 0
     changes = [
         f"{row.words} {way} ({points_text(diagnosis.attribution[cause].points)} points)"
         for cause, row in ADDITIVE_CAUSES.items()
         for likely, _, way in [cause_status(diagnosis, cause).partition(" ")]
         if likely == _LIKELY
-        if not (rose and diagnosis.attribution[cause].points < 0)
-        if not (fell and diagnosis.attribution[cause].points > 0)
+        for points in [diagnosis.attribution[cause].points]
+        if not ((rose and points < 0) or (fell and points > 0)) or (certain and skill * points > 0)
     ]
     if changes:
         yield f"Likely, not certainly: {', '.join(changes)}."

@@ -109,7 +109,6 @@ def test_a_steady_window_says_everywhere_which_fall_would_have_been_shown():
         page = plain(httpx.get(url, params={"model": "m"}, timeout=60).text)
     texts = {
         "replay": replay_text(snapshot),
-        "top": "\n".join(table(status_answer(snapshot, limit=1))),
         "diagnose": diagnosis_text(compared_now(monitor)),
         "page": page,
     }
