@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config import Config
+from monitor.engine.day_cuts import DayCuts
 from monitor.events.batches import in_sequence
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
+from monitor.events.crossings import second_highest
 from monitor.events.forgotten import Forgotten
 from monitor.events.intake import Received
 from monitor.events.model_times import EPOCH_ROWS, ModelTimes
@@ -101,6 +103,7 @@ class Stages:
             errors=self.label_errors,
             unknown_classes=self.unknown_classes,
         )
+        self._days = DayCuts(self.maturities.judged)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over, self._entered = Over.nothing(), np.zeros(0, dtype=np.int64)
@@ -145,7 +148,7 @@ class Stages:
             if self._forget_after is not None and before != self.times.common:
                 self._silences.step(self.times.common, len(self._catalogue.models))
             if self.judges:
-                yield from self.watch.steps(self._times_to_judge(), self.maturities.judged)
+                yield from self.watch.steps(self._times_to_judge(), self._days.age_at)
             if predictions // TIDY_EVERY > tidied:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)
@@ -162,9 +165,9 @@ class Stages:
             return False
         times = [*(getattr(batch, name).time for name in KINDS), batch.counts.reached]
         latest = max((int(time.max()) for time in times if len(time)), default=NO_TIME)
-        if not self._may_forget_by(max(latest, _second(self.times.at_most))):
+        if not self._may_forget_by(max(latest, second_highest(self.times.at_most))):
             return False  # nearly always, and then `now` need not be known
-        return self._may_forget_by(max(latest, _second(self.times.now)))
+        return self._may_forget_by(max(latest, second_highest(self.times.now)))
 
     def _may_forget_by(self, latest: int) -> bool:
         limit = self._forget_after
@@ -205,8 +208,9 @@ class Stages:
         """Cut a batch where the order of its records matters.
 
         That is where the common time enters another step of forgetting, a day at most, so
-        that no pane is dropped before its verdicts are judged; behind every `EPOCH_ROWS`
-        rows; and behind every `TIDY_EVERY` predictions, if the join has memory to free then.
+        that no pane is dropped before its verdicts are judged; where a day of a model begins
+        or closes, see `monitor.engine.day_cuts`; behind every `EPOCH_ROWS` rows; and behind every
+        `TIDY_EVERY` predictions, if the join has memory to free then.
 
         Args:
             batch: as received.
@@ -219,9 +223,12 @@ class Stages:
         tidies = (predictions + more) // TIDY_EVERY > predictions // TIDY_EVERY
         tidies = tidies and self.join.may_tidy(batch.predictions, self._over_now(seen))
         ends = (rows + rows_of(batch)) // EPOCH_ROWS > rows // EPOCH_ROWS
-        if not (tidies or ends or self.times.may_enter_another(seen)):
+        days = self.judges and self._days.any_in(batch, self.times, seen)
+        if not (tidies or ends or days or self.times.may_enter_another(seen)):
             return iter((batch,))
         steps = self.times.steps(batch, model_of_group, seen)
+        if days:
+            steps = self._days.added_to(steps, batch, model_of_group, self.times, seen)
         return parts_of(batch, steps, (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
     def _with_reached(self, batch: EventBatch) -> EventBatch:
@@ -295,6 +302,7 @@ class Stages:
             "delays": self.delays.state(),
             "scores": self.scores.state(),
             "watch": self.watch.state(),
+            "day_cuts": self._days.state(),
             "ranges": [counted.state() for counted in self.ranges],
             **({"value_scores": values} if (values := self.value_scores.state()) else {}),
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
@@ -334,17 +342,9 @@ class Stages:
         self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
         self.unknown_classes.restore(state.get("unknown_classes", {}))
         self.watch.restore(state["watch"], left)
+        self._days.restore(state.get("day_cuts", []), left.models)
         self.received.restore(state)
         self.forgotten = Forgotten(**state.get("forgotten", {}))
         self._silences.restore(state.get("silences"), left.models)
         if "forwarding" in state:
             self.forwarding.restore(state["forwarding"], left.groups)
-
-
-def _second(times: Int64Array) -> int:
-    """Return the second-highest time, since one model alone carries no other; of one, its own."""
-    if not len(times):
-        return NO_TIME
-    ordered = times.copy()
-    ordered.sort()
-    return int(ordered[-2:][0])

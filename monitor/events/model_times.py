@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from monitor.counts import named
-from monitor.events.batches import in_sequence
 from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
+from monitor.events.crossings import Crossing, common_steps, places_of
 from monitor.events.model_time import ModelTime
 from monitor.events.plausible_times import CLOCK_SLACK_MS
 from monitor.events.renumbering import State
@@ -115,8 +115,7 @@ class ModelTimes:
     @property
     def highest(self) -> int | None:
         """Time of the model that is furthest, epoch milliseconds; None before any has one."""
-        found = int(self.now.max(initial=NO_TIME))
-        return None if found == NO_TIME else found
+        return None if (found := int(self.now.max(initial=NO_TIME))) == NO_TIME else found
 
     @property
     def aside(self) -> list[tuple[int, int]]:
@@ -178,30 +177,31 @@ class ModelTimes:
         """
         if not self.may_enter_another(seen):
             return []
-        step, settled = self._step, self.settled
-        order = in_sequence(batch)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        crossings: list[tuple[int, int, int]] = []
-        every = np.ones(len(settled), dtype=np.bool_)
-        for number, events, index in TimedRows(batch, model_of_group).by_model(every):
-            after = self._model(number).path(events) // step
-            before = np.append(settled[number] // step, after[:-1])
-            changes = np.flatnonzero(after > before)
+        step_of = (self.settled // self._step).tolist()
+        steps = {n: step_of[n] for n in self._columns.settled.nonzero()[0].tolist()}
+        begins = np.zeros_like(self.settled)
+        entered = self.crossings(batch, model_of_group, self._step, begins)
+        return common_steps(entered, steps, self.common // self._step)
+
+    def crossings(
+        self, batch: EventBatch, model_of_group: Int64Array, width_ms: int, begins: Int64Array
+    ) -> list[Crossing]:
+        """Return where in a batch the time of each model enters another stretch, in order.
+
+        Args:
+            batch: its groups by their numbers.
+            model_of_group: model number of each group.
+            width_ms: length of the stretches, milliseconds.
+            begins: moment at which those of each model begin, milliseconds.
+        """
+        rows, place, found = TimedRows(batch, model_of_group), places_of(batch), list[Crossing]()
+        for number, events, index in rows.by_model(np.ones_like(begins, dtype=np.bool_)):
+            path = np.append(self.settled[number], self._model(number).path(events))
+            after = (path - begins[number]) // width_ms
+            changes = np.flatnonzero(after[1:] > after[:-1])
             where = place[index[changes]].tolist()
-            crossings += zip(where, [number] * len(changes), after[changes].tolist(), strict=True)
-        steps = {
-            int(number): int(settled[number]) // step
-            for number in np.flatnonzero(self._columns.settled)
-        }
-        found, reached = [], self.common // step
-        for where, number, entered in sorted(crossings):
-            steps[number] = entered
-            common = sorted(steps.values())[-2:][0]
-            if common > reached:
-                reached = common
-                found.append(where)
-        return found
+            found += map(Crossing, where, [number] * len(where), after[1:][changes].tolist())
+        return sorted(found)
 
     def may_enter_another(self, seen: ModelTimes) -> bool:
         """Return whether the common time may have entered other steps by then.

@@ -282,12 +282,14 @@ class PaneRing:
         if furthest != _NOT_YET:
             panes = np.arange(furthest - self.span + 1, furthest + 1)
             panes = panes[self._slots.written[panes % self.span]]
+        counts = self._slots.counts[panes % self.span, : self.rows]
+        held = counts.any(axis=(1, 2))
         return {
             "width": self.width,
             "span": self.span,
             "newest": self._newest.copy(),
-            "panes": panes,
-            "counts": self._slots.counts[panes % self.span, : self.rows],
+            "panes": panes[held],
+            "counts": counts[held],
             "ahead": self.ahead.entries(),
         }
 

@@ -1,0 +1,113 @@
+"""Where in a batch event time enters another step or another day.
+
+Days are closed, and panes judged, behind each part of a batch. A part that spans several
+days would close them with labels that came days later, so a batch is cut where a model
+enters another day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.clock import DAY_MS
+from monitor.events.batches import in_sequence
+from monitor.events.columns import NO_TIME, EventBatch, Int64Array
+from monitor.events.time_columns import RANK
+
+
+class Crossing(NamedTuple):
+    """A record with which the time of a model enters another stretch.
+
+    Attributes:
+        place: in the sequence of the batch's rows.
+        model: its number.
+        entered: the stretch, in stretches since 1970.
+    """
+
+    place: int
+    model: int
+    entered: int
+
+
+def places_of(batch: EventBatch) -> Int64Array:
+    """Return the place of each row of a batch in the sequence of its rows, kind after kind."""
+    order = in_sequence(batch)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def common_steps(crossings: Iterable[Crossing], steps: dict[int, int], reached: int) -> list[int]:
+    """Return the places where the second-highest step of the models rises.
+
+    Args:
+        crossings: in the order of their places.
+        steps: of each settled model before the batch.
+        reached: step that the models had in common before the batch.
+    """
+    found, now = [], dict(steps)
+    for place, model, entered in crossings:
+        now[model] = entered
+        common = sorted(now.values())[-2:][0]
+        if common > reached:
+            reached = common
+            found.append(place)
+    return found
+
+
+def label_days(batch: EventBatch, reached: int, moment: int) -> list[int]:
+    """Return the places where labels carry the time that is judged past a moment of the day.
+
+    Labels carry it where their models have no other events; the third label of a day does.
+
+    Args:
+        batch: its rows in the order of their records.
+        reached: time that the models have reached without these labels, epoch milliseconds.
+        moment: milliseconds after midnight (UTC).
+    """
+    days = (batch.labels.time - moment) // DAY_MS
+    later = np.flatnonzero(days > (reached - moment) // DAY_MS)
+    if not len(later):
+        return []
+    day = days[later]
+    entered = [later[day >= one][RANK - 1 :][:1] for one in np.unique(day)]
+    first = len(batch.predictions)
+    found: list[int] = places_of(batch)[first + np.concatenate(entered)].tolist()
+    return sorted(found)
+
+
+def apart(places: Iterable[int], others: Sequence[int], least: int) -> list[int]:
+    """Return places that lie apart from one another, so that cuts there cost little.
+
+    Args:
+        places: to choose from.
+        others: places where the batch is cut anyway, in order.
+        least: rows between two cuts.
+    """
+    found, cut, rest = [], -1, [*others]
+    for place in sorted({*places}):
+        while rest and rest[0] <= place:
+            cut = rest.pop(0)
+        if place - cut >= least:
+            found.append(place)
+            cut = place
+    return found
+
+
+def second_highest(times: Int64Array) -> int:
+    """Return the second-highest time, since one model alone carries no other; of one, its own.
+
+    Args:
+        times: of the models, epoch milliseconds.
+
+    Returns:
+        Epoch milliseconds; `NO_TIME` without models.
+    """
+    if not len(times):
+        return NO_TIME
+    ordered = times.copy()
+    ordered.sort()
+    return int(ordered[-2:][0])
