@@ -98,9 +98,9 @@ class KnownSpread(NamedTuple):
 
         As many independent cases of the day with the closest scores lie in one range so narrow,
         or have so few different scores, with a probability below 1e-9, wherever these scores are
-        (Bonferroni). The range must also be under half as wide, or the different scores under half
-        as many, as of any stretch of that length: the hours of a night may have closer scores
-        than any whole day.
+        (Bonferroni). The range must also be at most half as wide, or the different scores at most
+        half as many, as of any stretch of that length: the hours of a night may have closer
+        scores than any whole day.
 
         Args:
             seen: of successive cases; fewer than 20 are not narrow, nor is one score alone, which
@@ -110,14 +110,14 @@ class KnownSpread(NamedTuple):
         if seen.cases < FEWEST_IN_SPAN or seen.different == 1:
             return False
         by_width = -seen.cases * math.log(self._share_within(seen.width)) - math.log(SCORE_BINS)
-        if by_width >= _CERTAIN and seen.width < _HALF * narrowest.width:
+        if by_width >= _CERTAIN and seen.width <= _HALF * narrowest.width:
             return True
         if seen.different > FEW[-1]:
             return False
         ways = gammaln(SCORE_BINS + 1) - gammaln(seen.different + 1)
         ways -= gammaln(SCORE_BINS - seen.different + 1)
         by_number = -seen.cases * math.log(self._share_of(seen.different)) - float(ways)
-        return by_number >= _CERTAIN and seen.different < _HALF * narrowest.different
+        return by_number >= _CERTAIN and seen.different <= _HALF * narrowest.different
 
     def is_spread(self, seen: ScoreSpan) -> bool:
         """Return whether scores certainly spread as usual.

@@ -64,7 +64,8 @@ class Judge:
         regime: how labels come, and how often they are wrong.
         reports: tests whether reports have stopped, where silence is a negative; else None.
         longer: names of longer windows that are judged as well where `uses_longer` says so.
-        whole: outcomes by whose number alone it says so; None for the reference, and its scatter.
+        whole: outcomes by whose number alone it says so; None for the reference, and the scatter
+            of one that does not trail: that of a few days would change with each.
         alike: see `CountsJudge`.
         scores: score histograms; None where scores do not settle whether labels changed.
         audited: returns the audited cases of a stretch of time.
@@ -102,8 +103,9 @@ class Judge:
         self._reports = reports
         self._scores = scores
         self._judged_windows: dict[str, _Judged] = {}
-        by = (whole,) if whole is not None else (reference.outcomes, self.learned.scatter)
-        self.names = (*windows.names, *(longer if uses_longer(*by) else ()))
+        scatter = self.learned.scatter if whole is None and self._grows else None
+        uses = uses_longer(whole or reference.outcomes, scatter)
+        self.names = (*windows.names, *(longer if uses else ()))
         self._labels = LabelChecks(model, reference, windows, regime.labelling)
         self._judge = CountsJudge(
             reference, regime, self.learned, self._labels.fault_behind, alike, audited=audited

@@ -37,11 +37,14 @@ class Stretch(NamedTuple):
         source: `first` for the first days, `renewed` for later ones.
         opens: first moment, epoch milliseconds.
         closes: first moment after it.
+        lost: how far its odds ratio lies above the best level so far, in log-odds; below 0 where
+            operating points since then had a lower one.
     """
 
     source: str
     opens: int
     closes: int
+    lost: float = 0.0
 
 
 def longer_level(level: MatureReference, end: int) -> Stretch | None:
@@ -79,12 +82,17 @@ def renewal_days(reference: Reference) -> int | None:
 
 
 def renewed_level(
-    level: MatureReference, days: int, end: int, judged: Callable[[int, int], Judgement | None]
+    level: MatureReference,
+    days: int,
+    end: int,
+    judged: Callable[[int, int], Judgement | None],
+    lost: float = 0.0,
 ) -> Stretch | None:
     """Return the last days as the level, where the model was better or moved in all of them.
 
     Better is a verdict of an improvement. Moved is one of another operating point without scores,
-    where the odds ratio did not fall by `_AS_SKILLED`: a threshold that was set anew. With
+    where the odds ratio did not fall by `_AS_SKILLED`: a threshold that was set anew. That is
+    since the best level, so that many thresholds in a row do not add up to a worse model. With
     scores the curve of the level judges at any threshold, so that the level stays.
 
     Args:
@@ -92,6 +100,7 @@ def renewed_level(
         days: how many of them, whole weeks.
         end: outcomes before this day since 1970 are mature.
         judged: judges the days [first, end) against the level; None where it cannot.
+        lost: of the level so far, see `Stretch`.
 
     Returns:
         None unless the days are better or moved, and each of their weeks shows more than half
@@ -102,7 +111,7 @@ def renewed_level(
     if level.closes is None or first * DAY_MS < level.closes:
         return None
     whole = judged(first, end)
-    changed = () if whole is None else _changed(whole)
+    changed = () if whole is None else _changed(whole, lost)
     if whole is None or not changed:
         return None
     for start in range(first, end, WEEK):
@@ -111,14 +120,16 @@ def renewed_level(
             return None
         if any(week.change[name] / whole.change[name] <= _LEAST_SHARE for name in changed):
             return None
-    return Stretch("renewed", first * DAY_MS, end * DAY_MS)
+    since = min(0.0, lost + whole.change["odds_ratio"])
+    return Stretch("renewed", first * DAY_MS, end * DAY_MS, since)
 
 
-def _changed(whole: Judgement) -> tuple[str, ...]:
+def _changed(whole: Judgement, lost: float) -> tuple[str, ...]:
     """Return the components in which a stretch is another level; none where it is not."""
     if whole.verdict in IMPROVED:
         return ("odds_ratio",)
     at_another = whole.verdict in _AT_ANOTHER_POINT and whole.operating_point_moved
-    if at_another and whole.change["odds_ratio"] > -_AS_SKILLED and math.isnan(whole.curve_z):
+    as_skilled = lost + whole.change["odds_ratio"] > -_AS_SKILLED
+    if at_another and as_skilled and math.isnan(whole.curve_z):
         return ("recall", "false_positive_rate")
     return ()

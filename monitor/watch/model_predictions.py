@@ -218,8 +218,9 @@ class ModelPredictions:
             at: the moment, epoch milliseconds.
         """
         spans = scored.spans(at)
-        if self.spread is not None:
-            triples = zip(LENGTHS, spans, self.narrowest.before, strict=False)
+        usual = self.narrowest.before(at)
+        if self.spread is not None and usual is not None:
+            triples = zip(LENGTHS, spans, usual, strict=False)
             for hours, seen, narrowest in triples:
                 if self.spread.is_narrow(seen, narrowest):
                     return Found(Degeneracy.NARROW_SCORES, at - hours * HOUR_MS)

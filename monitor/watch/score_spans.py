@@ -1,4 +1,4 @@
-"""The narrowest scores that stretches of a model's past had, up to a day or two ago."""
+"""The narrowest scores that stretches of a model's past had, by day."""
 
 from __future__ import annotations
 
@@ -6,29 +6,43 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from monitor.clock import DAY_MS
-from monitor.drift.known_predictions import LENGTHS
+from monitor.drift.known_predictions import FEWEST_DAYS, LENGTHS
 from monitor.drift.score_spread import FEWEST_IN_SPAN, NO_SPAN, WIDEST, ScoreSpan
 from monitor.events.renumbering import State
 
 _Spans = tuple[ScoreSpan, ...]
 _NOTHING: _Spans = (WIDEST,) * len(LENGTHS)
+_LATEST_DAYS, _KEPT_DAYS = 2, 30
 
 
 class NarrowestSpans:
-    """The narrowest scores of stretches of each of `LENGTHS` so far.
+    """The narrowest scores of stretches of each of `LENGTHS`, over four weeks.
 
     Those of today and of yesterday do not count yet: scores that have just become narrow would
     otherwise be usual before enough cases show it.
     """
 
     def __init__(self) -> None:
-        self._day = 0
-        self._before = self._yesterday = self._today = _NOTHING
+        self._first: int | None = None
+        self._days: dict[int, _Spans] = {}
 
-    @property
-    def before(self) -> _Spans:
-        """Those up to the day before yesterday, by length."""
-        return self._before
+    def before(self, at: int) -> _Spans | None:
+        """Return those up to the day before yesterday, by length.
+
+        Args:
+            at: epoch milliseconds.
+
+        Returns:
+            None until a week of days is known.
+        """
+        day = (at - 1) // DAY_MS
+        if self._first is None or day - self._first < FEWEST_DAYS:
+            return None
+        found = _NOTHING
+        for known, spans in self._days.items():
+            if known <= day - _LATEST_DAYS:
+                found = _narrower(found, spans)
+        return found
 
     def see(self, at: int, spans: Sequence[ScoreSpan]) -> None:
         """Take the spans of the stretches that end at a moment, in which nothing is wrong.
@@ -38,25 +52,24 @@ class NarrowestSpans:
             spans: by length, the longest left out where they are wide; those of fewer than 20
                 cases count not at all.
         """
-        day = at // DAY_MS
-        for _ in range(min(day - self._day, 2)):
-            self._before = _narrower(self._before, self._yesterday)
-            self._yesterday, self._today = self._today, _NOTHING
-        self._day = day
-        self._today = _narrower(self._today, spans)
+        day = (at - 1) // DAY_MS
+        if self._first is None:
+            self._first = day
+        if day not in self._days:
+            self._days = {n: one for n, one in self._days.items() if n > day - _KEPT_DAYS}
+        self._days[day] = _narrower(self._days.get(day, _NOTHING), spans)
 
     def state(self) -> State:
         """Serializable state."""
-        stages = (self._before, self._yesterday, self._today)
-        return {"day": self._day, "spans": [[list(one) for one in stage] for stage in stages]}
+        days = [[day, [list(one) for one in spans]] for day, spans in self._days.items()]
+        return {"first": self._first, "days": days}
 
     @classmethod
     def restored(cls, state: State) -> NarrowestSpans:
         """Return what `state` returned."""
         found = cls()
-        found._day = state["day"]
-        stages = [tuple(ScoreSpan(*one) for one in stage) for stage in state["spans"]]
-        found._before, found._yesterday, found._today = stages
+        found._first = state["first"]
+        found._days = {day: tuple(ScoreSpan(*o) for o in spans) for day, spans in state["days"]}
         return found
 
 

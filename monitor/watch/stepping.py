@@ -44,6 +44,7 @@ class ModelWatch:
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: True where the model paged when the last stretch ended.
+        lost: of the level, see `monitor.watch.level.Stretch`.
         trend: since the level opened, as of the last week's end; None where none is certain.
         ratio: its live class ratio.
         nowcasts: its estimates ahead of the labels; None where labels are a sample.
@@ -62,6 +63,7 @@ class ModelWatch:
     ratio: LiveRatio
     nowcasts: Nowcasts | None
     paged: bool = False
+    lost: float = 0.0
     trend: Trend | None = None
     shifted_at: int | None = None
     detections: list[Detected] = field(default_factory=list)
@@ -84,6 +86,7 @@ class ModelWatch:
             "day": self.day,
             "learned_until": self.learned_until,
             "paged": self.paged,
+            "lost": self.lost,
             "trend": None if self.trend is None else trend_state(self.trend),
             "nowcasts": None if self.nowcasts is None else self.nowcasts.state(),
             "shifted_at": self.shifted_at,
@@ -153,8 +156,7 @@ class Stepper:
             watch.done = end
         yield from self._close_days(model, watch, cuts, mature, age)
         if watch.nowcasts is not None:
-            start = DayStart(watch.judge, self._days, cuts, mature, age)
-            yield from watch.nowcasts.steps(start)
+            yield from watch.nowcasts.steps(DayStart(watch.judge, self._days, cuts, mature, age))
 
     def judged(self, model: int, watch: ModelWatch, cuts: Cuts, days: int) -> Judgement | None:
         """Judge the last closed days of a model, those of the reference left out.
@@ -312,15 +314,14 @@ class Stepper:
 
     def _move_level(self, model: int, watch: ModelWatch, cuts: Cuts, end: int) -> None:
         """Replace the level where a longer one is known, or the model was better or moved since."""
-        level = watch.level
-        days = renewal_days(self._catalogue.settings[model].reference)
+        level, days = watch.level, renewal_days(self._catalogue.settings[model].reference)
         found = longer_level(level.reference, end)
         if found is None and days is not None:
 
             def judged(first: int, last: int) -> Judgement | None:
                 return level.of_days(self._days.days(model, cuts, first, last), cuts)
 
-            found = renewed_level(level.reference, days, end, judged)
+            found = renewed_level(level.reference, days, end, judged, watch.lost)
         if found is not None:
             self._replace_level(model, watch, cuts, found)
 
@@ -328,8 +329,7 @@ class Stepper:
         self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int
     ) -> Judgement | None:
         """Judge the last days before day `end`, those of the reference left out."""
-        days = self._last_days(model, watch, cuts, end, length)
-        return watch.level.of_days(days, cuts)
+        return watch.level.of_days(self._last_days(model, watch, cuts, end, length), cuts)
 
     def _last_days(
         self, model: int, watch: ModelWatch, cuts: Cuts, end: int, length: int

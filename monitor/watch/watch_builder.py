@@ -181,7 +181,8 @@ class WatchBuilder:
         if watch.nowcasts is not None and state.get("nowcasts") is not None:
             watch.nowcasts.restored(state["nowcasts"])
         watch.done, watch.day = state["done"], state["day"]
-        watch.paged, watch.trend = state["paged"], restored_trend(state.get("trend"))
+        watch.paged, watch.lost = state["paged"], state.get("lost", 0.0)
+        watch.trend = restored_trend(state.get("trend"))
         watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]
         watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
         return watch
@@ -237,7 +238,7 @@ class WatchBuilder:
         if not isinstance(watch.detection, RiverDetection):
             watch.detection = self._detection(model, watch.level, cuts.watched)
         watch.by_day = self._day_detection(model, reference, cuts)
-        watch.learned_until = watch.day
+        watch.learned_until, watch.lost = watch.day, stretch.lost
 
     def judge(self, model: int, reference: MatureReference) -> Judge:
         """Return the judge of a model's windows.

@@ -69,11 +69,11 @@ def test_few_scores_are_narrow_however_far_apart_they_are():
 
 def test_a_range_must_be_half_as_wide_as_of_any_stretch_of_the_past():
     known, seen = KnownSpread.learn(days(), 7), ScoreSpan(cases=100, width=40, different=33)
-    assert known.is_narrow(seen, WIDEST._replace(width=81))
-    assert not known.is_narrow(seen, WIDEST._replace(width=80))
+    assert known.is_narrow(seen, WIDEST._replace(width=80))
+    assert not known.is_narrow(seen, WIDEST._replace(width=79))
     few = ScoreSpan(cases=100, width=900, different=3)
-    assert known.is_narrow(few, WIDEST._replace(different=7))
-    assert not known.is_narrow(few, WIDEST._replace(different=6))
+    assert known.is_narrow(few, WIDEST._replace(different=6))
+    assert not known.is_narrow(few, WIDEST._replace(different=5))
 
 
 def test_samples_of_usual_days_are_hardly_ever_narrow():
@@ -85,18 +85,31 @@ def test_samples_of_usual_days_are_hardly_ever_narrow():
         assert known.is_spread(seen)
 
 
-def test_the_narrowest_scores_of_the_past_are_those_up_to_the_day_before_yesterday():
+def test_the_narrowest_scores_are_those_of_four_weeks_up_to_the_day_before_yesterday():
     spans, day = NarrowestSpans(), 86_400_000
     wide, narrow, few = ScoreSpan(50, 400, 40), ScoreSpan(30, 20, 10), ScoreSpan(19, 2, 2)
     spans.see(10 * day, [wide, narrow, few])
-    assert spans.before == (WIDEST,) * 3
-    spans.see(11 * day, [wide] * 3)
-    assert spans.before == (WIDEST,) * 3
+    for number in range(11, 16):
+        spans.see(number * day, [wide] * 3)
+        assert spans.before(number * day) is None, "less than a week is known"
     spans = NarrowestSpans.restored(spans.state())
-    spans.see(12 * day, [narrow, wide, wide])
-    assert [(one.width, one.different) for one in spans.before[:2]] == [(400, 40), (20, 10)]
-    assert spans.before[2] == WIDEST
-    spans.see(13 * day, [wide] * 3)
-    assert spans.before[2].width == 400
-    spans.see(40 * day, [wide] * 3)
-    assert [one.width for one in spans.before] == [20, 20, 400]
+    spans.see(16 * day, [narrow, wide])
+    assert spans.before(16 * day) is None
+    spans.see(17 * day, [wide] * 3)
+    assert [(one.width, one.different) for one in spans.before(17 * day)] == [
+        (400, 40),
+        (20, 10),
+        (400, 40),
+    ]
+    assert [one.width for one in spans.before(18 * day)] == [20, 20, 400]
+    for number in range(18, 46):
+        spans.see(number * day, [wide] * 3)
+    assert [one.width for one in spans.before(45 * day)] == [20, 400, 400]
+    assert len(spans.state()["days"]) == 30
+
+
+def test_wide_scores_of_an_hour_leave_longer_stretches_out():
+    spans, day = NarrowestSpans(), 86_400_000
+    for number in range(1, 10):
+        spans.see(number * day, [ScoreSpan(50, 900, 40)])
+    assert spans.before(10 * day) == (ScoreSpan(50, 900, 40), WIDEST, WIDEST)

@@ -89,7 +89,24 @@ def at_rates(recall, fpr, *, scored=False):
 def test_a_threshold_that_was_set_anew_renews_the_level():
     judged = at_rates(lambda _: 0.487, lambda _: 0.0324)
     assert judged(72, 100).verdict is Verdict.OPERATING_POINT_MOVED
-    assert renewed_level(level(), 28, 100, judged) == ("renewed", 72 * DAY_MS, 100 * DAY_MS)
+    found = renewed_level(level(), 28, 100, judged)
+    assert found[:3] == ("renewed", 72 * DAY_MS, 100 * DAY_MS)
+    assert found.lost == min(0.0, judged(72, 100).change["odds_ratio"])
+
+
+def test_many_thresholds_in_a_row_do_not_add_up_to_a_worse_model():
+    judged = at_rates(lambda _: 0.487, lambda _: 0.0337)
+    change = judged(72, 100).change["odds_ratio"]
+    assert -0.1 < change < -0.03
+    first = renewed_level(level(), 28, 100, judged)
+    assert first.lost == pytest.approx(change)
+    lost = [0.0]
+    while (found := renewed_level(level(), 28, 100, judged, lost[-1])) is not None:
+        lost.append(found.lost)
+    assert lost[-1] > -0.1
+    assert len(lost) <= 4
+    better = judging(lambda _: 0.8)
+    assert renewed_level(level(), 28, 100, better, -0.09).lost == 0
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,25 @@ def test_scores_that_are_closer_every_night_are_usual():
     assert hours <= 6
 
 
+def test_a_state_without_narrowest_scores_learns_them_for_a_week_first():
+    """A checkpoint of a version that did not know them."""
+
+    def scores(size, half):
+        return calls(size, 0.125, half) * (0.1 if half % 48 < 12 else 1.0)
+
+    found = monitor()
+    for half in range(48 * KNOWN):
+        found.apply(batch(half * HOUR // 2, (half + 1) * HOUR // 2, scores(25, half)))
+    state = found.state()
+    for one in state["watch"]["predictions"]["models"].values():
+        del one["narrowest"], one["spread"]
+    found = Monitor(found.config, through_disk(state))
+    assert alarm_delay(found, scores, a_day=1_200, hours=24 * 9) is None
+    hours, wrong = alarm_delay(found, NARROW["two scores"], a_day=1_200, first=KNOWN + 9)
+    assert wrong.kind is Degeneracy.NARROW_SCORES
+    assert hours <= 6
+
+
 def test_one_score_of_flagged_and_other_cases_alike_is_constant():
     """The class may come from elsewhere: then the flags look as ever."""
     found = usual(monitor(), KNOWN)
