@@ -50,7 +50,7 @@ def describe(config: Config) -> str:
 
     >>> print(describe(Config(models={"fraud": {"labelling": "flagged_only"}})))
     Models: fraud.
-    Windows: 1h, 1d, 7d, and 28d where 7d hold few cases, advancing in steps of 1m.
+    Windows: 1h, 1d, 7d, and 28d where 7d exclude little, advancing in steps of 1m.
     Feeds: none.
     Exporter: http on 127.0.0.1:9108.
     Rejected records: state/dead-letter.ndjson.
@@ -65,7 +65,7 @@ def describe(config: Config) -> str:
         windows = f"auto, of {windows} those that the volume of each model fills"
     if config.longer_window is not None:
         windows = (
-            f"{windows}, and {config.longer_window} where {config.window_names[-1]} hold few cases"
+            f"{windows}, and {config.longer_window} where {config.window_names[-1]} exclude little"
         )
     lines = [
         f"Models: {named}.",

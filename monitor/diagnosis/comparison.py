@@ -35,6 +35,7 @@ from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
+from monitor.windows.history import HISTORY_DAYS
 
 
 class Comparison(NamedTuple):
@@ -163,6 +164,8 @@ def compared_live(
         )
     else:
         earlier, source = _hours_around(reference), reference.source
+        if level is not None and earlier is not None and _is_forgotten(earlier, later):
+            earlier = None  # its counts are known without
     later = apart_from(earlier, later) if after is None else later
     if earlier is not None:
         if after is None and later.opens < earlier.closes:
@@ -307,6 +310,15 @@ def _whole_hours(name: str, text: str) -> TimeRange:
             "the past by the hour"
         )
     return found
+
+
+def level_of(model: ModelState) -> ReferenceOutcomes | None:
+    """Return the level that windows of a model are degraded against; None where none is."""
+    return next((one.level for one in model.watched.verdicts.values() if one.level), None)
+
+
+def _is_forgotten(before: TimeRange, latest: TimeRange) -> bool:
+    return latest.closes - before.opens > (HISTORY_DAYS - 1) * DAY_MS
 
 
 def _hours_around(reference: ReferenceOutcomes) -> TimeRange | None:

@@ -111,8 +111,8 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
     """The reference: the outcomes that the windows of a model are compared with.
 
     Attributes:
-        source: `first`, `window`, `trailing` or `counts`, as configured.
-        version: 1 for the first reference; one more each time it moves on.
+        source: `first`, `window`, `trailing` or `counts`, as configured; `level` for a level.
+        version: 1 for the first reference; one more each time it moves on; 1 for a level.
         open: first moment; null for given counts.
         close: first moment after it; null likewise.
         outcomes: its outcomes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -72,3 +73,15 @@ class Compared(NamedTuple):
     doubted: str = ""
     worse_version: str = ""
     against: str = ""
+
+    @property
+    def is_inverted(self) -> bool:
+        """True where negatives are certainly flagged more often than positives now.
+
+        That is an odds ratio below 1: the one before and its change, 95 %.
+        """
+        recall, false = (self.rates[name][0] for name in ("recall", "false_positive_rate"))
+        if self.judgement is None or not (0 < recall < 1 and 0 < false < 1):
+            return False
+        usual = math.log(recall / (1 - recall)) - math.log(false / (1 - false))
+        return usual + self.judgement.interval("odds_ratio")[1] < 0

@@ -272,8 +272,7 @@ def _how_dead(found: Compared) -> str:
         return found.by_predictions
     if found.flags:
         return f"it flags {found.flags}"
-    recall, false = (found.rates[name][1] for name in _RATES)
-    if recall < false:
+    if found.is_inverted:
         return "it flags negatives more often than positives"
     return "it hardly tells the classes apart any more"
 

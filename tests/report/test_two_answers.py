@@ -77,6 +77,8 @@ def test_a_worse_model_is_worse_and_moved_it():
         ((0, 0, 500, 4_500), "Yes: it flags nothing any more"),
         ((500, 4_500, 0, 0), "Yes: it flags everything"),
         ((40, 360, 460, 4_140), "Yes: it hardly tells the classes apart any more"),
+        ((39, 360, 461, 4_140), "Yes: it hardly tells the classes apart any more"),
+        ((100, 3_600, 400, 900), "Yes: it flags negatives more often than positives"),
     ],
 )
 def test_a_dead_model_is_worse_by_what_it_does(after, text):

@@ -16,6 +16,7 @@ from monitor.diagnosis.comparison import (
     Comparison,
     check_audits,
     check_silence,
+    level_of,
     scatter_of,
     with_audits,
     with_label_sources,
@@ -218,10 +219,11 @@ def _recalled(monitor: Monitor, model: str, asked: TimeRange) -> Recalled:
 
 
 def _before(model: ModelState, asked: Comparison, counted: Recalled | None) -> Period:
-    reference = model.watched.reference
     if asked.before is None or counted is None:
+        level = level_of(model) if asked.before_source == "level" else None
+        reference = level or model.watched.reference
         assert reference is not None  # noqa: S101  # `compared_live` raises
-        return Period.given(reference.counts)
+        return Period.given(reference.counts, asked.before_source)
     return _period(model, asked.before, counted, name="before", source=asked.before_source)
 
 
