@@ -79,8 +79,8 @@ def verdict_families() -> Iterator[Family]:
     yield by_window(
         "classifier_rate_changed",
         "1 where the rate of the window certainly rose since the reference (or the model's level, "
-        "where the window is degraded against that), -1 where it certainly fell, 0 where neither is "
-        "certain.",
+        "where the window is degraded against that), -1 where it certainly fell, 0 where neither "
+        "is certain.",
         _rates_changed,
         [{"rate": name} for name in _RATES.values()],
     )
