@@ -225,9 +225,8 @@ def _is_likely_better(found: Compared) -> bool:
 
 def _likely_rates(found: Compared) -> list[str]:
     known = {cause: name for cause, name in _RATE_OF.items() if cause in found.parts}
-    if found.few:
-        return []
-    return [name for cause, name in known.items() if found.parts[cause].certain]
+    certain = [name for cause, name in known.items() if found.parts[cause].certain]
+    return [] if found.few else certain
 
 
 def _answer(
@@ -292,11 +291,15 @@ def why_page_lasts(by_predictions: str, worse_lately: str) -> str:
 
 
 def _now(found: Compared) -> str:
-    """Recall by the window that says most; "" where it is not known."""
+    """Recall by the window that says most, or false positives where these alone are worse."""
     if not math.isfinite(found.recall.lower) or not both_known(found.rates):
         return ""
-    stretch, was = f" {found.stretch}" if found.stretch else "", found.rates["recall"][0]
-    return f": recall{stretch} is {_between(found.recall)}, was {short(was, 2)}"
+    (before, recall), (was, now) = (found.rates[name] for name in _RATES)
+    if recall >= before and now > was:
+        rates = f"the false positive rate is {short(now, 3)}, was {short(was, 3)}"
+        return f": {rates}; recall is not lower"
+    stretch = f"recall {found.stretch}".rstrip()
+    return f": {stretch} is {_between(found.recall)}, was {short(before, 2)}"
 
 
 def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:

@@ -399,3 +399,14 @@ def test_a_few_cases_of_which_none_is_flagged_are_not_said_to_be_the_end_of_a_mo
     moved, worse = answers(BEFORE, (0, 0, 10_000, 90_000))
     assert moved.text.startswith("Not known: nothing is flagged any more, ")
     assert worse.text == "Yes: it flags nothing any more"
+
+
+def test_an_old_page_names_the_false_positives_where_recall_is_not_lower():
+    found = found_on((80, 50, 20, 850), (162, 130, 38, 1_670))._replace(pages=True)
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    start = "Yes: it pages, and has not certainly recovered: "
+    assert is_model_worse(found).text == (
+        f"{start}the false positive rate is .072, was .056; recall is not lower"
+    )
+    lower = found_on((80, 50, 20, 850), (158, 130, 42, 1_670))._replace(pages=True)
+    assert is_model_worse(lower).text.startswith(f"{start}recall is between ")
