@@ -7,14 +7,13 @@ would be taken, and the detector by days stepped, with labels later than maturit
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 from monitor.events.crossings import apart, label_days
 from monitor.events.model_times import ModelTimes
+from monitor.labels.maturity import Maturities
 
 
 class DayCuts:
@@ -25,12 +24,11 @@ class DayCuts:
     day the moment at which a pane is judged is the end of its batch.
 
     Args:
-        age_at: returns the maturity of a model by its number and time, milliseconds; None
-            where it is not known yet.
+        maturities: of the models.
     """
 
-    def __init__(self, age_at: Callable[[int, int], int | None]) -> None:
-        self._age_at = age_at
+    def __init__(self, maturities: Maturities) -> None:
+        self._maturities = maturities
         self._closes: Int64Array = np.zeros(0, dtype=np.int64)  # after midnight
 
     def age_at(self, model: int, now: int) -> int | None:
@@ -43,7 +41,7 @@ class DayCuts:
         Returns:
             Milliseconds; None where it is not known yet.
         """
-        age = self._age_at(model, now)
+        age = self._maturities.judged(model, now)
         self._ensure(model + 1)
         self._closes[model] = (age or 0) % DAY_MS
         return age

@@ -103,7 +103,7 @@ class Stages:
             errors=self.label_errors,
             unknown_classes=self.unknown_classes,
         )
-        self._days = DayCuts(self.maturities.judged)
+        self._days = DayCuts(self.maturities)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over, self._entered = Over.nothing(), np.zeros(0, dtype=np.int64)

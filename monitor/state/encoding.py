@@ -24,9 +24,9 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 """Version of the layout and of the content that are written."""
-_READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, SCHEMA_VERSION)
+_READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, SCHEMA_VERSION)
 """Versions that can be read. What older ones lack:
 
 - 3 has no steps of detectors by days: these detectors start anew.
@@ -42,6 +42,9 @@ _READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, SCHEMA_VERSION)
 - Up to 11 lack who labelled: sources are unknown of the labels so far.
 - Up to 12 lack how many ids a model shares with another: none so far.
 - Up to 13 have a smoothed class ratio, which the counts give now.
+- Up to 14 lack how far the odds ratio of levels fell, the age at which days close, and how close
+  together scores usually lie: nothing, midnight until the first panes are judged, and learned
+  for a week.
 """
 
 _READ = ", ".join(map(str, _READ_VERSIONS))

@@ -232,7 +232,7 @@ def test_versions_that_are_counted_apart_lead_to_their_comparison(capsys, tmp_pa
         ' shadow_versions: ["*-shadow"]}}'
     )
     path, canary = tmp_path / "events.ndjson", stream(days=6)
-    worse = stream(recall=(0.9, 0.2), a_day=1_008)
+    worse = stream(recall=(0.9, 0.5), a_day=1_008)
     asked = f"precision-monitor compare {path} -c {config}"
     for events, line in (
         (canary, f"m has 2 versions: {asked} compares the newest."),

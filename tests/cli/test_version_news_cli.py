@@ -158,12 +158,14 @@ def test_an_asked_range_is_searched_from_the_end_of_the_earlier_one(said_of_wors
 def test_the_last_mature_days_leave_out_those_of_the_reference(capsys, worse, tmp_path):
     config = tmp_path / "monitor.yaml"
     window = "window: {length: 3d, end: 1970-01-04T00:00:00Z}"
+    path = tmp_path / "as_ever.ndjson"
+    path.write_text("".join(f"{json.dumps(e)}\n" for e in stream(a_day=1_200, days=12)))
     for first in (7, 4):
         config.write_text(CONFIG.replace(window, f"first: {first}d"))
-        done = ran(capsys, "diagnose", worse[0] / "events.ndjson", "-c", config, "--json")
+        done = ran(capsys, "diagnose", path, "-c", config, "--json")
         found = json.loads(done.out)
         assert (done.code, done.err) == (0, "")
-        replay = ran(capsys, "replay", worse[0] / "events.ndjson", "-c", config, "--json")
+        replay = ran(capsys, "replay", path, "-c", config, "--json")
         closes = json.loads(replay.out)["models"]["m"]["reference"]["close"]
         assert found["before"]["close"] == found["after"]["open"] == closes
     config.write_text(CONFIG.replace("3d, end: 1970-01-04", "10d, end: 1970-01-12"))

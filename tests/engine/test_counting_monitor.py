@@ -25,7 +25,8 @@ def both():
 
 def test_the_state_differs_in_what_is_judged_alone(both):
     judging, counting = (monitor.state() for monitor in both)
-    assert judging.pop("watch") != counting.pop("watch")
+    for judged in ("watch", "day_cuts"):
+        assert judging.pop(judged) != counting.pop(judged)
     assert not [*differences(judging, counting)]
 
 
