@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -210,23 +211,30 @@ class ModelPredictions:
         self.alarm = self.known = self.learned = self.spread = None
         self.narrowest = NarrowestSpans()
 
-    def narrow_scores(self, scored: LatestScores, at: int) -> Found | None:
+    def narrow_scores(self, spans: Sequence[ScoreSpan], at: int) -> Found | None:
         """Return the last hours in which scores are closer together than ever; None without.
 
         Args:
-            scored: the latest scores.
-            at: the moment, epoch milliseconds.
+            spans: of the latest scores, see `LatestScores.spans`.
+            at: the moment at which they end, epoch milliseconds.
         """
-        spans = scored.spans(at)
         usual = self.narrowest.before(at)
-        if self.spread is not None and usual is not None:
-            triples = zip(LENGTHS, spans, usual, strict=False)
-            for hours, seen, narrowest in triples:
-                if self.spread.is_narrow(seen, narrowest):
-                    return Found(Degeneracy.NARROW_SCORES, at - hours * HOUR_MS)
+        if self.spread is None or usual is None:
+            return None
+        for hours, seen, narrowest in zip(LENGTHS, spans, usual, strict=False):
+            if self.spread.is_narrow(seen, narrowest):
+                return Found(Degeneracy.NARROW_SCORES, at - hours * HOUR_MS)
+        return None
+
+    def learn_spans(self, spans: Sequence[ScoreSpan], at: int) -> None:
+        """Count scores among the usual ones, but for those of an alarm.
+
+        Args:
+            spans: of scores that are not narrow.
+            at: the moment at which they end, epoch milliseconds.
+        """
         if self.alarm is None:
             self.narrowest.see(at, spans)
-        return None
 
 
 class LatestScores(NamedTuple):

@@ -223,7 +223,7 @@ class PredictionWatch:
         scored = self._scored(model, watched, end)
         if watched.known is None:
             for moment in range(-(-watched.done // RECENT_MS) * RECENT_MS, end + 1, RECENT_MS):
-                watched.narrow_scores(scored, moment)
+                watched.learn_spans(scored.spans(moment), moment)
             return end
         hours, ends = self._present(model, watched, end)
         present = Present(watched.known, hours, ends)
@@ -231,7 +231,9 @@ class PredictionWatch:
         for at in np.flatnonzero(ends > watched.done).tolist():
             moment = int(ends[at])
             same = scored.found(moment, fewest_same(watched.known, watched.longest_same))
-            narrow = watched.narrow_scores(scored, moment)
+            spans = scored.spans(moment)
+            if (narrow := watched.narrow_scores(spans, moment)) is None:
+                watched.learn_spans(spans, moment)
             if watched.alarm is None and not suspicious[at] and same is None and narrow is None:
                 continue
             found = same or present.found(at) or narrow
