@@ -2,6 +2,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from same import through_disk
 from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
 
 from monitor.config import Config
@@ -368,3 +369,15 @@ def test_a_threshold_that_is_set_back_after_weeks_pages_nobody():
     found = watched(fed({(): stream(2000, at_another_threshold({}))}, reference=MONTH))
     assert not found.detections
     assert found.verdicts["7d"].verdict == Verdict.NO_CHANGE
+
+
+@pytest.mark.slow
+def test_what_the_level_lost_is_part_of_the_state():
+    rates_now = {"recall": 0.69, "fpr": 0.03}
+    moved = np.concatenate([rates(24 * 28), rates(24 * 42, **rates_now)])
+    monitor = fed({(): stream(2000, moved)}, reference=MONTH)
+    state = monitor.state()
+    (watching,) = state["watch"]["watching"].values()
+    assert -0.1 < watching["lost"] < -0.02
+    restored = Monitor(monitor.config, through_disk(state)).state()
+    assert [one["lost"] for one in restored["watch"]["watching"].values()] == [watching["lost"]]

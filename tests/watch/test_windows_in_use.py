@@ -141,8 +141,8 @@ def test_its_28_days_are_those_of_a_listed_window(default_few):
 _DEVIATIONS = np.random.default_rng(4).normal(size=40)
 
 
-def _verdicts(rates_by_hour):
-    monitor = Monitor(Config(defaults={"maturity": "0s"}))
+def _verdicts(rates_by_hour, **settings):
+    monitor = Monitor(Config(defaults={"maturity": "0s", **settings}))
     times = START_MS + HOUR_MS * np.arange(len(rates_by_hour))
     cells = stream(1_000, rates_by_hour)
     for day in range(0, len(times), 24):
@@ -180,6 +180,7 @@ def test_the_live_windows_of_a_model_follow_from_how_its_days_scatter():
     wide[:, 1] = np.repeat(1 / (1 + np.exp(-(np.log(4) + 0.7 * _DEVIATIONS))), 24)
     assert "28d" not in _verdicts(rates(hours))
     assert "28d" in _verdicts(wide)
+    assert "28d" not in _verdicts(wide, reference={"trailing": "7d"}), "it would come and go"
 
 
 def test_without_windows_a_model_of_many_positives_has_the_three_of_the_contract():
