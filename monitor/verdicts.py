@@ -305,7 +305,8 @@ class Watched:
         expected_class_ratio: r that the reference's seasonal profile expects of the
             last mature pane; NaN without a profile.
         day_scatter: how much the days of the model scatter; None without a reference.
-        level_scatter: the same, as verdicts against the level take it; None without one.
+        level: what pages rest on, where that is another one than the reference; else None.
+        level_scatter: the same as `day_scatter`, as verdicts against the level take it.
         awaited: what the configured reference lacks; None once it is in use, and before the
             first prediction.
         predictions: the test of its predictions against their past.
@@ -331,6 +332,7 @@ class Watched:
     live_class_ratio: ClassRatio = UNKNOWN_RATIO
     expected_class_ratio: float = float("nan")
     day_scatter: DayScatter | None = None
+    level: ReferenceOutcomes | None = None
     level_scatter: DayScatter | None = None
     awaited: AwaitedReference | None = None
     predictions: DegeneratePredictions = field(default_factory=DegeneratePredictions)

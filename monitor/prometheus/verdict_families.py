@@ -30,6 +30,7 @@ from monitor.snapshot import ModelState
 from monitor.verdicts import (
     ESTIMATE_METHODS,
     NOT_COMPARED,
+    ReferenceOutcomes,
     Watched,
     WindowVerdict,
 )
@@ -83,6 +84,11 @@ def verdict_families() -> Iterator[Family]:
         "is certain.",
         _rates_changed,
         [{"rate": name} for name in _RATES.values()],
+    )
+    yield by_window(
+        "classifier_verdict_against_level",
+        "1 where the window is degraded against the model's level, and not against the reference.",
+        lambda found: [float(found.level is not None)],
     )
     yield by_window(
         "classifier_precision_moved_by_prevalence",
@@ -191,18 +197,18 @@ def verdict_families() -> Iterator[Family]:
     yield by_model(
         "classifier_reference_outcomes",
         "Outcomes of the reference that windows are compared with.",
-        _reference_cells,
+        lambda watched: _cells(watched.reference),
         [{"outcome": outcome.name.lower()} for outcome in Outcome],
     )
     yield by_model(
         "classifier_reference_open_timestamp_seconds",
         "First moment of the reference, event time.",
-        lambda watched: [_moment(watched, "opens")],
+        lambda watched: _moment(watched.reference, "opens"),
     )
     yield by_model(
         "classifier_reference_close_timestamp_seconds",
         "First moment after the reference, event time.",
-        lambda watched: [_moment(watched, "closes")],
+        lambda watched: _moment(watched.reference, "closes"),
     )
     yield by_model(
         "classifier_reference_class_ratio",
@@ -215,6 +221,22 @@ def verdict_families() -> Iterator[Family]:
         lambda watched: [np.nan if watched.reference is None else watched.reference.version],
     )
     yield _sources()
+    yield by_model(
+        "classifier_level_outcomes",
+        "Outcomes of the level that pages rest on; absent while it is the reference.",
+        lambda watched: _cells(watched.level),
+        [{"outcome": outcome.name.lower()} for outcome in Outcome],
+    )
+    yield by_model(
+        "classifier_level_open_timestamp_seconds",
+        "First moment of the level that pages rest on, event time.",
+        lambda watched: _moment(watched.level, "opens"),
+    )
+    yield by_model(
+        "classifier_level_close_timestamp_seconds",
+        "First moment after the level that pages rest on, event time.",
+        lambda watched: _moment(watched.level, "closes"),
+    )
 
 
 def _verdict(found: WindowVerdict) -> list[float]:
@@ -279,15 +301,15 @@ def _parts(found: WindowVerdict, scale: str) -> list[float]:
     return [getattr(found.attribution, scale)[cause] for cause in _CAUSES]
 
 
-def _reference_cells(watched: Watched) -> list[float]:
-    if watched.reference is None or watched.reference.pooled:
+def _cells(compared: ReferenceOutcomes | None) -> list[float]:
+    if compared is None or compared.pooled:
         return [np.nan] * len(Outcome)
-    return [float(cell) for cell in watched.reference.counts.cells.tolist()]
+    return [float(cell) for cell in compared.counts.cells.tolist()]
 
 
-def _moment(watched: Watched, edge: str) -> float:
-    moment = None if watched.reference is None else getattr(watched.reference, edge)
-    return np.nan if moment is None else moment / 1000
+def _moment(compared: ReferenceOutcomes | None, edge: str) -> list[float]:
+    moment = None if compared is None else getattr(compared, edge)
+    return [np.nan if moment is None else moment / 1000]
 
 
 def _sources() -> Family:

@@ -47,13 +47,14 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     detection = watching.detection
     dead = watching.page.dead
     verdicts = watching.judge.all(now, age, cuts, fault, doubt=doubt, known_dead=dead)
+    level = None
     if watching.level is not watching.judge:
+        level = replace(watching.level.reference.outcomes, source="level")
         first = watching.level.all(now, age, cuts, fault, doubt=doubt, known_dead=dead)
         worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
         behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
-        if found := [name for name in behind if name in worse]:
-            level = replace(watching.level.reference.outcomes, source="level")
-            verdicts |= {name: replace(worse[name], level=level) for name in found}
+        found = [name for name in behind if name in worse]
+        verdicts |= {name: replace(worse[name], level=level) for name in found}
     if watching.nowcasts is not None:
         verdicts = watching.nowcasts.added_to(verdicts, now, age, dead_since=dead_since)
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
@@ -73,5 +74,6 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         live_class_ratio=UNKNOWN_RATIO if faulty else ratio.ratio,
         expected_class_ratio=ratio.expected,
         day_scatter=watching.judge.learned.scatter,
+        level=level,
         level_scatter=watching.level.learned.scatter,
     )

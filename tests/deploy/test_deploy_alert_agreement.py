@@ -22,6 +22,8 @@ ASKED = (
 WITHOUT_A_CHANGE = ("one bad day", "an hour alone compared", "reference incomplete", "first hours")
 LASTING = "pages after the fault"
 """Moment of a page at which no window is degraded."""
+AT_ITS_LEVEL = "worse at another threshold"
+"""Moment of a page at which the windows are degraded against the level of the model."""
 _SAMPLE = re.compile(r"([a-z_]\S*) (\S+)")
 
 
@@ -42,13 +44,15 @@ def values(value):
 
 
 def from_to(status, part, other):
-    """A share of cases in the reference and in the deciding window, as a summary has it.
+    """A share of cases before and in the deciding window, as a summary has it.
 
-    The cells of the outcomes that are counted, and those that complete them.
+    Before is the reference, or the level. The cells are of the outcomes that are counted, and of
+    those that complete them.
     """
     if status.reference is None:
         return "nothing to compare with"
-    sides = (status.reference.outcomes, status.windows[status.verdict_window].outcomes)
+    window = status.windows[status.verdict_window]
+    sides = ((window.level or status.reference).outcomes, window.outcomes)
     shares = []
     for side in sides:
         counted, others = (sum(getattr(side, cell) for cell in cells) for cells in (part, other))
@@ -56,7 +60,9 @@ def from_to(status, part, other):
     return f"{' → '.join(shares)} %"
 
 
-@pytest.mark.parametrize("then", [*THEN, *WITHOUT_A_CHANGE, LASTING, "died before its labels"])
+@pytest.mark.parametrize(
+    "then", [*THEN, *WITHOUT_A_CHANGE, LASTING, AT_ITS_LEVEL, "died before its labels"]
+)
 def test_alerts_say_of_a_model_what_the_answers_say(system_program, tmp_path, then):
     snapshot = at(then).snapshot()
     (status,) = status_answer(snapshot, limit=1).models

@@ -1,5 +1,6 @@
 """What a person reads when an alert fires, filled by promtool: one short line, and links."""
 
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,9 +77,11 @@ def gauge(name: str, value: float, **labels: str) -> dict:
     return {"series": f"{name}{{{matchers}}}", "values": f"{value}x90"}
 
 
-def fired_degraded(promtool, folder: Path, verdict: str, moved: dict[str, int], **cells) -> dict:
+def fired_degraded(
+    promtool, folder: Path, verdict: str, moved: dict[str, int], *more: dict, **cells
+) -> dict:
     """Annotations of a page whose last week has a verdict, and rates that certainly moved."""
-    series = [*rates(**cells), gauge("classifier_degradation_detected", 1)]
+    series = [*rates(**cells), *more, gauge("classifier_degradation_detected", 1)]
     series += [
         gauge("classifier_verdict", float(name == verdict), window="7d", verdict=name)
         for name in ("model_degraded", "insufficient_evidence")
@@ -146,6 +149,44 @@ def test_a_page_without_a_degraded_window_says_that_the_model_has_not_recovered(
 
 
 @pytest.mark.parametrize(
+    ("against", "was", "days"),
+    [
+        (1, (0.8, 0.04), " (compared with 3 January 1970 to 30 January 1970)."),
+        (0, (0.5, 0.01), "."),
+    ],
+)
+def test_a_window_that_is_worse_than_the_level_is_compared_with_its_days(
+    system_program, tmp_path, against, was, days
+):
+    level = {"tp": 800, "fp": 400, "fn": 200, "tn": 9600}
+    series = [
+        gauge("classifier_level_outcomes", count, outcome=cell) for cell, count in level.items()
+    ]
+    series += [
+        gauge(f"classifier_level_{edge}_timestamp_seconds", 86400 * day)
+        for edge, day in (("open", 2), ("close", 30))
+    ]
+    series.append(gauge("classifier_verdict_against_level", against, window="7d"))
+    cells = {"tp": (500, 600), "fn": (500, 400), "fp": (100, 400), "tn": (9900, 9600)}
+    found = fired_degraded(
+        system_program("promtool"), tmp_path, "model_degraded", {"recall": -1}, *series, **cells
+    )
+    fell = ", recall fell 80 → 60 %" if against else "; recall 50 → 60 %, false positives 1 → 4 %"
+    assert found["summary"] == f"claims: model worse{fell}"
+    recall, false = was
+    assert (
+        f"7d: recall 0.600, was {recall:.3f}; false-positive rate 0.0400, was {false:.4f}; log LR+ "
+        f"2.71, was {math.log(recall / false):.2f}" in found["description"]
+    )
+    precision = 1000 * recall / (1000 * recall + 10000 * false)
+    balanced = recall / (recall + false)
+    assert (
+        f"; precision 0.600, was {precision:.3f}; "
+        f"balanced precision 0.938, was {balanced:.3f}{days}" in found["description"]
+    )
+
+
+@pytest.mark.parametrize(
     ("now", "direction"),
     [((45, 5, 9950), "rarer, 1.2 → 0.5 %"), ((300, 30, 9670), "more frequent, 1.2 → 3.3 %")],
 )
@@ -183,12 +224,14 @@ def flights():
     return all_flights("2013-10-03")
 
 
-def linked(promtool: str, folder: Path, snapshot, *, degraded: str, dated: bool = True) -> dict:
+def linked(
+    promtool: str, folder: Path, snapshot, *more: dict, degraded: str, dated: bool = True
+) -> dict:
     """Annotations of a page of the flights, by rules that know where the page and Grafana are."""
     config = Config(windows=["1d", "7d", "28d"], exporter={"external_url": URL})
     rules = as_prometheus(groups(Scope.of(config, dashboards="http://grafana.example.org/")))
     model = snapshot.models[0]
-    series = [gauge("classifier_degradation_detected", 1, model=MODEL)]
+    series = [gauge("classifier_degradation_detected", 1, model=MODEL), *more]
     for window in snapshot.windows:
         holds = float(window.name == degraded)
         labels = {"model": MODEL, "window": window.name}
@@ -252,6 +295,20 @@ def test_the_link_opens_the_comparison_that_the_alert_is_about(
     if window == "28d":  # what the page opens on by itself
         assert compared["verdict"] == usual["verdict"]
         assert compared["after"]["outcomes"] == usual["after"]["outcomes"]
+
+
+@pytest.mark.parametrize(("against", "opens"), [(1, "1970-01-03T00:00Z"), (0, "2013-07-01T00:00Z")])
+def test_the_link_compares_with_the_level_that_the_window_is_worse_than(
+    system_program, tmp_path, flights, against, opens
+):
+    level = [
+        gauge(f"classifier_level_{edge}_timestamp_seconds", 86400 * day, model=MODEL)
+        for edge, day in (("open", 2), ("close", 30))
+    ]
+    level.append(gauge("classifier_verdict_against_level", against, model=MODEL, window="7d"))
+    found = linked(system_program("promtool"), tmp_path, flights.snapshot(), *level, degraded="7d")
+    asked = {name: one for name, (one,) in parse_qs(urlsplit(found["page_url"]).query).items()}
+    assert asked["before"].partition("..")[0] == opens
 
 
 def test_a_reference_without_a_time_is_left_to_the_page(system_program, tmp_path, flights):

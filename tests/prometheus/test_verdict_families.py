@@ -91,3 +91,32 @@ def test_a_rate_says_whether_it_certainly_rose_or_fell(after, found):
     name = "classifier_rate_changed"
     assert {rate: numbers(samples, name, window="1d", rate=rate) for rate in found} == found
     assert numbers(samples, name, window="1h") == []
+
+
+def test_a_level_has_outcomes_and_days_and_the_windows_that_are_degraded_against_it():
+    state = snapshot()
+    (model,) = state.models
+    level = replace(
+        model.watched.reference,
+        source="level",
+        opens=86_400_000,
+        closes=7 * 86_400_000,
+        counts=ConfusionCounts.from_cells([800, 400, 200, 8600]),
+    )
+    verdicts = {"1d": WindowVerdict(verdict=Verdict.MODEL_DEGRADED, level=level)}
+    watched = replace(model.watched, level=level, verdicts=verdicts)
+    text = TextWriter().write(replace(state, models=(replace(model, watched=watched),))).decode()
+    found = [s for family in text_string_to_metric_families(text) for s in family.samples]
+    cells = {"tp": [800], "fp": [400], "fn": [200], "tn": [8600]}
+    name = "classifier_level_outcomes"
+    assert {cell: numbers(found, name, outcome=cell) for cell in cells} == cells
+    assert numbers(found, "classifier_level_open_timestamp_seconds") == [86_400]
+    assert numbers(found, "classifier_level_close_timestamp_seconds") == [7 * 86_400]
+    against = "classifier_verdict_against_level"
+    assert {w: numbers(found, against, window=w) for w in ("1h", "1d")} == {"1h": [0], "1d": [1]}
+
+
+def test_without_another_level_than_the_reference_its_series_are_absent(samples):
+    assert numbers(samples, "classifier_level_outcomes") == []
+    assert numbers(samples, "classifier_level_open_timestamp_seconds") == []
+    assert numbers(samples, "classifier_verdict_against_level", window="1d") == [0]

@@ -1,17 +1,16 @@
 """Links from an alert to where a person looks next: the monitor's page, a dashboard of Grafana.
 
-A link to the page opens the comparison that the alert is about. Both ranges stand in it as
+A link to the page opens the comparison that the alert is about: with the reference, or with the
+level where the window is degraded against that. Both ranges stand in it as
 times, so that it shows the same hours later. The page compares whole hours. A reference that
 is given as counts has no time: the page then takes it by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from monitor.clock import HOUR_MS
 from monitor.config.quantities import parse_duration
-from monitor.prometheus.rules import templates
+from monitor.prometheus.rules import compared_numbers, templates
 from monitor.prometheus.rules.rule import PageLink
 from monitor.prometheus.rules.scope import GAP, Scope
 
@@ -32,7 +31,7 @@ def page_of_model(scope: Scope) -> PageLink | None:
 
 
 def page_of_comparison(scope: Scope, window: str) -> PageLink | None:
-    """Return the link to the comparison of a window with the reference.
+    """Return the link to the comparison of a window with what it is judged against.
 
     Args:
         scope: what the rules are about.
@@ -45,8 +44,9 @@ def page_of_comparison(scope: Scope, window: str) -> PageLink | None:
     link = page_of_model(scope)
     if link is None or min(map(parse_duration, scope.daily)) < HOUR_MS:
         return link
-    before = _range("before", "reference", templates.BEFORE, templates.of_reference)
-    after = _range("after", "window", "{model=%[1]q,window=%[2]q}", templates.of_window)
+    of_level, of_reference = (_bounds(of, templates.BEFORE) for of in ("level", "reference"))
+    before = _range("before", tuple(map(compared_numbers.compared, of_level, of_reference)))
+    after = _range("after", _bounds("window", "{model=%[1]q,window=%[2]q}"))
     return link._replace(ranges=f"{window}{before}{after}{_SECTION}")
 
 
@@ -67,22 +67,31 @@ def _dashboard(scope: Scope, uid: str, label: str) -> str:
     return f"{scope.dashboards}d/{uid}{chosen}"
 
 
-def _range(name: str, of: str, where: str, asked: Callable[[str], str]) -> str:
+def _bounds(of: str, where: str) -> tuple[str, str]:
+    """The first moment and the first one after it, each a whole hour.
+
+    Args:
+        of: whose bounds: `level`, `reference` or `window`.
+        where: matchers of the series of the bounds.
+    """
+    opens, closes = (
+        f"floor(max(last_over_time(classifier_{of}_{edge}_timestamp_seconds{where}[{GAP}]))"
+        f" / {_HOUR_SECONDS}) * {_HOUR_SECONDS}"
+        for edge in ("open", "close")
+    )
+    return opens, closes
+
+
+def _range(name: str, bounds: tuple[str, ...]) -> str:
     """A parameter of the page; nothing where a bound is not known, or no whole hour lies between.
 
     Args:
         name: of the parameter.
-        of: whose bounds: `reference` or `window`.
-        where: matchers of the series of the bounds.
-        asked: makes the query of an expression with these matchers.
+        bounds: PromQL of both, of `$window`.
     """
-    ends = (f"classifier_{of}_{edge}_timestamp_seconds{where}" for edge in ("open", "close"))
-    opens, closes = (_whole_hour(f"max(last_over_time({end}[{GAP}]))") for end in ends)
+    opens, closes = bounds
+    known, end = (templates.of_window(expr) for expr in (f"{opens} < {closes}", closes))
     return (
-        f"{{{{ with {asked(f'{opens} < {closes}')} | query }}}}&{name}={{{{ {_TIME} }}}}"
-        f"{{{{ with {asked(closes)} | query }}}}..{{{{ {_TIME} }}}}{{{{ end }}}}{{{{ end }}}}"
+        f"{{{{ with {known} | query }}}}&{name}={{{{ {_TIME} }}}}"
+        f"{{{{ with {end} | query }}}}..{{{{ {_TIME} }}}}{{{{ end }}}}{{{{ end }}}}"
     )
-
-
-def _whole_hour(seconds: str) -> str:
-    return f"floor({seconds} / {_HOUR_SECONDS}) * {_HOUR_SECONDS}"

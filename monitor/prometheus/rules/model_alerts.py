@@ -5,6 +5,7 @@ from __future__ import annotations
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.prometheus.rules import class_alerts, links, summaries, templates
+from monitor.prometheus.rules.compared_numbers import class_ratio_moved, point_moved, skill_moved
 from monitor.prometheus.rules.objective_alerts import objective_alerts
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, WHOLE, Scope
@@ -60,7 +61,7 @@ def _model_degraded(scope: Scope) -> Alert:
         numbers=f"{{{{ with {degraded} | query }}}} Its last days are certainly degraded."
         "{{ else }} At the moment no window is certainly degraded, and the model has not certainly "
         "recovered.{{ end }}"
-        + templates.in_windows(_DEGRADED, templates.skill_moved(), always=scope.long)
+        + templates.in_windows(_DEGRADED, skill_moved(), always=scope.long)
         + class_alerts.paging_classes(window)
         + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
@@ -118,7 +119,7 @@ def _prevalence_shift(scope: Scope) -> Alert:
         "separates the classes worse. If recall and false positives moved together, "
         "OperatingPointMoved fires as well. Look for a change in the world, and in the inputs of "
         "the model. If it persists, choose a new threshold for the new class ratio.",
-        numbers=templates.in_windows(_SHIFT, templates.class_ratio_moved(), always=scope.long),
+        numbers=templates.in_windows(_SHIFT, class_ratio_moved(), always=scope.long),
         runbook=scope.verdict_link(Verdict.PREVALENCE_SHIFT),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),
@@ -142,8 +143,7 @@ def _operating_point_moved(scope: Scope) -> Alert:
         "changed threshold or scores that slid. Two rates alone do not "
         "show whether the model also got worse. Look for a changed threshold or calibration; if "
         "it was not meant, set the threshold anew.",
-        numbers=templates.in_windows((), templates.point_moved(), series)
-        + templates.rates_changed(),
+        numbers=templates.in_windows((), point_moved(), series) + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),

@@ -13,7 +13,7 @@ from monitor.prometheus.rules.recording import (
     RECALL,
     objective,
     recorded,
-    recorded_of_reference,
+    recorded_of,
 )
 from monitor.prometheus.rules.rule import Alert
 from monitor.prometheus.rules.scope import GAP, OBJECTIVES, Scope, quoted
@@ -65,7 +65,7 @@ class _Missed(NamedTuple):
             words=_NAMED_BY_CAUSE.get(name, row.words),
             now=recorded(name),
             bound=recorded(name, "upper" if least else "lower"),
-            before=recorded_of_reference(name),
+            before=recorded_of("reference", name),
             divided_by=_DENOMINATORS[name],
             beyond=("<", "below") if least else (">", "above"),
             digits=row.digits,

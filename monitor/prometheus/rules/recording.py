@@ -32,18 +32,23 @@ def recorded(metric: str, bound: Literal["", "lower", "upper"] = "") -> str:
     return f"model_window:{'_'.join(filter(None, (METRIC_WORDS[metric].stem, bound)))}:ratio"
 
 
-def recorded_of_reference(metric: str) -> str:
-    """Return the name under which a metric of the reference is recorded.
+def recorded_of(compared: Literal["reference", "level"], metric: str) -> str:
+    """Return the name under which a metric of the reference, or of the level, is recorded.
 
-    >>> recorded_of_reference("recall")
+    Args:
+        compared: which of them.
+        metric: its name in `monitor.metrics`.
+
+    >>> recorded_of("reference", "recall")
     'model:classifier_reference_recall:ratio'
     """
-    stem = METRIC_WORDS[metric].stem.replace("classifier_", "classifier_reference_")
+    stem = METRIC_WORDS[metric].stem.replace("classifier_", f"classifier_{compared}_")
     return f"model:{stem}:ratio"
 
 
 OUTCOMES = "model_window:classifier_outcomes:sum"
 REFERENCE = "model:classifier_reference_outcomes:sum"
+LEVEL = "model:classifier_level_outcomes:sum"
 PRECISION = recorded("precision")
 UPPER = recorded("precision", "upper")
 RECALL_UPPER = recorded("recall", "upper")
@@ -56,11 +61,15 @@ PREVALENCE = recorded("prevalence")
 CLASS_RATIO = recorded("class_ratio")
 AT_REFERENCE = "model_window:classifier_precision_at_reference:ratio"
 CHANGE = "model_window:classifier_precision_change:logit"
-REFERENCE_PRECISION = recorded_of_reference("precision")
-REFERENCE_BALANCED = recorded_of_reference("balanced_precision")
-REFERENCE_RECALL = recorded_of_reference("recall")
-REFERENCE_FALSE_POSITIVE = recorded_of_reference("false_positive_rate")
-REFERENCE_CLASS_RATIO = recorded_of_reference("class_ratio")
+REFERENCE_PRECISION = recorded_of("reference", "precision")
+REFERENCE_BALANCED = recorded_of("reference", "balanced_precision")
+REFERENCE_RECALL = recorded_of("reference", "recall")
+REFERENCE_FALSE_POSITIVE = recorded_of("reference", "false_positive_rate")
+REFERENCE_CLASS_RATIO = recorded_of("reference", "class_ratio")
+LEVEL_PRECISION = recorded_of("level", "precision")
+LEVEL_BALANCED = recorded_of("level", "balanced_precision")
+LEVEL_RECALL = recorded_of("level", "recall")
+LEVEL_FALSE_POSITIVE = recorded_of("level", "false_positive_rate")
 
 _CALLED, _ACTUAL, _NEGATIVE = ("tp", "fp"), ("tp", "fn"), ("fp", "tn")
 _ALL = ("tp", "fp", "fn", "tn")
@@ -99,6 +108,7 @@ def recordings(scope: Scope) -> list[Recording]:
     return [
         *_counts(scope),
         *_ratios(scope, REFERENCE, _REFERENCE),
+        *_ratios(scope, LEVEL, _LEVEL),
         *both,
         *taken.values(),
         _at_reference(scope),
@@ -166,6 +176,12 @@ _REFERENCE = {
     "class_ratio": REFERENCE_CLASS_RATIO,
     "balanced": REFERENCE_BALANCED,
 }
+_LEVEL = {
+    "precision": LEVEL_PRECISION,
+    "recall": LEVEL_RECALL,
+    "false_positive": LEVEL_FALSE_POSITIVE,
+    "balanced": LEVEL_BALANCED,
+}
 
 
 def _counts(scope: Scope) -> Iterator[Recording]:
@@ -179,6 +195,11 @@ def _counts(scope: Scope) -> Iterator[Recording]:
         why="Outcomes of the reference; where labels are a sample, as expected of all its "
         "predictions.",
         expr=f"sum without ({SHARDS}) ({scope.select('classifier_reference_outcomes')})",
+    )
+    yield Recording(
+        name=LEVEL,
+        why="Outcomes of the level that pages rest on, where that is not the reference.",
+        expr=f"sum without ({SHARDS}) ({scope.select('classifier_level_outcomes')})",
     )
 
 

@@ -7,6 +7,7 @@ A summary says what happened, which way, and how much, in per cent of the window
 from __future__ import annotations
 
 from monitor.prometheus.rules.class_alerts import confusion, largest_confusions
+from monitor.prometheus.rules.compared_numbers import COMPARED_FALSE_POSITIVE, COMPARED_RECALL
 from monitor.prometheus.rules.recording import (
     FALSE_POSITIVE,
     PRECISION,
@@ -47,17 +48,17 @@ def worse(window: str) -> str:
     Args:
         window: template that sets `$window`.
     """
-    fell = _wrong_way("recall", RECALL, "<", REFERENCE_RECALL)
-    rose = _wrong_way("false_positive", FALSE_POSITIVE, ">", REFERENCE_FALSE_POSITIVE)
+    fell = _wrong_way("recall", RECALL, "<", COMPARED_RECALL)
+    rose = _wrong_way("false_positive", FALSE_POSITIVE, ">", COMPARED_FALSE_POSITIVE)
     return (
         f"{window}{MODEL}: model worse{{{{ $named := false }}}}"
-        f"{_change(fell, ', recall fell ', REFERENCE_RECALL)}"
-        f"{_change(rose, ', false positives rose ', REFERENCE_FALSE_POSITIVE)}"
+        f"{_change(fell, ', recall fell ', COMPARED_RECALL)}"
+        f"{_change(rose, ', false positives rose ', COMPARED_FALSE_POSITIVE)}"
         f"{{{{ range {of_window(largest_confusions(1))} | query }}}}, {confusion()}"
         "{{ $named = true }}{{ end }}"
         "{{ if not $named }}"
-        f"{_change(f'100 * {RECALL}{NOW}', '; recall ', REFERENCE_RECALL)}"
-        f"{_change(f'100 * {FALSE_POSITIVE}{NOW}', ', false positives ', REFERENCE_FALSE_POSITIVE)}"
+        f"{_change(f'100 * {RECALL}{NOW}', '; recall ', COMPARED_RECALL)}"
+        f"{_change(f'100 * {FALSE_POSITIVE}{NOW}', ', false positives ', COMPARED_FALSE_POSITIVE)}"
         "{{ end }}{{ if not $named }} than its reference{{ end }}"
     )
 
@@ -128,19 +129,19 @@ _FROM_TO = "{{ $was | printf `%.3g` }} → {{ $now | printf `%.3g` }} %"
 
 
 def _wrong_way(rate: str, now: str, sign: str, before: str) -> str:
-    """A rate in per cent, where it is on the wrong side of the reference's and certainly moved.
+    """A rate in per cent, where it is on the wrong side of what was and certainly moved.
 
     Several monitors each say it of the part that they see: one of them suffices.
     """
     changed = f'classifier_rate_changed{{model=%[1]q,window=%[2]q,rate="{rate}"}}'
     certain = f"last_over_time({changed}[{GAP}]) {sign} 0"
-    moved = f"{now}{NOW} {sign} {_JOIN} {before}{BEFORE}"
+    moved = f"{now}{NOW} {sign} {_JOIN} {before}"
     return f"100 * ({moved}) and on () {certain}"
 
 
 def _change(now: str, words: str, before: str) -> str:
     """A rate before and now, where it is known; sets `$named` then."""
-    was = f"{{{{ with {of_reference(f'100 * {before}{BEFORE}')} | query }}}}{_NUMBER}{{{{ end }}}}"
+    was = f"{{{{ with {of_window(f'100 * {before}')} | query }}}}{_NUMBER}{{{{ end }}}}"
     text = f"{words}{was} → {_NUMBER} %{{{{ $named = true }}}}"
     return f"{{{{ with {of_window(now)} | query }}}}{text}{{{{ end }}}}"
 

@@ -6,19 +6,6 @@ known is left out. Whole summaries are in `summaries`.
 
 from __future__ import annotations
 
-from monitor.prometheus.rules.recording import (
-    AT_REFERENCE,
-    BALANCED,
-    CLASS_RATIO,
-    FALSE_POSITIVE,
-    PRECISION,
-    RECALL,
-    REFERENCE_BALANCED,
-    REFERENCE_CLASS_RATIO,
-    REFERENCE_FALSE_POSITIVE,
-    REFERENCE_PRECISION,
-    REFERENCE_RECALL,
-)
 from monitor.prometheus.rules.scope import GAP, Scope, quoted
 from monitor.report.vocabulary import DEGENERACIES
 
@@ -52,7 +39,7 @@ AT_INSTANCE = (
 def in_windows(
     verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict", always: str = ""
 ) -> str:
-    """Return a text that repeats for each window in which one of these verdicts holds.
+    """Return a text that repeats for each window in which one of these verdicts holds: `$window`.
 
     Models of more than two classes have none: their rates are by class, see `class_alerts`.
 
@@ -69,7 +56,7 @@ def in_windows(
     query = f"({query}) unless on () {OF_CLASSES}"
     return (
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
-        f" {{{{ .Labels.window }}}}: {text}.{{{{ end }}}}"
+        f"{{{{ $window := .Labels.window }}}} {{{{ $window }}}}: {text}.{{{{ end }}}}"
     )
 
 
@@ -87,14 +74,14 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
     """
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
     query = f'{series}{{model=%q,window=%q,segment="",class=""{matchers}}}'
-    return number_or_dash(f"printf `{query}` $labels.model .Labels.window", digits)
+    return number_or_dash(f"printf `{query}` $labels.model $window", digits)
 
 
 def label_fault() -> str:
     """Return the fault of the labels in the current window of `in_windows`; nothing without one."""
     query = 'max by (fault) (classifier_label_fault{model=%q,window=%q,class=""}) == 1'
     fault = '{{ (. | first).Labels.fault | reReplaceAll "_" " " }}'
-    found = f"printf `{query}` $labels.model .Labels.window"
+    found = f"printf `{query}` $labels.model $window"
     return f"{{{{ with {found} | query }}}}{fault}; {{{{ end }}}}"
 
 
@@ -130,7 +117,7 @@ def if_known(series: str, digits: int, before: str, after: str) -> str:
         before: text before the number.
         after: text behind it.
     """
-    return _if_known(_model_query(series), digits, before, after)
+    return number_if_known(_model_query(series), digits, before, after)
 
 
 def sum_if_known(counter: str, words: str) -> str:
@@ -141,7 +128,7 @@ def sum_if_known(counter: str, words: str) -> str:
         words: behind the number.
     """
     query = f"printf `sum({counter}{{model=%q}})` $labels.model"
-    return _if_known(query, 0, "; ", f" {words}")
+    return number_if_known(query, 0, "; ", f" {words}")
 
 
 def was_before(before: str, digits: int = 3, word: str = "was") -> str:
@@ -203,25 +190,6 @@ def longest_window(
     )
 
 
-def _log_ratios(recall: str, false_positive: str, which: str) -> tuple[str, str]:
-    """Queries of log LR+ and log LR-, the logs of TPR / FPR and of (1 - TPR) / (1 - FPR)."""
-    recall, false_positive = f"{recall}{which}", f"{false_positive}{which}"
-    return (
-        f"ln(({recall} > 0) / ({false_positive} > 0))",
-        f"ln((1 - {recall} > 0) / (1 - {false_positive} > 0))",
-    )
-
-
-def _window_query(expr: str) -> str:
-    """A query of the current window of `in_windows`."""
-    return f"printf `{expr}` $labels.model .Labels.window"
-
-
-def _was_ratio(expr: str) -> str:
-    """The result of a query of the reference; nothing where it is not known."""
-    return _if_known(f"printf `{expr}` $labels.model", 2, ", was ")
-
-
 def of_monitor_above_0(expr: str, words: str) -> str:
     """Return a whole number of the monitor that the alert is about; nothing where it is 0.
 
@@ -229,7 +197,7 @@ def of_monitor_above_0(expr: str, words: str) -> str:
         expr: PromQL; `%q` is the monitor's instance.
         words: behind the number.
     """
-    return _if_known(f"printf `{expr} > 0` $labels.instance", 0, "; ", f" {words}")
+    return number_if_known(f"printf `{expr} > 0` $labels.instance", 0, "; ", f" {words}")
 
 
 def _model_query(series: str, **more: str) -> str:
@@ -237,8 +205,15 @@ def _model_query(series: str, **more: str) -> str:
     return f"printf `{series}{{model=%q{matchers}}}` $labels.model"
 
 
-def _if_known(query: str, digits: int, before: str, after: str = "") -> str:
-    """A number between two texts; nothing at all where it is not known."""
+def number_if_known(query: str, digits: int, before: str, after: str = "") -> str:
+    """Return a number between two texts; nothing at all where it is not known.
+
+    Args:
+        query: Go template that makes PromQL.
+        digits: behind the point.
+        before: text before the number.
+        after: text behind it.
+    """
     return f"{{{{ with {query} | query }}}}{before}{_number(digits)}{after}{{{{ end }}}}"
 
 
@@ -274,47 +249,6 @@ def rates_changed() -> str:
     )
 
 
-def skill_moved() -> str:
-    """Return recall and false positives, skill, precision and balanced precision, now and before.
-
-    A model can be worse though LR+ rose: fewer alarms, and more misses than that explains.
-    The text then shows LR- too.
-    """
-    positive, negative = _log_ratios(RECALL, FALSE_POSITIVE, NOW)
-    was_positive, was_negative = _log_ratios(REFERENCE_RECALL, REFERENCE_FALSE_POSITIVE, BEFORE)
-    rose = f"{BALANCED}{NOW} >= ignoring (window) group_left () {REFERENCE_BALANCED}{BEFORE}"
-    lower = _if_known(
-        _window_query(f"({negative}) and {rose}"),
-        2,
-        "; log LR- ",
-        f"{_was_ratio(was_negative)} (higher is worse)",
-    )
-    skill = f"{number_or_dash(_window_query(positive), 2)}{_was_ratio(was_positive)}"
-    return (
-        f"{point_moved()}; log LR+ {skill}{lower}; "
-        f"precision {at_window(PRECISION)}{was_before(REFERENCE_PRECISION)}; "
-        f"balanced precision {at_window(BALANCED)}{was_before(REFERENCE_BALANCED)}"
-    )
-
-
-def class_ratio_moved() -> str:
-    """Return precision, and what it would be at the reference's class ratio."""
-    return (
-        f"precision {at_window(PRECISION)}{was_before(REFERENCE_PRECISION)}; at the "
-        f"reference's class ratio it would be {at_window(AT_REFERENCE)}; "
-        f"positives to negatives {at_window(CLASS_RATIO, 4)}"
-        f"{was_before(REFERENCE_CLASS_RATIO, 4, 'were')}"
-    )
-
-
-def point_moved() -> str:
-    """Return recall and false positives, now and before."""
-    return (
-        f"recall {at_window(RECALL)}{was_before(REFERENCE_RECALL)}; false-positive rate "
-        f"{at_window(FALSE_POSITIVE, 4)}{was_before(REFERENCE_FALSE_POSITIVE, 4)}"
-    )
-
-
 def degenerate() -> str:
     """Return what a model does whose predictions are outside their usual range."""
     times = of_model("classifier_predicted_positive_over_known_ratio", 2)
@@ -337,6 +271,6 @@ def coverage() -> str:
     others = "{{ . | first | value | printf `%.3f` }} of the others"
     return (
         f"labelled {at_window(series, predicted='positive')}"
-        f"{{{{ with printf `{query}` $labels.model .Labels.window | query }}}} of the predicted "
+        f"{{{{ with printf `{query}` $labels.model $window | query }}}} of the predicted "
         f"positives and {others}{{{{ else }}}} of its cases{{{{ end }}}}"
     )
