@@ -33,6 +33,11 @@ _RATES = ("recall", "false_positive_rate")
 _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 _NOT_RECOVERED = "the model got worse, and has not certainly recovered"
 
+_BEFORE_THIS = (
+    "Between these two ranges alone nothing is certain: the page began with days that were "
+    "certainly worse."
+)
+
 
 def headline(diagnosis: Diagnosis) -> str:
     """Return one line of at most 100 columns, besides a dead model, audits and versions."""
@@ -93,7 +98,8 @@ def certainties(diagnosis: Diagnosis) -> str:
     """Return what certainly fell, rose, and stayed as it was, in one sentence each."""
     if diagnosis.refusal is not None:
         return "Nothing else is known."
-    return " ".join(_certain(diagnosis)) or "Nothing is certain."
+    nothing = _BEFORE_THIS if diagnosis.pages else "Nothing is certain."
+    return " ".join(_certain(diagnosis)) or nothing
 
 
 def _certain(diagnosis: Diagnosis) -> Iterator[str]:

@@ -22,6 +22,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.findings import with_model_now
+from monitor.report.headline import certainties
 
 HOUR, DAY = 3_600_000, 86_400_000
 
@@ -39,7 +40,9 @@ def test_ranges_that_a_person_asks_for_say_nothing_of_the_page_of_now():
     monitor = at("pages after the fault")
     (model,) = monitor.snapshot().models
     assert model.watched.degradation_detected
-    assert compared_now(monitor).pages
+    latest = compared_now(monitor)
+    assert latest.pages
+    assert "the page began with days that were certainly worse" in certainties(latest)
     closes = model.mature_until // HOUR * HOUR
     first, later = TimeRange(DAY, 5 * DAY), TimeRange(closes - DAY, closes)
     asked = between(monitor, str(first), str(later))
@@ -47,6 +50,7 @@ def test_ranges_that_a_person_asks_for_say_nothing_of_the_page_of_now():
     answer: DiagnosisAnswer = diagnosis_answer(asked)
     assert "pages" not in answer.worse.text
     assert "recovered" not in answer.headline
+    assert "the page began" not in answer.certainties
 
 
 @pytest.mark.parametrize(
