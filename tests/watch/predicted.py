@@ -9,6 +9,8 @@ from monitor.events.columns import EventBatch, Group, Predictions
 DAY = 86_400_000
 HOUR = DAY // 24
 THRESHOLD = 0.5
+KNOWN = 10
+"""Days after which what is usual is known."""
 
 
 def calls(size, share, seed):
@@ -55,3 +57,13 @@ def predictions(found, model="m"):
     """What is wrong with a model's predictions, if anything."""
     (one,) = (one for one in found.snapshot().models if one.name == model)
     return one.watched.predictions
+
+
+def alarm_delay(found, scores, *, a_day, hours=48, first=KNOWN, **more):
+    """Feed half-hours from a day on; hours until the alarm and its kind, or None."""
+    for half in range(2 * hours):
+        opens = first * DAY + half * HOUR // 2
+        found.apply(batch(opens, opens + HOUR // 2, scores(a_day // 48, half), **more))
+        if (wrong := predictions(found)).kind is not None:
+            return half / 2, wrong
+    return None

@@ -4,39 +4,32 @@ import numpy as np
 import pytest
 from same import differences, through_disk, without_memory
 from watch.hourly import batch_of_counts
-from watch.predicted import DAY, HOUR, batch, calls, monitor, predictions, usual
+from watch.predicted import (
+    DAY,
+    HOUR,
+    KNOWN,
+    alarm_delay,
+    batch,
+    calls,
+    monitor,
+    predictions,
+    usual,
+)
 
 from monitor.config.quantities import format_time
 from monitor.drift.degenerate import Degeneracy
 from monitor.engine import Monitor
-from monitor.report.prediction_words import degenerate_since
 
-KNOWN = 10
-"""Days after which what is usual is known."""
 FAULTS = {
     Degeneracy.ALWAYS_NEGATIVE: lambda size: calls(size, 0.0, 99),
     Degeneracy.ALWAYS_POSITIVE: lambda size: calls(size, 1.0, 99),
     Degeneracy.CONSTANT_SCORE: lambda size: np.full(size, 0.31),
-}
-NARROW = {
-    "a narrow range": lambda size, seed: np.random.default_rng(seed).uniform(0.47, 0.51, size),
-    "two scores": lambda size, seed: np.where(np.arange(size) % 8 == seed % 8, 0.71, 0.23),
 }
 FIRST_EVERY_DAY = [
     Degeneracy.ALWAYS_NEGATIVE,
     pytest.param(Degeneracy.ALWAYS_POSITIVE, marks=pytest.mark.slow),
     pytest.param(Degeneracy.CONSTANT_SCORE, marks=pytest.mark.slow),
 ]
-
-
-def alarm_delay(found, scores, *, a_day, hours=48, first=KNOWN, **more):
-    """Feed half-hours from a day on; hours until the alarm and its kind, or None."""
-    for half in range(2 * hours):
-        opens = first * DAY + half * HOUR // 2
-        found.apply(batch(opens, opens + HOUR // 2, scores(a_day // 48, half), **more))
-        if (wrong := predictions(found)).kind is not None:
-            return half / 2, wrong
-    return None
 
 
 @pytest.mark.parametrize("kind", FAULTS)
@@ -86,72 +79,6 @@ def test_labels_and_scores_are_not_needed(scored):
         found, lambda size, half: calls(size, 0.0, half), a_day=2_400, scored=scored
     )
     assert wrong.kind is Degeneracy.ALWAYS_NEGATIVE
-
-
-@pytest.mark.parametrize("scores", NARROW)
-@pytest.mark.parametrize(("a_day", "within"), [(24_000, 1), (1_200, 1), (240, 6)])
-def test_scores_that_lie_close_together_are_found_though_some_cases_are_flagged(
-    scores, a_day, within
-):
-    found = usual(monitor(), KNOWN, a_day=max(a_day, 240))
-    hours, wrong = alarm_delay(found, NARROW[scores], a_day=a_day)
-    assert wrong.kind is Degeneracy.NARROW_SCORES
-    assert hours <= within
-    assert KNOWN * DAY - 2 * within * HOUR <= wrong.since <= (KNOWN * DAY + within * HOUR)
-    text = degenerate_since(wrong)
-    assert text.startswith("the model gives scores that lie closer together than ever (since")
-
-
-@pytest.mark.parametrize("scores", NARROW)
-def test_the_alarm_of_close_scores_lasts_until_they_spread_again(scores):
-    found = usual(monitor(), KNOWN)
-    for half in range(48):
-        opens = KNOWN * DAY + half * HOUR // 2
-        found.apply(batch(opens, opens + HOUR // 2, NARROW[scores](50, half)))
-    assert predictions(found).kind is Degeneracy.NARROW_SCORES
-    hours = 0.0
-    while predictions(found).kind is not None:
-        opens = (KNOWN + 1) * DAY + int(hours * HOUR)
-        found.apply(batch(opens, opens + HOUR // 2, calls(50, 0.125, int(2 * hours))))
-        hours += 0.5
-        assert hours < 4
-    usual(found, 3, first=KNOWN + 2)
-    assert predictions(found).kind is None
-
-
-def test_scores_that_are_closer_every_night_are_usual():
-    """Every night 300 cases have scores of a tenth of those of the day."""
-
-    def scores(size, half):
-        night = half % 48 < 12
-        return calls(size, 0.125, half) * (0.1 if night else 1.0)
-
-    found = monitor()
-    for half in range(48 * KNOWN):
-        found.apply(batch(half * HOUR // 2, (half + 1) * HOUR // 2, scores(25, half)))
-    assert alarm_delay(found, scores, a_day=1_200, hours=24 * 5) is None
-    hours, wrong = alarm_delay(found, NARROW["two scores"], a_day=1_200, first=KNOWN + 5)
-    assert wrong.kind is Degeneracy.NARROW_SCORES
-    assert hours <= 6
-
-
-def test_a_state_without_narrowest_scores_learns_them_for_a_week_first():
-    """A checkpoint of a version that did not know them."""
-
-    def scores(size, half):
-        return calls(size, 0.125, half) * (0.1 if half % 48 < 12 else 1.0)
-
-    found = monitor()
-    for half in range(48 * KNOWN):
-        found.apply(batch(half * HOUR // 2, (half + 1) * HOUR // 2, scores(25, half)))
-    state = found.state()
-    for one in state["watch"]["predictions"]["models"].values():
-        del one["narrowest"], one["spread"]
-    found = Monitor(found.config, through_disk(state))
-    assert alarm_delay(found, scores, a_day=1_200, hours=24 * 9) is None
-    hours, wrong = alarm_delay(found, NARROW["two scores"], a_day=1_200, first=KNOWN + 9)
-    assert wrong.kind is Degeneracy.NARROW_SCORES
-    assert hours <= 6
 
 
 def test_one_score_of_flagged_and_other_cases_alike_is_constant():
@@ -284,20 +211,6 @@ def test_a_moving_reference_leaves_a_dead_model_its_alarm():
     with_counts(found, 14, (0.8, 0.03))
     with_counts(found, 35, (0.0, 0.0), first=14)
     assert predictions(found).kind is Degeneracy.ALWAYS_NEGATIVE
-
-
-def test_a_restart_beside_close_scores_changes_nothing():
-    whole, interrupted = usual(monitor(), KNOWN), usual(monitor(), KNOWN)
-    for half in range(12):
-        opens = KNOWN * DAY + half * HOUR // 2
-        narrow = NARROW["two scores" if half < 6 else "a narrow range"](30, half)
-        part = batch(opens, opens + HOUR // 2, narrow)
-        whole.apply(part)
-        interrupted.apply(part)
-        interrupted = Monitor(interrupted.config, through_disk(interrupted.state()))
-        both = (without_memory(one.snapshot()) for one in (whole, interrupted))
-        assert list(differences(*both)) == []
-    assert predictions(whole).kind is Degeneracy.NARROW_SCORES
 
 
 @pytest.mark.parametrize("kind", FIRST_EVERY_DAY)
