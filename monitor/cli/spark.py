@@ -21,6 +21,8 @@ from monitor.feeds.kafka.properties import read_properties
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 _ONCE_SECONDS = 600.0
 """Seconds of events in a batch of recorded files, which are large: assumed."""
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of a JVM that lives for minutes: a third of its CPU would go into compiling better."""
 _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
 
 
@@ -59,7 +61,7 @@ def run(args: Namespace) -> int:
         )
     _hush_pandas()
     if _is_local(args.master):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH
+        _set_environment(once=args.once)
     from monitor.distributed import spark_job  # noqa: PLC0415  # an optional dependency, checked above
 
     job = spark_job.SparkJob(
@@ -104,6 +106,13 @@ def _check_installed() -> None:
         raise MonitorError(
             f"spark: {', '.join(missing)} is not installed; {install_command('spark')}, and Java 17"
         )
+
+
+def _set_environment(*, once: bool) -> None:
+    """Set what Spark reads when it starts beside this process, where a person has not set it."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first python on the PATH
+    if once:
+        os.environ.setdefault("SPARK_SUBMIT_OPTS", _SHORT_LIVED)
 
 
 def _is_local(master: str | None) -> bool:

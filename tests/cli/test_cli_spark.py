@@ -1,6 +1,7 @@
 """`precision-monitor spark`: what it needs, and its error if that is missing."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,23 @@ def test_tasks_beside_the_command_run_in_its_own_python(monkeypatch):
     assert not spark._is_local("spark://host:7077")
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")  # as spark-submit has it
     assert not spark._is_local(None)
+
+
+@pytest.mark.parametrize(
+    ("given", "once", "found"),
+    [
+        (None, True, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+        (None, False, None),
+        ("-Xmx1g", True, "-Xmx1g"),
+    ],
+)
+def test_a_job_over_files_compiles_its_jvm_little_unless_its_options_are_given(
+    monkeypatch, given, once, found
+):
+    monkeypatch.setattr(os, "environ", {} if given is None else {"SPARK_SUBMIT_OPTS": given})
+    spark._set_environment(once=once)
+    assert os.environ.get("SPARK_SUBMIT_OPTS") == found
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
 def imported(path):
