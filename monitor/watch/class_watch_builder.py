@@ -19,9 +19,10 @@ from monitor.watch.cuts import Cuts
 from monitor.watch.further_classes import with_further_classes
 from monitor.watch.level import Stretch
 from monitor.watch.model_days import RecentDays
+from monitor.watch.model_watch import ModelWatch
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_cut import cut_reference
-from monitor.watch.stepping import ModelWatch, Stepper
+from monitor.watch.stepping import Stepper
 from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
 from monitor.windows.class_view import ClassView
 from monitor.windows.weights import SUMS

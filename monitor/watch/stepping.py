@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -11,87 +10,18 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import Outcome
 from monitor.drift import Judgement
-from monitor.drift.trend import CERTAIN, Trend
+from monitor.drift.trend import CERTAIN
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
-from monitor.events.renumbering import State
 from monitor.verdicts import Detected
 from monitor.watch.cuts import Cuts
-from monitor.watch.day_detection import DayDetection
-from monitor.watch.detection import Detection, RiverDetection
-from monitor.watch.judging import Judge
 from monitor.watch.level import WEEK, Stretch, longer_level, renewal_days, renewed_level
-from monitor.watch.live_ratio import LiveRatio
 from monitor.watch.model_days import STRETCH_DAYS, DayReader, RecentDays
-from monitor.watch.nowcasts import DayStart, Nowcasts
-from monitor.watch.page import DEAD_DAYS, JUDGED_DAYS, ModelPage, certain_fall
-from monitor.watch.skill_trend import MOST_DAYS, trend_of, trend_state
+from monitor.watch.model_watch import ModelWatch
+from monitor.watch.nowcasts import DayStart
+from monitor.watch.page import DEAD_DAYS, JUDGED_DAYS, certain_fall
+from monitor.watch.skill_trend import MOST_DAYS, trend_of
 from monitor.windows.outcome_reader import OutcomeReader
-
-
-@dataclass(slots=True, kw_only=True)
-class ModelWatch:
-    """Detectors, judge and detections of one model.
-
-    Attributes:
-        detection: the detectors by pane; None where labels are a sample.
-        by_day: the detector by days; None where a detector of river takes its place.
-        judge: of its windows, against the reference.
-        level: judge of days and pages, against the level that the detectors watch (see
-            `monitor.watch.level`); the same one while that is the reference.
-        page: the model's page.
-        done: first coarse pane that the detectors have not seen.
-        day: first day since 1970, UTC, that is not closed.
-        learned_until: first day of the stretch that the scatter is learned from next.
-        paged: True where the model paged when the last stretch ended.
-        lost: of the level, see `monitor.watch.level.Stretch`.
-        trend: since the level opened, as of the last week's end; None where none is certain.
-        ratio: its live class ratio.
-        nowcasts: its estimates ahead of the labels; None where labels are a sample.
-        shifted_at: event time of the last alarm of the class ratio detector, milliseconds.
-        detections: all detections so far.
-    """
-
-    detection: Detection | RiverDetection | None
-    by_day: DayDetection | None
-    judge: Judge
-    level: Judge
-    page: ModelPage
-    done: int
-    day: int
-    learned_until: int
-    ratio: LiveRatio
-    nowcasts: Nowcasts | None
-    paged: bool = False
-    lost: float = 0.0
-    trend: Trend | None = None
-    shifted_at: int | None = None
-    detections: list[Detected] = field(default_factory=list)
-
-    @property
-    def evidence(self) -> float:
-        """The largest of the statistics over their thresholds; NaN without a detector."""
-        running = [one.evidence for one in (self.detection, self.by_day) if one is not None]
-        return max(running, default=float("nan"))
-
-    def state(self) -> State:
-        """Serializable state."""
-        return {
-            "detection": None if self.detection is None else self.detection.state(),
-            "by_day": None if self.by_day is None else self.by_day.state(),
-            "level": None if self.level is self.judge else self.level.reference.state(),
-            "learned": self.level.learned.state(),
-            "page": self.page.state(),
-            "done": self.done,
-            "day": self.day,
-            "learned_until": self.learned_until,
-            "paged": self.paged,
-            "lost": self.lost,
-            "trend": None if self.trend is None else trend_state(self.trend),
-            "nowcasts": None if self.nowcasts is None else self.nowcasts.state(),
-            "shifted_at": self.shifted_at,
-            "detections": [[found.at, found.kind] for found in self.detections],
-        }
 
 
 class _Pane(NamedTuple):
@@ -143,6 +73,29 @@ class Stepper:
         Yields:
             Nothing; after each pane with outcomes, each day, and each estimated window.
         """
+        yield from self.pane_steps(model, watch, cuts, mature, age)
+        yield from self._close_days(model, watch, cuts, mature, age)
+        if watch.nowcasts is not None:
+            yield from watch.nowcasts.steps(DayStart(watch.judge, self._days, cuts, mature, age))
+
+    def pane_steps(
+        self, model: int, watch: ModelWatch, cuts: Cuts, mature: int, age: int
+    ) -> Iterator[None]:
+        """Step the detectors over the panes alone; days are closed that end before one of them.
+
+        The last day stays open where `mature` is its end, so that it can be closed against
+        another reference than the one that its panes are stepped with.
+
+        Args:
+            model: its number.
+            watch: its detectors.
+            cuts: its series by segment key.
+            mature: outcomes up to this moment, epoch milliseconds, are mature.
+            age: its maturity, milliseconds.
+
+        Yields:
+            Nothing; after each pane with outcomes, and each day.
+        """
         step = self._windows.step_ms
         first, end = watch.done, mature // step
         if end > first and watch.detection is not None:
@@ -154,9 +107,6 @@ class Stepper:
                 watch.done = first + i + 1
                 yield
             watch.done = end
-        yield from self._close_days(model, watch, cuts, mature, age)
-        if watch.nowcasts is not None:
-            yield from watch.nowcasts.steps(DayStart(watch.judge, self._days, cuts, mature, age))
 
     def judged(self, model: int, watch: ModelWatch, cuts: Cuts, days: int) -> Judgement | None:
         """Judge the last closed days of a model, those of the reference left out.

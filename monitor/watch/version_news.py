@@ -21,8 +21,8 @@ from monitor.events.version_starts import ModelVersions, is_in_use
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 from monitor.watch.change_hours import when_rates_changed
+from monitor.watch.model_watch import ModelWatch
 from monitor.watch.reference import MatureReference
-from monitor.watch.stepping import ModelWatch
 from monitor.watch.version_traffic import predictions_by_version
 from monitor.windows import Windows
 from monitor.windows.history import History

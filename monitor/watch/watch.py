@@ -20,8 +20,7 @@ from math import gcd
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.config import Labelling, ModelConfig
-from monitor.config.labelling import LearnedLabelErrors
+from monitor.config import Labelling
 from monitor.drift.degenerate import DEAD
 from monitor.drift.river_detector import RiverDetector
 from monitor.drift.verdict import IMPROVED, NOT_OF_THE_MODEL
@@ -37,14 +36,16 @@ from monitor.labels.regime import LabelRegime
 from monitor.labels.unknown_classes import UnknownClasses, untrusted_classes
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import NOT_COMPARED, Watched
+from monitor.watch.asked_settings import asked_settings
 from monitor.watch.class_watch import ClassWatch
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.judged_counts import untrusted
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
+from monitor.watch.model_watch import ModelWatch
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference_finder import ModelFault, ReferenceFinder
-from monitor.watch.stepping import ModelWatch, Stepper
+from monitor.watch.stepping import Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
 from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
 from monitor.watch.watched_now import Moment, watched_now
@@ -127,20 +128,35 @@ class Watch:
             age = age_at(model, now)
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
-            mature = now - age
-            restart = self._news.restarts(model, mature)
-            since = None if restart is None else restart.at
-            fault = partial(self._fault, mature, age)
-            reference = self._references.of(model, mature, fault, since=since)
-            if reference is not None and many[model]:
-                yield from self._classes.steps(model, reference, since, mature, age)
-            elif reference is not None and self._errors.of(model).errors.known:
-                known, cuts = self._models.get(model), self._cuts.of(model)
-                watch = self._builder.following(known, model, reference, cuts, since)
-                self._models[model] = watch
-                yield from self._stepper.steps(model, watch, cuts, mature, age)
-                self._accept_rate(model, watch)
+            yield from self._steps_of(model, now - age, age)
             yield
+
+    def _steps_of(self, model: int, mature: int, age: int) -> Iterator[None]:
+        """Step the detectors of one model, and find its reference where a day closes.
+
+        The panes of that day are stepped with the reference so far, so that it does not depend
+        on the batches in which they came.
+        """
+        restart = self._news.restarts(model, mature)
+        since = None if restart is None else restart.at
+        known, cuts = self._models.get(model), self._cuts.of(model)
+        learned = self._errors.of(model).errors.known
+        midnight, reference = mature // DAY_MS * DAY_MS, self._references.at_rates(model)
+        fault = partial(self._fault, mature, age)
+        if known is None or reference is None or reference.is_before(since):
+            reference = self._references.of(model, mature, fault, since=since)
+        elif known.day * DAY_MS < midnight:
+            if learned:
+                known = self._builder.following(known, model, reference, cuts, since)
+                yield from self._stepper.pane_steps(model, known, cuts, midnight, age)
+            reference = self._references.of(model, midnight, fault, since=since)
+        if reference is not None and self._catalogue.settings[model].has_many_classes:
+            yield from self._classes.steps(model, reference, since, mature, age)
+        elif reference is not None and learned:
+            watch = self._builder.following(known, model, reference, cuts, since)
+            self._models[model] = watch
+            yield from self._stepper.steps(model, watch, cuts, mature, age)
+            self._accept_rate(model, watch)
 
     def _fault(self, mature: int, age: int, model: int) -> ModelFault | None:
         """Return the fault for which a model pages, an alarm awaits judgement, or that is over."""
@@ -296,7 +312,7 @@ class Watch:
             "watching": {str(m): w.state() for m, w in self._models.items()},
             "predictions": self._predictions.state(),
             **({"classes": classes} if (classes := self._classes.state()) else {}),
-            "asked": [_asked(setting) for setting in self._catalogue.settings],
+            "asked": [asked_settings(setting) for setting in self._catalogue.settings],
         }
 
     def restore(self, state: State, left: Numbers) -> None:
@@ -316,8 +332,8 @@ class Watch:
         for model, old in enumerate(left.models.tolist()):
             if str(old) in panes:
                 self._panes[model] = panes[str(old)]
-            kept = state["references"].get(str(old))
-            if kept is None or state["asked"][old] != _asked(self._catalogue.settings[model]):
+            kept, asked = state["references"].get(str(old)), state["asked"][old]
+            if kept is None or asked != asked_settings(self._catalogue.settings[model]):
                 continue
             reference = self._references.restored(model, kept, left)
             self._classes.restore(state.get("classes", {}), model, old, reference)
@@ -329,19 +345,3 @@ class Watch:
 
     def _labelling(self, model: int) -> Labelling:
         return self._catalogue.settings[model].labelling
-
-
-def _asked(setting: ModelConfig) -> State:
-    """Return the settings that a reference and its detectors depend on."""
-    river = setting.river_detector
-    asked = {
-        "reference": setting.reference.model_dump(exclude={"on_version"}),
-        "labelling": str(setting.labelling),
-        "river_detector": None if river is None else river.model_dump(),
-    }
-    if isinstance(setting.label_errors, LearnedLabelErrors):
-        return asked | {"label_errors": "audit"}
-    # Left out without errors, as in states from before they could be configured.
-    errors = LabelRegime.of(setting).errors
-    rates = [*errors[:2], errors.false_positive_above, errors.false_negative_above]
-    return asked | {"label_errors": rates} if any(rates) else asked

@@ -24,11 +24,11 @@ from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
 from monitor.watch.judging import Judge
 from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
+from monitor.watch.model_watch import ModelWatch
 from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.skill_trend import restored_trend
-from monitor.watch.stepping import ModelWatch
 from monitor.windows import Windows
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores

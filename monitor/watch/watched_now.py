@@ -12,7 +12,8 @@ from monitor.labels.pace import Pace
 from monitor.verdicts import Watched
 from monitor.watch.cuts import Cuts
 from monitor.watch.live_ratio import UNKNOWN_NOW
-from monitor.watch.stepping import ModelWatch, Stepper
+from monitor.watch.model_watch import ModelWatch
+from monitor.watch.stepping import Stepper
 
 
 class Moment(NamedTuple):

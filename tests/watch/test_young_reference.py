@@ -24,11 +24,10 @@ def hours(*, fall=None, seed=0, days=DAYS):
     return stream(30, hourly, seed)
 
 
-def feed(monitor, cells, first=0):
-    for day in range(first, len(cells) // 24):
-        part = slice(24 * day, 24 * day + 24)
-        times = np.arange(part.start, part.stop, dtype=np.int64) * HOUR
-        monitor.apply(batch_of_counts(times, {(): cells[part]}))
+def feed(monitor, cells, first=0, *, size=24, late=0):
+    for start in range(24 * first, len(cells), size):
+        times = np.arange(start, min(start + size, len(cells)), dtype=np.int64)
+        monitor.apply(batch_of_counts((late + times) * HOUR, {(): cells[times[0] : times[-1] + 1]}))
     return monitor
 
 
@@ -66,6 +65,20 @@ def test_a_configured_range_of_time_stays_as_it_is():
     model = {"label_timeout": "2d", "maturity": "0s", "reference": {"window": window}}
     found = watched(feed(Monitor(Config(models={"m": model})), hours(fall=FALL)))
     assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
+
+
+@pytest.mark.parametrize(("fall", "seed", "late"), [(4, 1, 0), (4, 3, 0), (5, 1, 10)])
+def test_batches_of_other_sizes_cut_it_and_page_at_the_same_moment(fall, seed, late):
+    cells = hours(fall=fall, seed=seed)
+    sizes = (1, 10, 24, 168, len(cells))
+    hourly, *others = [
+        watched(feed(Monitor(CONFIG), cells, size=size, late=late)) for size in sizes
+    ]
+    assert hourly.reference.cut_short == (24 * fall + late) * HOUR
+    assert [one.kind for one in hourly.detections] == ["model_degraded"]
+    for other in others:
+        assert other.reference == hourly.reference
+        assert other.detections == hourly.detections
 
 
 @pytest.mark.parametrize("stop", [7, 8, 9, 12])
