@@ -97,7 +97,9 @@ class Reference(Section):
         "longer one the first 7 days stand in until it is complete.",
     )
     trailing: PositiveDuration | None = setting(
-        None, "This much event time immediately before the window that is judged."
+        None,
+        "This much event time, which ends as long before the latest labelled data. It moves on "
+        "once that is twice as long ago, and stays while the model pages.",
     )
     on_version: OnVersion = setting(
         "compare",

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from monitor.clock import DAY_MS
 from monitor.diagnosis.result import Diagnosis, WorseLately
+from monitor.drift.change_news import ChangeNews
 from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
+from monitor.verdicts import Watched
 
 _QUIET = (Because.STEADY, Because.TOO_FEW)
 LATEST = "mature"
@@ -26,7 +28,8 @@ def with_present_state(
 
     A model that died since the last mature label is not steady. One that pages has not certainly
     recovered, whatever the latest data show alone. Nor is one steady that looks worse over its
-    last day. A comparison of two periods that a person asked for is about these alone.
+    last day. Its change began when its watch says: of a page that lasts also where the latest data
+    alone show none. A comparison of two periods that a person asked for is about these alone.
 
     Args:
         found: the diagnosis.
@@ -54,8 +57,20 @@ def with_present_state(
     if found.after.source != LATEST:
         return found
     found = replace(found, flags_nothing=flags_nothing)
+    if found.before.source and model.watched.began is not None:
+        found = replace(found, news=_as_watched(found.news, model.watched))
     predictions = model.watched.predictions
     if predictions.kind is None:
         return found
     because = Because.TOO_FEW if found.because is Because.STEADY else found.because
     return replace(found, predictions=predictions, because=because)
+
+
+def _as_watched(news: ChangeNews, watched: Watched) -> ChangeNews:
+    """Return when the change of a model began as its watch has it, and with which version."""
+    new = watched.new_version
+    if new is None or not new.began_change:
+        return news._replace(began=watched.began)
+    if (known := news.new_version) is not None and known.name == new.name:
+        new = new._replace(traffic=known.traffic)
+    return news._replace(began=watched.began, new_version=new)

@@ -168,6 +168,8 @@ class RecordedComparison:
         latest, before = latest_hours(until, length_ms), self._before
         if before is None and self._source == "first":
             before = self._first(model, latest.opens, latest.closes - DAY_MS)
+        elif before is None and self._source == "trailing":
+            before = self._own(model, latest.closes - DAY_MS)
         return self._counted(option, model, apart_from(before, latest), "mature")
 
     def before(self, model: str, after: Period, level: TimeRange | None = None) -> Period:
@@ -188,7 +190,10 @@ class RecordedComparison:
             counts = ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn)
             return Period.given(counts)
         later = TimeRange(after.opens or 0, after.closes or 0)
-        asked = self._before or reference_range(self._reference, later)
+        asked = self._before
+        if asked is None and self._after is None and self._source == "trailing":
+            asked = self._own(model, later.opens)  # it stays while the model pages
+        asked = asked or reference_range(self._reference, later)
         asked = asked or self._first(model, later.opens, later.opens)
         self._check_apart(asked, later)
         option = f"the reference, {self._source}" if self._source else "--before"
@@ -228,10 +233,8 @@ class RecordedComparison:
             until: the first days of a model without one end before this, epoch milliseconds.
             latest: the reference closes by then, epoch milliseconds.
         """
-        reference = self.state(model).watched.reference
-        opens, closes = (None, None) if reference is None else (reference.opens, reference.closes)
-        if opens is not None and closes is not None and closes <= latest:
-            return TimeRange(opens, closes)
+        if (own := self._own(model, latest)) is not None:
+            return own
         opens = self._all.span(model)[0] // HOUR_MS * HOUR_MS
         length = -(-(self._reference.first or FIRST_MS) // HOUR_MS) * HOUR_MS
         closes = end_of_first_days(
@@ -239,6 +242,22 @@ class RecordedComparison:
         )
         shortest = opens + min(length, PROVISIONAL_MS)
         return TimeRange(opens, shortest if closes is None else closes)
+
+    def _own(self, model: str, latest: int) -> TimeRange | None:
+        """Return the reference of a model, with which its windows are compared.
+
+        Args:
+            model: its name.
+            latest: the reference closes by then, epoch milliseconds.
+
+        Returns:
+            None where it has none that closes by then.
+        """
+        reference = self.state(model).watched.reference
+        opens, closes = (None, None) if reference is None else (reference.opens, reference.closes)
+        if opens is None or closes is None or closes > latest:
+            return None
+        return TimeRange(opens, closes)
 
     def _sums(self, model: str, opens: int, ends: Sequence[int]) -> Int64Array:
         """Counts of a model from `opens` up to each end, (ends, 6)."""

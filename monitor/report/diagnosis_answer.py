@@ -285,7 +285,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         curves_moved: a sentence for each segment value whose ROC curve certainly moved, those that
             fell first; left out where there is none.
         change_began: when recall or the false positive rate changed; left out where they
-            did not certainly change.
+            did not certainly change. Of the latest data beside the model's own reference it is
+            that of the model, as `replay` and the API have it.
         new_version: the version that this change began with, else the one that began last
             up to the end of `after`; left out before a second one.
         worse_version: that is proven worse than the one beside it in `after`; left out where none

@@ -175,7 +175,7 @@ class SourceWords(NamedTuple):
 SOURCES: Mapping[str, SourceWords] = {
     "first": SourceWords(words="the first days", short="first days"),
     "window": SourceWords(words="the dated window", short="dated window"),
-    "trailing": SourceWords(words="the days just before", short="days just before"),
+    "trailing": SourceWords(words="the trailing days", short="trailing days"),
     "counts": SourceWords(words="given counts", short="given counts"),
     "level": SourceWords(words="the model's level", short="the model's level"),
     "mature": SourceWords(words="the latest mature data", short="latest mature data"),

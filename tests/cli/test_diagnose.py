@@ -205,11 +205,13 @@ def test_before_is_the_configured_reference(capsys, weeks, tmp_path, reference, 
     assert found["before"]["outcomes"] == counted
 
 
-def test_trailing_before_the_last_mature_days_is_found_afterwards(capsys, weeks, tmp_path):
+def test_the_last_mature_days_are_compared_with_the_trailing_reference(capsys, weeks, tmp_path):
     config = tmp_path / "monitor.yaml"
     config.write_text(f"models: {{{MODEL}: {{reference: {{trailing: 7d}}}}}}\n")
     found = diagnosed(capsys, "--feed", weeks, "-c", config)
-    assert found["before"]["close"] == found["after"]["open"]
+    replayed = json.loads(ran(capsys, "replay", weeks, "-c", config, "--json").out)
+    reference = replayed["models"][MODEL]["reference"]
+    assert found["before"]["close"] == reference["close"] < found["after"]["open"]
 
 
 def test_the_feeds_of_the_configuration_are_read_where_none_is_given(capsys, weeks, tmp_path):

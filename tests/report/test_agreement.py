@@ -92,6 +92,7 @@ def test_diagnose_answers_as_the_window_that_it_compares(moment):
     assert answer.answers.model_worse == status.answers.model_worse
     excluded = status.worse.recall_excluded
     assert answer.worse.recall_excluded == (excluded and pytest.approx(excluded, rel=1e-3))
+    assert (answer.change_began or None) == status.change_began
     texts = [worse.text.replace(" over the last 7d", "") for worse in (status.worse, answer.worse)]
     assert texts[0] == texts[1]
     lines = unwrapped(diagnosis_text(diagnosis))
@@ -161,8 +162,11 @@ def test_a_model_that_is_worse_than_its_level_is_compared_with_the_days_of_that(
     replayed = replay_answer(snapshot).models["m"].windows["7d"]
     assert replayed.level == status.windows["7d"].level
     assert status.reference.close[:10] == "1970-01-29"
-    rates = "recall fell from .66 to .50, compared with "
+    rates = "recall fell from .66 to .50, compared with the model's level, "
     assert status.worse.text.startswith(f"Yes: {rates}")
+    level = status.worse.text.partition(", ")[2]
+    lines = [line.strip() for line in replay_text(snapshot).splitlines()]
+    assert f"7d      model_degraded, {level}" in lines
     path = tmp_path / "counts.ndjson"
     records = count_list([USUAL] * 28 + [(33, 10, 17, 440)] * 56 + [(25, 10, 25, 440)] * 10)
     path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
@@ -173,6 +177,23 @@ def test_a_model_that_is_worse_than_its_level_is_compared_with_the_days_of_that(
         ran(capsys, "diagnose", path, "--json", "--after", "1970-03-30..1970-04-05").out
     )
     assert (asked["before"]["source"], asked["verdict"]) == ("first", "operating_point_moved")
+
+
+@pytest.mark.parametrize("days", [8, 12])
+def test_a_trailing_reference_is_the_same_in_diagnose_as_in_replay(capsys, tmp_path, days):
+    worse, path, config = (20, 40, 30, 410), tmp_path / "counts.ndjson", tmp_path / "trailing.yml"
+    records = count_list([USUAL] * 40 + [worse] * days)
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    config.write_text("models: {m: {maturity: 1h, reference: {trailing: 7d}}}\nwindows: [1d, 7d]\n")
+    asked = ("-c", config, path, "--json")
+    (replayed,) = json.loads(ran(capsys, "replay", *asked).out)["models"].values()
+    diagnosed = json.loads(ran(capsys, "diagnose", *asked).out)
+    assert replayed["paging"]
+    assert replayed["reference"]["close"] < replayed["change_began"]["at"] < "1970-02-10T12:00:00Z"
+    before = {name: diagnosed["before"][name] for name in ("source", "open", "close")}
+    assert before == {name: replayed["reference"][name] for name in before}
+    for name in ("worse", "moved_precision", "verdict", "change_began"):
+        assert diagnosed[name] == replayed[name]
 
 
 def test_whether_a_model_is_worse_than_a_reference_of_two_states_cannot_be_known():

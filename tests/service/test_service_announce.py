@@ -62,7 +62,7 @@ def test_every_new_reference_is_announced():
     new = replace(old, reference=replace(old.reference, version=2, source="trailing"))
     assert list(announcements(of(old), of(new))) == [
         (
-            "fraud: reference no. 2 (it replaced no. 1), the days just before, "
+            "fraud: reference no. 2 (it replaced no. 1), the trailing days, "
             "1970-01-01T00:00:00Z..1970-01-01T01:00:00Z, 28,291 outcomes, r0 = 0.4613"
         )
     ]
