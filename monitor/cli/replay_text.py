@@ -30,6 +30,7 @@ from monitor.report.prediction_words import degenerate_since
 from monitor.report.printable import one_line
 from monitor.report.reference_text import (
     far_text,
+    level_phrase,
     mixed_text,
     reference_text,
     stand_in_text,
@@ -212,14 +213,19 @@ def _labels(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
 
 
 def _verdict(model: ModelState, window: Window, found: WindowVerdict) -> Iterator[str]:
-    """Yield the verdict on a window, and in brackets the reason why there is none."""
+    """Yield the verdict on a window, and in brackets the reason why there is none.
+
+    One against the model's level, and not against the reference above all windows, says so.
+    """
     if found.label_fault:
         words = LABEL_FAULTS[LabelFault(found.label_fault)].words
     elif found.because is not None and found.judgement is None:
         words = missing_evidence(model, window, found) or ""
     else:
         words = "" if found.because is None else BECAUSE[found.because].title.lower()
-    yield f"  {window.name:<8}{found.verdict}" + (f" ({words})" if words else "")
+    level = "" if found.level is None else level_phrase(found.level.opens, found.level.closes)
+    against = f", {level}" if level else ""
+    yield f"  {window.name:<8}{found.verdict}" + (f" ({words})" if words else against)
     if found.far_from_reference:
         yield from _told(f"CAUTION: {far_text(found)}")
 

@@ -49,11 +49,12 @@ def level_phrase(opens: int | None, closes: int | None) -> str:
         closes: first moment after it.
 
     >>> level_phrase(1_760_486_400_000, 1_762_905_600_000)
-    'compared with 15 October 2025 to 11 November 2025'
+    "compared with the model's level, 15 October 2025 to 11 November 2025"
     """
     if opens is None or closes is None:
         return ""
-    return f"compared with {day_text(opens)} to {day_text(closes - 1)}"
+    days = f"{day_text(opens)} to {day_text(closes - 1)}"
+    return f"compared with {SOURCES['level'].words}, {days}"
 
 
 def stand_in_text(awaited: AwaitedReference | None) -> str:
