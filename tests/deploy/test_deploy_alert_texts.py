@@ -151,7 +151,7 @@ def test_a_page_without_a_degraded_window_says_that_the_model_has_not_recovered(
 @pytest.mark.parametrize(
     ("against", "was", "days"),
     [
-        (1, (0.8, 0.04), " (compared with 3 January 1970 to 30 January 1970)."),
+        (1, (0.8, 0.04), " (compared with the model's level, 3 January 1970 to 30 January 1970)."),
         (0, (0.5, 0.01), "."),
     ],
 )

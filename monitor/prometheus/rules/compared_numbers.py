@@ -111,7 +111,12 @@ def _days_of_the_level() -> str:
         f"{{{{ with {of_window(f'{moment}{BEFORE}{before} and {_AGAINST_LEVEL}')} | query }}}}"
         f"{words} {_DAY}{after}{{{{ end }}}}"
         for words, moment, before, after in (
-            (" (compared with", "classifier_level_open_timestamp_seconds", "", ""),
+            (
+                " (compared with the model's level,",
+                "classifier_level_open_timestamp_seconds",
+                "",
+                "",
+            ),
             (" to", "classifier_level_close_timestamp_seconds", " - 1", ")"),
         )
     )
