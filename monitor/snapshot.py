@@ -160,6 +160,7 @@ class ModelState:
         segments: segment keys that the model is split by.
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
+        configured_label_errors: see `LabelRegime.configured`.
         earlier_label_errors: the rates before each change that audits show, the oldest first.
         label_errors_by_value: the rates of segment values where audits show that these differ.
         audits: what audits of its labels show; None without audits.
@@ -209,6 +210,7 @@ class ModelState:
     shared_ids: SharedIds | None = None
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
+    configured_label_errors: ErrorRates = NO_ERRORS
     earlier_label_errors: tuple[EarlierErrors, ...] = ()
     label_errors_by_value: tuple[ValueErrors, ...] = ()
     audits: AuditFindings | None = None

@@ -12,9 +12,9 @@ from monitor.config.quantities import count_of
 from monitor.counts import Outcome
 from monitor.drift.checked_estimate import ESTIMATED_RATES
 from monitor.events.columns import OTHER_VALUE
-from monitor.labels.error_words import audits_note, wrong_labels
+from monitor.labels.error_words import audits_note
 from monitor.labels.faults import LabelFault
-from monitor.labels.refusals import MANY_CLASSES, TOO_FEW_POSITIVE
+from monitor.labels.refusals import MANY_CLASSES, clipped_texts
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.score_intervals import Interval
 from monitor.report.audit_words import live_following
@@ -23,7 +23,7 @@ from monitor.report.class_words import POOLED_CELLS, WHOLE_WORDS
 from monitor.report.deciding_window import deciding_window, window_opens
 from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
-from monitor.report.label_answer import clipped_classes
+from monitor.report.label_answer import clipped_classes, label_errors_text
 from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_since
@@ -92,14 +92,12 @@ def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
 
 def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
     """Yield that labels have errors, and where the correction for them ends at 0."""
-    if not model.label_errors.rates:
+    if not (text := label_errors_text(model)):
         return
-    yield from _told(
-        f"{wrong_labels(model.label_errors, model.earlier_label_errors)}; outcomes are as labelled"
-    )
+    yield from _told(f"{text}; outcomes are as labelled")
     for window in windows:
-        for side in clipped_classes(model, window):
-            yield from _told(f"{window.name}: {side.replace('_', ' ')}s {TOO_FEW_POSITIVE}")
+        for clipped in clipped_texts(*clipped_classes(model, window)):
+            yield from _told(f"{window.name}: {clipped}")
 
 
 def _reason(reason: str, labelling: Labelling) -> str:

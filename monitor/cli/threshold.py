@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from argparse import Namespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from monitor.cli.config_warnings import warn
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
@@ -18,10 +18,14 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
+from monitor.labels.error_words import excluded_text
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.objective import parse_objective
+from monitor.metrics.possible_rates import possible_at_thresholds
 from monitor.metrics.threshold import ThresholdChoice, best_threshold, has_both_classes
 from monitor.report.printable import one_line
 from monitor.report.recalibration_words import CORRECTED_CURVE
@@ -60,7 +64,7 @@ def run(args: Namespace) -> int:
     if not histogram.counts[0].total:
         raise UsageError(f"threshold: {one_line(model.name)}: no labelled prediction has a score")
     regime = LabelRegime.now(model)._replace(earlier=())
-    if (refused := curve_refused_because(regime, histogram.counts[0])) is not None:
+    if (refused := curve_refused_because(regime, histogram.counts)) is not None:
         raise UsageError(f"threshold: {one_line(model.name)}: {refused}")
     choice = best_threshold(
         histogram,
@@ -68,13 +72,8 @@ def run(args: Namespace) -> int:
         class_ratio=_live_class_ratio(snapshot, model, changed) if asked is None else asked,
         errors=regime.errors,
     )
-    corrected = regime.has_errors
-    shown = (
-        _json(model.name, choice, corrected=corrected)
-        if args.json
-        else _text(model.name, choice, args.objective, corrected=corrected)
-    )
-    show(shown)
+    shown = _json if args.json else _text
+    show(shown(model.name, choice, args.objective, _Rates.of(regime, histogram)))
     if feed.torn is not None:
         raise feed.torn
     return 0 if choice is not None else 1
@@ -131,9 +130,34 @@ def _positive(text: str) -> float:
     return ratio
 
 
-def _text(model: str, choice: ThresholdChoice | None, objective: str, *, corrected: bool) -> str:
+class _Rates(NamedTuple):
+    """The rates of wrong labels that a threshold is corrected for.
+
+    Attributes:
+        errors: the rates, as far as the labels allow them; zeros where labels count as they are.
+        configured: see `LabelRegime.configured`.
+    """
+
+    errors: ErrorRates
+    configured: ErrorRates
+
+    @classmethod
+    def of(cls, regime: LabelRegime, scores: ScoreHistogram) -> _Rates:
+        """Return those of the labels of some scores."""
+        configured = regime.configured if any(regime.configured) else regime.errors
+        return cls(possible_at_thresholds(regime.errors, scores.counts), configured)
+
+    @property
+    def text(self) -> str:
+        """What precision and recall are corrected for, with the part of it that cannot be."""
+        excluded = excluded_text(self.errors, self.configured, "some range of scores")
+        return f"{CORRECTED_CURVE}{excluded}"
+
+
+def _text(model: str, choice: ThresholdChoice | None, objective: str, rates: _Rates) -> str:
     if choice is None:
-        return f"{one_line(model)}: no threshold reaches {objective}"
+        found = f"{one_line(model)}: no threshold reaches {objective}"
+        return f"{found}; {rates.text}" if any(rates.errors) else found
     cells = choice.counts
     flagged = float(cells.predicted_positive / cells.total)
     rows = {
@@ -147,8 +171,8 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str, *, correct
     }
     if choice.limited is not None:
         rows["bound met"] = _bound_met(choice)
-    if corrected:
-        rows["labels"] = CORRECTED_CURVE
+    if any(rates.errors):
+        rows["labels"] = rates.text
     head = f"{one_line(model)}: predict positive at scores of {choice.threshold:g} and above"
     return "\n".join([head, *(f"  {name:<18}{text}" for name, text in rows.items())])
 
@@ -170,8 +194,16 @@ def _interval(estimate: ScalarEstimate) -> str:
     return f"{estimate.value:.4f}  (95 % interval {estimate.lower:.4f} to {estimate.upper:.4f})"
 
 
-def _json(model: str, choice: ThresholdChoice | None, *, corrected: bool) -> str:
-    found: dict[str, Any] = {"model": model, "threshold": None, "corrected": corrected}
+def _json(model: str, choice: ThresholdChoice | None, objective: str, rates: _Rates) -> str:
+    found: dict[str, Any] = {
+        "model": model,
+        "threshold": None,
+        "objective": objective,
+        "corrected": any(rates.errors),
+        "label_errors": rates.errors.rates,
+        "label_error_ranges": rates.errors.ranges,
+        "label_errors_excluded": rates.configured.excluded(rates.errors),
+    }
     if choice is not None:
         found |= {
             "threshold": choice.threshold if math.isfinite(choice.threshold) else None,

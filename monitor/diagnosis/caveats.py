@@ -13,8 +13,8 @@ from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO
 from monitor.drift.skill import EQUIVALENCE
 from monitor.labels.error_words import wrong_labels
-from monitor.labels.refusals import TOO_FEW_POSITIVE, if_labels_wrong
-from monitor.labels.regime import SAMPLES
+from monitor.labels.refusals import clipped_texts, if_labels_wrong
+from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.metrics.label_sensitivity import LabelSensitivity
 
 _UNLABELLED = 0.01
@@ -161,23 +161,22 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
 
 def _errors(before: Period, after: Period) -> Iterator[str]:
     estimated = [p.sample for p in (before, after) if p.sample and p.sample.regime.has_errors]
-    rates = {(one.regime.errors, one.regime.is_mean) for one in estimated}
-    if len(rates) == 1:
-        errors, is_mean = rates.pop()
-        yield wrong_labels(errors, is_mean=is_mean)
+    if len({(one.regime.errors, one.regime.is_mean) for one in estimated}) == 1:
+        yield _corrected_for(estimated[0].regime)
     elif estimated:
         yield from (
-            f"{name}: "
-            f"{wrong_labels(period.sample.regime.errors, is_mean=period.sample.regime.is_mean)}"
+            f"{name}: {_corrected_for(period.sample.regime)}"
             for period, name in _named(before, after)
             if period.sample
         )
     for period, name in _named(before, after):
         if period.sample is None:
             continue
-        for side, few in zip(("positives", "negatives"), period.sample.clipped, strict=True):
-            if few:
-                yield f"predicted {side} of {name} {TOO_FEW_POSITIVE}"
+        yield from (f"{name}: {one}" for one in clipped_texts(*period.sample.clipped))
+
+
+def _corrected_for(regime: LabelRegime) -> str:
+    return wrong_labels(regime.errors, is_mean=regime.is_mean, configured=regime.configured)
 
 
 def _if_wrong(

@@ -279,7 +279,7 @@ def _range(side: Side) -> tuple[int, int] | None:
 
 
 def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) -> None:
-    """Refuse a model whose audits show no rates of wrong labels.
+    """Refuse a model whose rates of wrong labels are undefined.
 
     Args:
         model: its name.
@@ -290,7 +290,7 @@ def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) 
         UsageError: the rates are undefined.
     """
     if not regime.errors.known:
-        raise UsageError(f"{model}: {because(fault_of_rates(audits))}")
+        raise UsageError(f"{model}: {because(fault_of_rates(regime.configured, audits))}")
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState, answers: Answering | None) -> TimeRange:

@@ -13,7 +13,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.compared_scores import compare_scores
 from monitor.diagnosis.estimated import Estimated
-from monitor.diagnosis.label_faults import distrust, refusal_of
+from monitor.diagnosis.label_faults import distrust, refusal_of, too_high
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.present_state import LATEST
@@ -97,6 +97,7 @@ def diagnose(
     refused = (
         refusal(labelling)
         or missing_side(before.sample, after.sample)
+        or too_high(before, after)
         or distrust(before, after, mature_until)
         or (None if fault is None else refusal_of(fault))
     )

@@ -6,7 +6,7 @@ from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.periods import Period
 from monitor.labels.checks import OF_A_WINDOW, label_fault
 from monitor.labels.faults import SIDES, LabelFault
-from monitor.labels.refusals import KEEPS_PRECISION
+from monitor.labels.refusals import KEEPS_PRECISION, REASONS
 
 _REASONS = {
     LabelFault.POSITIVES_MISSING: "labels of actual positives are missing more often after than "
@@ -21,6 +21,10 @@ _REASONS = {
     "not, so that under labelling complete every number is wrong",
 }
 _ASK = "Page the data team: why do labels no longer come as they did? Judge the model when they do."
+_LOWER = (
+    "Lower the rates of label_errors, or have cases of this stretch audited: its labels may be "
+    "wrong less often than others."
+)
 _SAY_HOW = (
     "Configure how labels come: labelling flagged_only where unflagged cases are never reviewed, "
     "sampled where a random share of them is, weighted where labels carry a probability."
@@ -45,6 +49,26 @@ def distrust(before: Period, after: Period, mature_until: int | None) -> Refusal
         return None
     fault = label_fault(usual, cells, OF_A_WINDOW) or label_fault(usual, usual, OF_A_WINDOW)
     return None if fault is None else refusal_of(fault)
+
+
+def too_high(before: Period, after: Period) -> Refusal | None:
+    """Return the refusal where labels exclude the rates at which they are taken to be wrong.
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
+    """
+    old, new = (
+        one.labelled_blocks is None or one.labelled_blocks.rates_fit for one in (before, after)
+    )
+    if old and new:
+        return None
+    return Refusal(
+        f"labels of {'before' if new else 'after'}: {REASONS[LabelFault.LABEL_ERRORS_TOO_HIGH]}",
+        keeps_precision=False,
+        advice=_LOWER,
+        spares_before=old,
+    )
 
 
 def refusal_of(fault: LabelFault) -> Refusal | None:

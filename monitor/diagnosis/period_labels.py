@@ -22,7 +22,7 @@ from monitor.labels.evidence import KIND_OF, Evidence
 from monitor.labels.refusals import REASONS
 from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.labels.sampled_labels import expected, labels_by_stratum, sampling_dispersion
-from monitor.metrics.label_errors import too_few_positive
+from monitor.metrics.label_errors import TooFewLabels, too_few_labels
 from monitor.metrics.sampled import SampledCounts
 
 
@@ -152,13 +152,9 @@ class Sample:
         )
 
     @property
-    def clipped(self) -> tuple[bool, bool]:
-        """True for predicted positives, and for negatives, with too few positive labels.
-
-        That is fewer than wrong labels alone would give: none then counts as positive.
-        """
-        few = too_few_positive(self.labelled, self.regime.errors)
-        return bool(few[0]), bool(few[1])
+    def clipped(self) -> TooFewLabels:
+        """Predicted classes with fewer labels of a class than wrong ones alone would give."""
+        return too_few_labels(self.labelled, self.regime.errors)
 
     @property
     def _evidence(self) -> Evidence:
@@ -166,6 +162,7 @@ class Sample:
         found = Evidence.of(kind, self.cells[None])
         found.weights[:] = self.weights
         found.errors[:] = self.regime.errors
+        found.exclude_impossible_rates()
         return found
 
 

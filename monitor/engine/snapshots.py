@@ -262,7 +262,7 @@ class SnapshotReader:
         row, regime = self._catalogue.totals_row(name), self._stages.label_errors.of(number)
         versions, delays = self._received.versions(name), self._delays.published(number)
         no = {**refused(lifetime.fault_of(row)), **refused_by(setting)}
-        predictions, applied = (book[number].tolist() for book in books.ever)
+        (passed, flagged), applied = (book[number].tolist() for book in books.ever)
         return ModelState(
             name=name,
             version=versions.latest,
@@ -288,6 +288,7 @@ class SnapshotReader:
             segments=tuple(setting.segments),
             labelling=str(setting.labelling),
             label_errors=regime.errors,
+            configured_label_errors=regime.configured,
             earlier_label_errors=regime.earlier,
             label_errors_by_value=regime.by_value,
             audits=self._stages.label_errors.findings(number),
@@ -298,9 +299,7 @@ class SnapshotReader:
             last_label_ms=self._delays.last_label(number),
             objective=setting.objective.model_dump(exclude_none=True),
             counters=CounterTotals(
-                predicted_positive=predictions[1],
-                predicted_negative=predictions[0],
-                labelled=applied,
+                predicted_positive=flagged, predicted_negative=passed, labelled=applied
             ),
         )
 

@@ -82,7 +82,11 @@ class Stages:
         self.windows = Windows(config, catalogue, windows)
         self.delays = LabelDelays(config, catalogue)
         self.label_errors = LearnedErrors(
-            catalogue, self.join.audits, self.windows, lambda: self.times.settled
+            catalogue,
+            self.join.audits,
+            self.windows,
+            times=lambda: self.times.settled,
+            age=lambda model, time: self.maturities.judged(model, time=time),
         )
         self.unknown_classes = UnknownClasses(catalogue, self.windows)
         self.label_sources = SourcesFound(self.join.label_sources, catalogue)
@@ -95,13 +99,9 @@ class Stages:
         self.versions = VersionCounts(catalogue)
         self.places = VersionPlaces(config, catalogue, self.received.versions)
         self.pairs = PairCounts(catalogue)
-        counted = self.windows, self.scores, self.delays
+        counted = self.windows, self.scores, self.delays, self.received.versions
         self.watch = Watch(
-            catalogue,
-            *counted,
-            self.received.versions,
-            errors=self.label_errors,
-            unknown_classes=self.unknown_classes,
+            catalogue, *counted, errors=self.label_errors, unknown_classes=self.unknown_classes
         )
         self._days = DayCuts(self.maturities)
         self.times = ModelTimes(self.join.forgetting.step)

@@ -32,6 +32,7 @@ from monitor.events.columns import Int64Array
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.possible_rates import possible_for_days
 from monitor.windows.weights import SUMS
 
 T = TypeVar("T")
@@ -74,6 +75,14 @@ class LabelledBlocks(NamedTuple):
         """The rates of wrong labels of all its blocks together."""
         cases = self.cells[:, : len(Outcome)].sum(axis=1)
         return self.regime.of_blocks(self.opens, cases).errors
+
+    @property
+    def rates_fit(self) -> bool:
+        """False where its labels exclude every rate that they are corrected for."""
+        if not self.regime.has_errors or not len(self.cells):
+            return True
+        counts = ConfusionCounts.from_cells(self.cells[:, : len(Outcome)])
+        return possible_for_days(self.errors, counts).known
 
     def at_corners(self) -> list[tuple[ConfusionCounts, Dispersion]]:
         """Return outcomes by blocks, and their dispersion, at each end of the ranges."""

@@ -9,14 +9,18 @@ from monitor.config.quantities import count_of, format_time
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
-from monitor.metrics.label_errors import EarlierErrors, ErrorRates
+from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 
 _SHOWN = 4
 """Segment values of a key that are named."""
 
 
 def wrong_labels(
-    errors: ErrorRates, earlier: Sequence[EarlierErrors] = (), *, is_mean: bool = False
+    errors: ErrorRates,
+    earlier: Sequence[EarlierErrors] = (),
+    *,
+    is_mean: bool = False,
+    configured: ErrorRates = NO_ERRORS,
 ) -> str:
     """Return what metrics are corrected for, as a sentence without its full stop.
 
@@ -24,6 +28,7 @@ def wrong_labels(
         errors: rates of wrong labels, of the latest predictions where they changed.
         earlier: the rates before each change, the oldest first.
         is_mean: the rates are the mean over a range in which they changed.
+        configured: those that were configured, where labels exclude a part of them.
 
     >>> wrong_labels(ErrorRates(0.01, 0.05)).partition(";")[0]
     'labels are taken to be wrong for 1 % of actual negatives and 5 % of actual positives'
@@ -31,6 +36,11 @@ def wrong_labels(
     >>> wrong_labels(ErrorRates(0.04, 0.05), [changed]).partition(";")[0]
     'labels are taken to be wrong for 4 % of actual negatives and 5 % of actual positives \
 (before 2026-03-05 for 1 % and 5 %)'
+    >>> wide, possible = (ErrorRates.within((0.0, end), 0.05) for end in (0.02, 0.00617))
+    >>> print(wrong_labels(possible, configured=wide).partition("; metrics")[0])
+    labels are taken to be wrong for 0 to 0.617 % of actual negatives and 5 % of actual positives; \
+label_errors allows up to 2 % of actual negatives, but more than 0.617 % cannot be: too few labels \
+of a predicted class are 1
     """
     of_negatives, of_positives = _percentages(errors)
     found = (
@@ -43,7 +53,28 @@ def wrong_labels(
     changed = f" ({', '.join(before)})" if before else ""
     if is_mean:
         changed = ", the mean over a range in which the rates changed"
-    return f"{found}{changed}; metrics and their intervals are corrected for it (label_errors)"
+    excluded = excluded_text(errors, configured)
+    return (
+        f"{found}{changed}{excluded}; metrics and their intervals are corrected for it "
+        "(label_errors)"
+    )
+
+
+def excluded_text(
+    errors: ErrorRates, configured: ErrorRates, cases: str = "a predicted class"
+) -> str:
+    """Return which part of each configured range labels exclude, as clauses; "" for none.
+
+    Args:
+        errors: the rates that are left.
+        configured: those that were configured; zeros where nothing is excluded.
+        cases: whose labels exclude it.
+    """
+    return "".join(
+        f"; label_errors allows up to {_percent(highest)} of {_LABELLED[name][0]}, but more than "
+        f"{_percent(possible)} cannot be: too few labels of {cases} are {_LABELLED[name][1]}"
+        for name, (possible, highest) in configured.excluded(errors).items()
+    )
 
 
 def audits_text(found: AuditFindings) -> str:
@@ -114,9 +145,19 @@ def _percentages(errors: ErrorRates) -> tuple[str, str]:
     return f"{first} %", f"{second} %"
 
 
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.3g} %"
+
+
 def _day(moment: int) -> str:
     return format_time(moment)[:10]
 
+
+_LABELLED: Mapping[str, tuple[str, int]] = {
+    "false_positive": ("actual negatives", 1),
+    "false_negative": ("actual positives", 0),
+}
+"""The cases that each rate is of, and their wrong label."""
 
 _FOLLOWING: Mapping[bool | None, str] = {
     True: "flagged cases have wrong labels at other rates than the others, as where a label "

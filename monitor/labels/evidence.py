@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.config import Labelling, ModelConfig
-from monitor.counts import Outcome
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.labels.cohorts import Coverage
 from monitor.labels.faults import LabelFault, faults_of_sides, strata
 from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.possible_rates import possible_rates
 from monitor.windows.weights import SUMS
 
 _CELLS = len(Outcome)
@@ -141,6 +142,19 @@ class Evidence:
         young = self.kind[rows] == Kind.IMMATURE
         self.fault[rows[~young]] = fault
         self.kind[rows[~young]] = Kind.FAULTY
+
+    def exclude_impossible_rates(self) -> None:
+        """Leave out rates of wrong labels that the labels of a row exclude, where these have come.
+
+        A row whose labels exclude all of a range, or a known rate, is marked as faulty.
+        """
+        rows = np.flatnonzero((self.kind == Kind.PLAIN) & self.errors.any(axis=1))
+        if not len(rows):
+            return
+        labelled = ConfusionCounts.from_cells(self.cells[rows, :_CELLS])
+        found = possible_rates(self.errors[rows], labelled)
+        self.errors[rows] = found.errors
+        self.distrust(rows[~found.fit], LabelFault.LABEL_ERRORS_TOO_HIGH)
 
     def distrust_sides(self, rows: Int64Array) -> None:
         """Mark rows whose labels should be complete and miss one predicted class."""

@@ -19,6 +19,7 @@ from monitor.counts import Outcome
 from monitor.events.columns import BoolArray, FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.metrics.audited_errors import AuditFindings
+from monitor.metrics.label_errors import ErrorRates
 
 _ONE_SIDE = 0.5
 """Ratio of the coverages of the predicted classes below which labels are not missing at random."""
@@ -44,6 +45,8 @@ class LabelFault(StrEnum):
     """Predicted negatives get labels, and predicted positives do not."""
     LABEL_ERRORS_CHANGED = "label_errors_changed"
     """Labels are wrong more, or less, often than before, as scores or audits show."""
+    LABEL_ERRORS_TOO_HIGH = "label_errors_too_high"
+    """Configured rates of wrong labels are higher than the labels allow."""
     AUDITS_TOO_FEW = "audits_too_few"
     """Rates of wrong labels are to be learned from audits, and too few labels are audited."""
     CLASSES_UNKNOWN = "classes_unknown"
@@ -71,15 +74,27 @@ def classes_at_fault(faults: Sequence[str]) -> list[int]:
     return [n for n in faulty if faults[n] != LabelFault.NEGATIVES_MISSING] or faulty
 
 
-def fault_of_rates(findings: AuditFindings | None) -> LabelFault:
+def fault_of_rates(configured: ErrorRates, findings: AuditFindings | None) -> LabelFault:
     """Return why rates of wrong labels are undefined.
 
     Args:
+        configured: see `LabelRegime`.
         findings: what audits show; None without audits.
     """
+    if any(configured):
+        return LabelFault.LABEL_ERRORS_TOO_HIGH
     follow = findings is not None and findings.follow_predictions
     return LabelFault.LABELS_FOLLOW_PREDICTIONS if follow else LabelFault.AUDITS_TOO_FEW
 
+
+RATES_UNDEFINED = frozenset(
+    {
+        LabelFault.LABEL_ERRORS_TOO_HIGH,
+        LabelFault.AUDITS_TOO_FEW,
+        LabelFault.LABELS_FOLLOW_PREDICTIONS,
+    }
+)
+"""Faults for which rates of wrong labels are undefined."""
 
 SIDES = (LabelFault.ONE_SIDE_LABELLED, LabelFault.FLAGGED_UNLABELLED)
 """Faults that a window shows without a reference."""

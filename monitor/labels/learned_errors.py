@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config.labelling import LearnedLabelErrors
-from monitor.counts import Outcome
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
+from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import audit_findings
 from monitor.metrics.audited_errors import AuditedDays, AuditedLabels, AuditFindings
@@ -54,11 +55,16 @@ class LearnedErrors:
     learned again where an audit came or a day passed. Where audits show that they changed, each
     stretch of time has its own.
 
+    Configured rates are those that the labels allow, see `LabelRegime.as_far_as_possible`: of all
+    predictions within a year that were mature when the day began.
+
     Args:
         catalogue: models and their settings.
         audits: of predictions.
         windows: counts.
         times: returns the time of each model, epoch milliseconds.
+        age: returns the maturity of a model in verdicts, by its number and time, milliseconds; None
+            where no label has come yet.
     """
 
     def __init__(
@@ -67,12 +73,15 @@ class LearnedErrors:
         audits: Audits,
         windows: Windows,
         times: Callable[[], Int64Array],
+        age: Callable[[int, int], int | None],
     ) -> None:
         self._catalogue = catalogue
         self._audits = audits
         self._windows = windows
         self._times = times
+        self._age = age
         self._fixed: list[LabelRegime] = []
+        self._possible: dict[int, tuple[int, LabelRegime]] = {}
         self._learned: dict[int, _Known] = {}
         self._read: dict[tuple[int, int], AuditCounts] = {}
 
@@ -87,7 +96,7 @@ class LearnedErrors:
             self._fixed.append(LabelRegime.of(settings[len(self._fixed)]))
         fixed = self._fixed[model]
         if not isinstance(settings[model].label_errors, LearnedLabelErrors):
-            return fixed
+            return self._as_far_as_possible(model, fixed) if fixed.has_errors else fixed
         findings = self.findings(model)
         if findings is None:
             return fixed
@@ -99,6 +108,34 @@ class LearnedErrors:
                 ValueErrors(one.segment, one.value, one.by_stretch) for one in findings.by_value
             ),
         )
+
+    def why_undefined(self, model: int) -> LabelFault:
+        """Return why rates of wrong labels of a model are undefined.
+
+        Args:
+            model: its number.
+        """
+        return fault_of_rates(self.of(model).configured, self.findings(model))
+
+    def _as_far_as_possible(self, model: int, fixed: LabelRegime) -> LabelRegime:
+        """Return configured rates without those that the labels of mature days exclude."""
+        day = self._day(model)
+        known = self._possible.get(model)
+        if known is None or known[0] != day:
+            mature = day * DAY_MS - (self._age(model, day * DAY_MS) or 0)
+            hours, cells = self._windows.past.history(model)
+            cells = cells[hours + HOUR_MS <= mature, : len(Outcome)]
+            days, place = np.unique(hours[: len(cells)] // DAY_MS, return_inverse=True)
+            by_day = np.zeros((len(days), len(Outcome)), dtype=np.int64)
+            np.add.at(by_day, place, cells)
+            possible = fixed.as_far_as_possible(ConfusionCounts.from_cells(by_day))
+            known = self._possible[model] = day, possible
+        return known[1]
+
+    def _day(self, model: int) -> int:
+        """Return the day of a model since 1970; one before its first where it has no time."""
+        times = self._times()
+        return int(times[model]) // DAY_MS if model < len(times) else 0
 
     def audited(self, model: int, opens: int, closes: int) -> AuditedLabels | None:
         """Return the audited cases of a model in a stretch of time, by days.
@@ -178,8 +215,7 @@ class LearnedErrors:
         """
         if self._audits.is_empty:
             return None
-        times = self._times()
-        day = int(times[model]) // DAY_MS if model < len(times) else 0
+        day = self._day(model)
         known = self._learned.get(model)
         if known is None or (known.edition, known.day) != (self._audits.edition, day):
             counts = self._on(day, model)

@@ -22,7 +22,7 @@ from monitor.labels.cohorts import Coverage
 from monitor.labels.delays import LabelDelays
 from monitor.labels.estimates import LEAST_COVERAGE
 from monitor.labels.evidence import CORRECTED_KIND_OF, Evidence, Kind, kind_of
-from monitor.labels.faults import SIDES, fault_of_rates
+from monitor.labels.faults import SIDES
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.windows import Windows
@@ -146,7 +146,8 @@ class Maturities:
         for model, fault in enumerate(faults):
             if fault and fault not in SIDES:
                 found.distrust(self._catalogue.rows_of(model), fault)
-        self._distrust_unaudited(found)
+        self._distrust_undefined(found)
+        found.exclude_impossible_rates()
         found.distrust_sides(self._complete())
         return found
 
@@ -157,7 +158,8 @@ class Maturities:
             found.weights[:] = self._windows.weights.lifetime
         for model in self._errors.varying():
             self._set_rates(found, model)
-        self._distrust_unaudited(found)
+        self._distrust_undefined(found)
+        found.exclude_impossible_rates()
         found.distrust_sides(self._complete())
         return found
 
@@ -201,13 +203,13 @@ class Maturities:
             own = regime.of_series(segment, value)
             found.errors[row] = own.of_blocks(hours[held], cases).errors
 
-    def _distrust_unaudited(self, found: Evidence) -> None:
+    def _distrust_undefined(self, found: Evidence) -> None:
         """Mark the series of models whose rates of wrong labels are undefined."""
         undefined = np.isnan(found.errors).any(axis=1)
         model = self._catalogue.model_of_series()
         for number in np.unique(model[undefined]).tolist():
             rows = np.flatnonzero(undefined & (model == number))
-            found.distrust(rows, fault_of_rates(self._errors.findings(number)))
+            found.distrust(rows, self._errors.why_undefined(number))
         found.errors[undefined] = NO_ERRORS
 
     def _learned(self, model: int, time: int | None) -> int | None:

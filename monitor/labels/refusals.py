@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from monitor.config import Labelling
@@ -69,6 +69,10 @@ REASONS: Mapping[str, str] = {
     LabelFault.LABEL_ERRORS_CHANGED: "labels are wrong more, or less, often than in the reference: "
     "missed positives are spread over all scores, as wrong labels are; metrics are shown by labels "
     "as they came, and nobody knows whether the model changed until some cases are audited",
+    LabelFault.LABEL_ERRORS_TOO_HIGH: "label_errors says that more labels are wrong than can be: "
+    "among flagged cases, or among the others, fewer labels are 1 than false_positive alone gives, "
+    "or fewer are 0 than false_negative alone gives, and not by chance; so nothing is shown: lower "
+    "the rates, or have cases audited (label_errors: audit)",
     LabelFault.AUDITS_TOO_FEW: "label_errors: audit, and too few labels are audited to know how "
     f"many are wrong, so nothing is shown: send at least {FEWEST_AUDITS} audits of cases labelled "
     "0, and of cases labelled 1, drawn at random",
@@ -83,11 +87,28 @@ REASONS: Mapping[str, str] = {
 """The sentence for each reason code."""
 
 
-TOO_FEW_POSITIVE = (
-    "have fewer positive labels than wrong ones alone would give, so that none of them counts as "
-    "positive; label_errors.false_positive may be too high"
+_TOO_FEW = (
+    "have fewer {label} labels than wrong ones alone would give, so that none of them counts as "
+    "{label}; label_errors.{rate} may be too high"
 )
-"""Text for predictions whose correction for wrong labels ends at 0."""
+
+
+def clipped_texts(positive: Iterable[str], negative: Iterable[str]) -> tuple[str, ...]:
+    """Return which predictions have a correction for wrong labels that ends at 0 or 1, in words.
+
+    Args:
+        positive: predicted classes with too few positive labels, such as `predicted_negative`.
+        negative: those with too few negative labels.
+
+    >>> clipped_texts(["predicted_negative"], [])[0].partition(",")[0]
+    'predicted negatives have fewer positive labels than wrong ones alone would give'
+    """
+    sides = (positive, "positive", "false_positive"), (negative, "negative", "false_negative")
+    return tuple(
+        f"{one.replace('_', ' ')}s {_TOO_FEW.format(label=label, rate=rate)}"
+        for found, label, rate in sides
+        for one in found
+    )
 
 
 UNAUDITED = (

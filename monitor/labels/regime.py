@@ -8,6 +8,7 @@ import numpy as np
 
 from monitor.config import LabelErrors, Labelling
 from monitor.config.labelling import LearnedLabelErrors
+from monitor.counts import ConfusionCounts
 from monitor.events.columns import Int64Array
 from monitor.metrics.label_errors import (
     NO_ERRORS,
@@ -16,6 +17,7 @@ from monitor.metrics.label_errors import (
     ErrorRates,
     ValueErrors,
 )
+from monitor.metrics.possible_rates import possible_for_days
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
@@ -37,6 +39,8 @@ class _Corrected(Protocol):
     def earlier_label_errors(self) -> tuple[EarlierErrors, ...]: ...
     @property
     def label_errors_by_value(self) -> tuple[ValueErrors, ...]: ...
+    @property
+    def configured_label_errors(self) -> ErrorRates: ...
 
 
 class LabelRegime(NamedTuple):
@@ -50,6 +54,9 @@ class LabelRegime(NamedTuple):
         earlier: the rates before each change, the oldest first.
         by_value: the rates of segment values where audits show that these differ.
         is_mean: True where `errors` is the mean over blocks of time with different rates.
+        configured: the rates as configured, where the labels exclude a part of their ranges, so
+            that `errors` has the rest, or all of them, so that `errors` is undefined; zeros
+            elsewhere.
     """
 
     labelling: Labelling = Labelling.COMPLETE
@@ -57,6 +64,7 @@ class LabelRegime(NamedTuple):
     earlier: tuple[EarlierErrors, ...] = ()
     by_value: tuple[ValueErrors, ...] = ()
     is_mean: bool = False
+    configured: ErrorRates = NO_ERRORS
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
@@ -82,7 +90,25 @@ class LabelRegime(NamedTuple):
             model.label_errors,
             model.earlier_label_errors,
             model.label_errors_by_value,
+            configured=model.configured_label_errors,
         )
+
+    def as_far_as_possible(self, days: ConfusionCounts) -> LabelRegime:
+        """Return the regime without the rates that labels exclude.
+
+        Args:
+            days: outcomes as labelled, by days.
+
+        Returns:
+            With undefined rates where labels exclude all of them; the same where none are
+            excluded, and where no rates are configured.
+        """
+        if not self.has_errors or not self.errors.known:
+            return self
+        found = possible_for_days(self.errors, days)
+        if found == self.errors:
+            return self
+        return self._replace(errors=found, configured=self.errors)
 
     def of_series(self, segment: str | None, value: str | None) -> LabelRegime:
         """Return the regime of a segment value, or of the totals.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitor.config import Labelling
+from monitor.metrics.possible_rates import possible_at_thresholds
 from monitor.metrics.threshold import has_both_classes
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ _UNKNOWN = (
     "how often labels are wrong is not known (label_errors: audit, with too few audits, or labels "
     "that follow the prediction), and scores are counted by labels as they came: precision and "
     "recall at a threshold would be wrong. Audit cases that `precision-monitor audit` draws"
+)
+_TOO_HIGH = (
+    "label_errors says that more labels are wrong than can be: fewer labels of a predicted class "
+    "are 1, or 0, than wrong ones alone give, and not by chance. Lower the rates, or have cases "
+    "audited (label_errors: audit)"
 )
 _ONE_CLASS = (
     "once corrected for wrong labels (label_errors), cases of one class alone may be left: there "
@@ -52,14 +58,14 @@ def curve_refused_because(regime: LabelRegime, labelled: ConfusionCounts) -> str
 
     Args:
         regime: how labels of the model come, and how often they are wrong; the same for all cases.
-        labelled: the cases with a score, as labelled, a scalar.
+        labelled: the cases with a score, as labelled, at each threshold, the lowest first.
 
     Returns:
         Sentences in lower case without a full stop at the end.
 
     >>> from monitor.labels.regime import LabelRegime
     >>> from monitor.counts import ConfusionCounts
-    >>> cases = ConfusionCounts(tp=40, fp=10, fn=10, tn=440)
+    >>> cases = ConfusionCounts(tp=[50, 40], fp=[450, 10], fn=[0, 10], tn=[0, 440])
     >>> curve_refused_because(LabelRegime(), cases)
     >>> curve_refused_because(LabelRegime(Labelling.FLAGGED_ONLY), cases).split(". ")[0]
     'only flagged cases are labelled, so that recall at a threshold cannot be known'
@@ -67,5 +73,6 @@ def curve_refused_because(regime: LabelRegime, labelled: ConfusionCounts) -> str
     if regime.labelling in _BY_LABELLING or not regime.has_errors:
         return _BY_LABELLING.get(regime.labelling)
     if not regime.errors.known:
-        return _UNKNOWN
-    return None if has_both_classes(labelled, regime.errors) else _ONE_CLASS
+        return _TOO_HIGH if any(regime.configured) else _UNKNOWN
+    errors = possible_at_thresholds(regime.errors, labelled)
+    return None if has_both_classes(labelled[0], errors) else _ONE_CLASS

@@ -10,6 +10,7 @@ import numpy as np
 from monitor.metrics.corrected_scores import actual_classes
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.out_of_sample import fitted_elsewhere, folds_of_days, ratio_interval
+from monitor.metrics.possible_rates import possible_at_thresholds
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.threshold import best_threshold
 
@@ -69,6 +70,7 @@ def expected_threshold(
     (0.667, 0.778, 0.7)
     """
     objective = f"precision>={wanted}"
+    errors = possible_at_thresholds(errors, days.sum().counts)
     folds = folds_of_days(days)
     choice = None if folds is None else best_threshold(days.sum(), objective, errors=errors)
     if folds is None or choice is None or choice.observed.predicted_positive < _FEWEST_FLAGGED:

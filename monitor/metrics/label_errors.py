@@ -19,7 +19,7 @@ import numpy as np
 from monitor.metrics.mover import Proportion
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from monitor.counts import ConfusionCounts, CountArray
     from monitor.metrics.ratio import FloatArray
@@ -103,6 +103,27 @@ false_positive_above=0.25, false_negative_below=0.0, false_negative_above=0.0)
             for name, (rate, below, above) in margins.items()
             if below or above
         }
+
+    def excluded(self, possible: ErrorRates) -> dict[str, tuple[float, float]]:
+        """Return the part of each range that is not possible, by the name of the rate.
+
+        Args:
+            possible: the rates that are left, see `possible_rates`.
+
+        Returns:
+            The highest possible and the highest of the range; empty where all of it is possible,
+            where the rates left are undefined, and where these rates are zeros.
+
+        >>> wide = ErrorRates.within((0.0, 0.02), 0.05)
+        >>> wide.excluded(ErrorRates.within((0.0, 0.006), 0.05))
+        {'false_positive': (0.006, 0.02)}
+        """
+        left = possible.ranges
+        found = {
+            name: (left.get(name, (0.0, getattr(possible, name)))[1], end)
+            for name, (_, end) in self.ranges.items()
+        }
+        return {name: ends for name, ends in found.items() if ends[0] < ends[1]}
 
     @property
     def corners(self) -> tuple[ErrorRates, ...]:
@@ -193,28 +214,39 @@ def true_share(labelled: ArrayLike, false_positive: ArrayLike, left: ArrayLike) 
     return np.asarray(np.clip(share, 0.0, 1.0), dtype=np.float64)[()]
 
 
-def too_few_positive(
-    labelled: ConfusionCounts, errors: ErrorRates
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return where predicted positives, and negatives, have too few positive labels.
+class TooFewLabels(NamedTuple):
+    """Predicted classes whose correction for wrong labels ends at 0 or 1.
+
+    Attributes:
+        positive: of `predicted_positive` and `predicted_negative`, those with fewer positive labels
+            than wrong ones alone would give, so that none counts as an actual positive.
+        negative: the same of negative labels.
+    """
+
+    positive: tuple[str, ...] = ()
+    negative: tuple[str, ...] = ()
+
+
+def too_few_labels(labelled: ConfusionCounts, errors: ErrorRates) -> TooFewLabels:
+    """Return which predicted classes have too few labels of a class for the lowest rates.
 
     Args:
-        labelled: outcomes as labelled, any shape.
+        labelled: outcomes as labelled, a scalar.
         errors: rates of wrong labels.
 
-    Returns:
-        For each predicted class, True where there are fewer positive labels than wrong ones
-        alone would give, so that none counts as an actual positive.
-
     >>> from monitor.counts import ConfusionCounts
-    >>> few = too_few_positive(ConfusionCounts(tp=9, fp=1, fn=1, tn=199), ErrorRates(0.01, 0))
-    >>> bool(few[0]), bool(few[1])
-    (False, True)
+    >>> too_few_labels(ConfusionCounts(tp=99, fp=1, fn=1, tn=199), ErrorRates(0.01, 0.05))
+    TooFewLabels(positive=('predicted_negative',), negative=('predicted_positive',))
     """
-    rate = errors.false_positive
-    return (
-        np.asarray(labelled.tp < rate * labelled.predicted_positive),
-        np.asarray(labelled.fn < rate * labelled.predicted_negative),
+    wrong = errors.false_positive - errors.false_positive_below
+    missed = errors.false_negative - errors.false_negative_below
+    strata = {
+        "predicted_positive": (labelled.tp, labelled.fp),
+        "predicted_negative": (labelled.fn, labelled.tn),
+    }
+    return TooFewLabels(
+        tuple(name for name, (one, zero) in strata.items() if one < wrong * (one + zero)),
+        tuple(name for name, (one, zero) in strata.items() if zero < missed * (one + zero)),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from monitor.metrics.label_errors import ErrorRates, too_few_positive
+from monitor.metrics.label_errors import ErrorRates, too_few_labels
 from monitor.metrics.sampled import SampledCounts, estimate
 
 if TYPE_CHECKING:
@@ -112,4 +112,4 @@ def label_sensitivity(
 
 def _allow(labelled: ConfusionCounts, share: float) -> bool:
     """Return whether so many labels can be wrong, by the positive ones among them."""
-    return not any(map(bool, too_few_positive(labelled, ErrorRates(share, share))))
+    return not too_few_labels(labelled, ErrorRates(share, share)).positive

@@ -10,7 +10,8 @@ Where labels have errors, the outcomes at each threshold are corrected as those 
 (`monitor.metrics.sampled`): of the cases on either side of it, the share of actual positives
 follows from that of positive labels. That takes labels to be wrong at rates that depend on the
 actual class alone, not on the score. Rates within ranges are taken at their middle for the choice,
-and at all ends for the intervals.
+and at all ends for the intervals, as far as the labels at all thresholds allow them. A threshold is
+not chosen where cells lie below 0 before they are cut off there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.intervals import intervals
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.objective import Limit, ThresholdObjective, parse_objective
+from monitor.metrics.possible_rates import none_below_zero, possible_at_thresholds
 from monitor.metrics.precision import precision_at
 from monitor.metrics.rates import class_ratio as observed_class_ratio
 from monitor.metrics.rates import recall
@@ -34,7 +36,7 @@ from monitor.metrics.sampled import SampledCounts
 from monitor.metrics.sampled import intervals as corrected_intervals
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from monitor.counts import CountArray
     from monitor.metrics.histogram import ScoreHistogram
@@ -121,6 +123,7 @@ def best_threshold(
     goal = parse_objective(objective)
     if not errors.known:
         return None
+    errors = possible_at_thresholds(errors, histogram.counts)
     outcomes = _Outcomes(histogram.counts, errors, class_ratio)
     counts = outcomes.counts
     every = [histogram.counts[0], *outcomes.given]
@@ -128,7 +131,7 @@ def best_threshold(
         return None
     odds = outcomes.class_ratio
     expected = counts if class_ratio is None else at_class_ratio(counts, odds)
-    best = _best(goal, expected)
+    best = _best(goal, expected, none_below_zero(outcomes.labelled, errors))
     if best is None:
         return None
     at = outcomes.take(best)
@@ -204,9 +207,12 @@ def _factor(wanted: FloatArray, cases: CountArray) -> FloatArray:
     return np.where(np.equal(cases, 0), 0.0, ratio(wanted, cases))
 
 
-def _best(goal: ThresholdObjective, counts: ConfusionCounts) -> int | None:
-    """Index of the best threshold within the limit, the highest among equals."""
+def _best(
+    goal: ThresholdObjective, counts: ConfusionCounts, possible: NDArray[np.bool_]
+) -> int | None:
+    """Index of the best of the possible thresholds within the limit, the highest among equals."""
     merit = -goal.value(counts) if goal.smaller_is_better else goal.value(counts)
+    merit = np.where(possible, merit, np.nan)
     if goal.limit:
         merit = np.where(goal.limit.holds(counts), merit, np.nan)
     if np.isnan(merit).all():

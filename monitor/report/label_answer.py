@@ -13,7 +13,7 @@ from monitor.labels.error_words import audits_note, wrong_labels
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
-from monitor.metrics.label_errors import EarlierErrors, too_few_positive
+from monitor.metrics.label_errors import EarlierErrors, ErrorRates, TooFewLabels, too_few_labels
 from monitor.metrics.label_sensitivity import (
     SENSITIVE_METRICS,
     LabelSensitivity,
@@ -75,27 +75,28 @@ def window_sensitivity(model: ModelState, window: Window) -> LabelSensitivity | 
     return label_sensitivity(counts, stated)
 
 
-def clipped_classes(model: ModelState, window: Window) -> tuple[str, ...]:
-    """Return the predicted classes whose correction for wrong labels ends at 0 in a window.
+def clipped_classes(model: ModelState, window: Window) -> TooFewLabels:
+    """Return the predicted classes whose correction for wrong labels ends at 0 or 1 in a window.
 
     Args:
         model: whose totals.
         window: one of its windows.
 
     Returns:
-        Of `predicted_positive` and `predicted_negative`, those with fewer positive labels than
-        wrong ones alone would give, at the lowest rate that its predictions had; none where no
-        rates are known.
+        At the lowest rates that its predictions had; none where no rates are known, and where
+        nothing is shown for what is wrong with the labels.
     """
-    if not any(model.label_errors):
-        return ()
+    if not model.label_errors.rates or window.fault_of(model.row):
+        return TooFewLabels()
     regime = LabelRegime.now(model)
     ends = np.array([window.open[model.row], window.close[model.row] - 1])
     first, last = regime.stretches(ends).tolist()
-    lowest = min(regime.rates[first : last + 1], key=lambda one: one.false_positive)
-    few = too_few_positive(window.counts[model.row], lowest)
-    names = ("predicted_positive", "predicted_negative")
-    return tuple(name for name, is_few in zip(names, few, strict=True) if is_few)
+    held = regime.rates[first : last + 1]
+    lowest = ErrorRates(
+        min(one.false_positive - one.false_positive_below for one in held),
+        min(one.false_negative - one.false_negative_below for one in held),
+    )
+    return too_few_labels(window.counts[model.row], lowest)
 
 
 class EarlierLabelErrors(Struct, frozen=True, kw_only=True):
@@ -128,7 +129,9 @@ def label_errors_text(model: ModelState) -> str:
     """Return what metrics of a model are corrected for; "" where labels are taken as they are."""
     if not model.label_errors.rates:
         return ""
-    return wrong_labels(model.label_errors, model.earlier_label_errors)
+    return wrong_labels(
+        model.label_errors, model.earlier_label_errors, configured=model.configured_label_errors
+    )
 
 
 class AuditedValueRates(Struct, frozen=True, kw_only=True):

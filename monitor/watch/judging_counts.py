@@ -235,6 +235,8 @@ class CountsJudge:
             )
         )
         fault = self._fault_behind(cells[:, 0], judgement.change["class_ratio"])
+        if fault is None and not (judgement.label_errors_changed or labelled.rates_fit):
+            fault = LabelFault.LABEL_ERRORS_TOO_HIGH
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
             judgement = within.judged(
                 judgement, dispersion, between, alike=self._alike, widening=self._widening

@@ -68,7 +68,7 @@ class MatureReference:
             or nobody has looked, see `examined`.
         cut_short: moment of a change of level that the longer first days hold, epoch
             milliseconds, so that it ends before it for good; None where none holds it back.
-        as_labelled: its counts as labelled; None where rates of wrong labels are configured.
+        as_labelled: its counts as labelled; None where no label is taken to be wrong.
 
     Where labels are a sample or have errors, outcomes are those estimated of all predictions.
     """

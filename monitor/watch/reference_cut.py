@@ -40,7 +40,7 @@ def cut_reference(
     regime: LabelRegime,
     scores: StretchScores = NO_SCORES,
     *,
-    learned: bool = False,
+    rates_move: bool = False,
 ) -> MatureReference:
     """Return the outcomes of a stretch of time as a reference.
 
@@ -50,7 +50,8 @@ def cut_reference(
         cuts: series of the model.
         regime: how labels come, and how often they are wrong.
         scores: of the same stretch.
-        learned: True where the rates of wrong labels are learned, so that they may change.
+        rates_move: True where the rates of wrong labels may be others later: learned ones, and
+            configured ones of which labels may exclude a part.
     """
     rows, step = cuts.rows, reader.step_ms
     start, end = stretch.opens // step, stretch.closes // step
@@ -81,5 +82,5 @@ def cut_reference(
         scores_by_day=scores.by_day,
         block_ms=per_block * step,
         step_seconds=step / 1000,
-        as_labelled=AsLabelled(regime, cells[:, order]) if learned else None,
+        as_labelled=AsLabelled(regime, cells[:, order]) if rates_move else None,
     )

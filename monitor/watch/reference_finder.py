@@ -10,7 +10,6 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
-from monitor.config.labelling import LearnedLabelErrors
 from monitor.counts import ConfusionCounts
 from monitor.drift.reference_news import AwaitedReference
 from monitor.events.catalogue import Catalogue
@@ -206,7 +205,7 @@ class ReferenceFinder:
         setting = self._catalogue.settings[model].reference
         if setting.counts is not None:
             given = MatureReference.given(setting.counts)
-            if not self._learns_errors(model):
+            if not self._rates_may_move(model):
                 return given
             nothing = np.empty((0, 1, CELLS), dtype=np.int64)
             return replace(given, as_labelled=AsLabelled(self._rates(model), nothing))
@@ -330,11 +329,12 @@ class ReferenceFinder:
             self._cuts.of(model),
             self._rates(model),
             StretchScores(whole, self._scores_by_day(model, opens, closes)),
-            learned=self._learns_errors(model),
+            rates_move=self._rates_may_move(model),
         )
 
-    def _learns_errors(self, model: int) -> bool:
-        return isinstance(self._catalogue.settings[model].label_errors, LearnedLabelErrors)
+    def _rates_may_move(self, model: int) -> bool:
+        """Return whether rates of wrong labels may move: by audits, or by what labels exclude."""
+        return self._catalogue.settings[model].label_errors.any
 
     def _rates(self, model: int) -> LabelRegime:
         """Return how a reference is corrected: as labelled while rates are undefined."""

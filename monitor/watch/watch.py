@@ -28,7 +28,6 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.delays import LabelDelays
-from monitor.labels.faults import fault_of_rates
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.pace import Pace
 from monitor.labels.refusals import detectors_off
@@ -223,7 +222,7 @@ class Watch:
                 predictions=predictions,
             )
         if not self._errors.of(model).errors.known:
-            unaudited = untrusted(fault_of_rates(self._errors.findings(model)))
+            unaudited = untrusted(self._errors.why_undefined(model))
             return Watched(
                 verdicts=dict.fromkeys(self._windows.names, unaudited),
                 prevalence_shift_detected=None,

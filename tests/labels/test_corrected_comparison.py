@@ -13,9 +13,13 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from monitor import ConfusionCounts
 from monitor.config import Labelling, load_config
 from monitor.engine import Monitor
+from monitor.errors import UsageError
+from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.explanation import curve_regime
 from monitor.exporter.api.queries import Queries
+from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.iso_curves import IsoCurves
+from monitor.exporter.page.now import now_section
 from monitor.exporter.page.plane import plane_section
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.feeds import files
@@ -105,6 +109,7 @@ def test_recorded_and_live_comparisons_give_what_is_true_of_right_labels(recorde
 
 RATES = "{false_positive: 0.03, false_negative: 0.1}"
 RANGES = "{false_positive: [0.02, 0.04], false_negative: 0.1}"
+TOO_HIGH = "{false_positive: [0.25, 0.3], false_negative: 0.1}"
 WIDE = "{false_positive: [0.0, 0.3], false_negative: 0.1}"
 UNKNOWN = "how often labels are wrong is not known (label_errors: audit, with too few audits"
 ONE_CLASS = "once corrected for wrong labels (label_errors), cases of one class alone may be left"
@@ -124,7 +129,7 @@ def configured(folder, setting):
     ("errors", "said"),
     [
         ("audit", (UNKNOWN, "Audit cases")),
-        (WIDE, (ONE_CLASS, "give the rates more exactly")),
+        (TOO_HIGH, ("label_errors says that more labels are wrong than can be", "Lower the rates")),
     ],
 )
 def test_the_command_gives_no_number_where_the_truth_behind_the_labels_is_undefined(
@@ -179,14 +184,71 @@ def test_the_command_finds_a_threshold_where_labels_are_right(recorded, capsys, 
     assert json.loads(ran(capsys, "threshold", *words).out)["threshold"] is not None
 
 
-def test_page_and_api_say_why_there_is_no_curve(recorded, tmp_path):
+def test_the_command_leaves_out_what_labels_exclude_of_a_range(recorded, capsys, tmp_path):
+    """Labels of 3 % of the actual negatives are wrong, and of the configured range 30 % at most."""
+    score, actual = recorded[-1]
+    right = best_threshold(
+        ScoreHistogram.from_scores(positive=score[actual], negative=score[~actual]),
+        "precision>=0.5",
+    )
+    config = configured(tmp_path, f"label_errors: {WIDE}, ")
+    words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5"]
+    found = json.loads(ran(capsys, "threshold", *words, "--json").out)
+    most = found["label_error_ranges"]["false_positive"][1]
+    assert 0.03 < most < 0.05
+    assert found["label_errors_excluded"] == {"false_positive": [most, 0.3]}
+    assert 0 < found["label_errors"]["false_positive"] < most
+    assert found["recall"]["lower"] < right.recall.value < found["recall"]["upper"] < 1
+    said = "label_errors allows up to 30 % of actual negatives, but more than"
+    assert said in ran(capsys, "threshold", *words).out
+
+
+def test_what_labels_exclude_is_left_out_of_metrics_and_said(recorded, tmp_path, capsys):
     feed, _, ranges, *_ = recorded
-    found = live(feed, configured(tmp_path, f"label_errors: {WIDE}, ")).explanation("m", *ranges)
-    curve = found.curve
+    config = configured(tmp_path, f"label_errors: {WIDE}, ")
+    status = status_answer(fed(feed, config).snapshot(), limit=1)
+    model = status.models[0]
+    most = model.label_error_ranges["false_positive"][1]
+    assert 0.03 < most < 0.15
+    assert model.label_errors_excluded == {"false_positive": (most, 0.3)}
+    recall = model.windows["7d"].metrics.recall
+    assert recall.estimate < recall.upper
+    words = f"more than {100 * most:.3g} % cannot be: too few labels of a predicted class are 1"
+    assert words in model.label_errors_text
+    assert words in str(now_section(status, model, None, None))
+    asked = ["--before", ranges[0], "--after", ranges[1]]
+    for command in (["diagnose", "--feed", feed, *asked], ["replay", feed]):
+        assert words in " ".join(ran(capsys, *command, "-c", config).out.split())
+
+
+def test_rates_that_labels_exclude_altogether_leave_everything_undefined(
+    recorded, tmp_path, capsys
+):
+    feed, _, ranges, *_ = recorded
+    config, because = configured(tmp_path, f"label_errors: {TOO_HIGH}, "), "than can be: among"
+    with pytest.raises(UsageError, match=because):
+        live(feed, config).explanation("m", *ranges)
+    words = ["diagnose", "--feed", feed, "-c", config]
+    shown = ran(capsys, *words, "--before", ranges[0], "--after", ranges[1])
+    assert because in shown.err
+    status = status_answer(fed(feed, config).snapshot(), limit=1)
+    model = status.models[0]
+    assert (model.label_fault, model.label_errors) == ("label_errors_too_high", {})
+    assert model.windows["7d"].metrics.recall.estimate is None
+    assert because in str(now_section(status, model, None, None))
+
+
+def test_page_and_api_say_why_there_is_no_curve(recorded):
+    """Of 30 labels 3 are positive, which a range up to .3 may give."""
+    feed, config, ranges, *_ = recorded
+    found = live(feed, config).explanation("m", *ranges)
+    few = ScoreHistogram.from_scores(positive=[0.9, 0.8, 0.3], negative=np.linspace(0.1, 0.6, 27))
+    regime = LabelRegime(errors=ErrorRates.within((0.0, 0.3), 0.1))
+    curve = curve_answer(few, reference_ratio=0.2, objective=0.5, regime=regime)
     assert (curve.threshold, curve.recall, curve.precision) == ((), (), ())
     assert (curve.precision_at_reference, curve.class_ratio, curve.choice) == (None, None, None)
     assert curve.refused_because.startswith(ONE_CLASS)
-    assert curve.labelled_scores > 0
+    assert curve.labelled_scores == 30
     page = str(plane_section(found.answer, curve, IsoCurves()))
     assert f"None is given: {ONE_CLASS}" in page
     for number in ("flag scores of", "every threshold", "Recall would be", "the threshold to"):
@@ -226,22 +288,18 @@ def test_page_and_api_have_the_curve_where_labels_are_right(recorded, tmp_path):
     assert "None is given" not in page
 
 
-@pytest.mark.parametrize(
-    ("errors", "words"), [(WIDE, f"None is given: {ONE_CLASS}"), (RATES, f"C{CORRECTED}.")]
-)
-def test_the_report_of_diagnose_has_the_threshold_or_says_why_not(
-    recorded, tmp_path, capsys, errors, words
-):
+@pytest.mark.parametrize("errors", [WIDE, RATES])
+def test_the_report_of_diagnose_has_the_threshold(recorded, tmp_path, capsys, errors):
     feed, _, ranges, *_ = recorded
     report, config = tmp_path / "report.html", configured(tmp_path, f"label_errors: {errors}, ")
     asked = ["--before", ranges[0], "--after", ranges[1], "--html", report]
     ran(capsys, "diagnose", "--feed", feed, "-c", config, *asked)
-    assert words in report.read_text()
+    assert f"C{CORRECTED}." in report.read_text()
 
 
 @pytest.mark.parametrize("labelling", Labelling)
 def test_a_curve_takes_a_label_for_every_case(labelling):
-    labelled = ConfusionCounts(tp=400, fp=100, fn=100, tn=4_400)
+    labelled = ConfusionCounts(tp=[400], fp=[100], fn=[100], tn=[4_400])
     refused = curve_refused_because(LabelRegime(labelling), labelled)
     assert (refused is None) == (labelling is Labelling.COMPLETE)
     wrong = curve_refused_because(LabelRegime(labelling, ErrorRates(0.01, 0.0)), labelled)

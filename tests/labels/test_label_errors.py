@@ -20,11 +20,13 @@ from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
+from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.label_answer import clipped_classes
 
 DAY = 86_400_000
 RECALL, FPR = 0.8, 0.02
@@ -304,19 +306,20 @@ def test_a_worse_model_is_found_within_ranges():
 
 
 def test_ranges_and_clipped_cells_are_in_the_api_and_on_the_page():
-    """Labels are right, so that configured errors would take more than all missed positives."""
-    made = list(batches(30, 5_000, 6, steady(0.02), rates=ErrorRates()))
+    """Of the latest day, by chance, fewer labels of unflagged cases are positive than are wrong."""
+    made = list(batches(30, 2_000, 6, steady(0.02), recall=lambda _: 0.99))
     status = status_answer(fed(made, AROUND).snapshot(), limit=1)
     model = status.models[0]
-    assert model.label_errors == {"false_positive": 0.01, "false_negative": 0.05}
+    assert model.label_errors == pytest.approx({"false_positive": 0.01, "false_negative": 0.05})
     assert model.label_error_ranges == {
         "false_positive": (0.008, 0.012),
         "false_negative": (0, 0.1),
     }
-    assert model.windows["28d"].too_few_positive_labels == ("predicted_negative",)
-    assert model.windows["28d"].metrics.recall.estimate == 1
+    assert model.label_errors_excluded == {}
+    assert model.windows["1d"].too_few_positive_labels == ("predicted_negative",)
+    assert model.windows["1d"].metrics.recall.estimate == 1
     page = str(now_section(status, model, None, None))
-    assert "Last 28d: predicted negatives have fewer positive labels than wrong ones" in page
+    assert "Last 1d: predicted negatives have fewer positive labels than wrong ones" in page
     assert "0.8 to 1.2 % of actual negatives" in page
     other = status_answer(fed(batches(30, 5_000, 6, steady(0.02))).snapshot(), limit=1).models[0]
     assert other.windows["28d"].too_few_positive_labels == ()
@@ -366,3 +369,69 @@ def test_no_blocks_have_the_latest_rates():
     regime = LabelRegime(errors=ErrorRates(0.04), earlier=(EarlierErrors(5, ErrorRates(0.01)),))
     nothing = np.zeros(0, dtype=np.int64)
     assert regime.of_blocks(nothing, nothing).errors == ErrorRates(0.04)
+
+
+def test_a_window_whose_labels_exclude_the_rates_has_no_metrics_and_no_verdict():
+    """Labels of the last days are right, which rates of all days do not show."""
+    right = list(batches(43, 5_000, 8, steady(0.04), recall=lambda _: 0.94, rates=NO_ERRORS))
+    wrong = list(batches(43, 5_000, 8, steady(0.04), recall=lambda _: 0.94))
+    made = [*wrong[:36], *right[36:]]
+    monitor = fed(made)
+    snapshot = monitor.snapshot()
+    model, (_, week, month) = snapshot.models[0], snapshot.windows
+    assert model.label_errors == RATES
+    assert week.fault_of(0) == LabelFault.LABEL_ERRORS_TOO_HIGH
+    assert np.isnan(week.metrics["recall"].estimate[0])
+    assert not month.fault_of(0)
+    assert np.isfinite(month.metrics["recall"].estimate[0])
+    found = model.watched.verdicts["7d"]
+    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert found.label_fault == LabelFault.LABEL_ERRORS_TOO_HIGH
+    assert clipped_classes(model, week) == ((), ())
+    stretches = [(0, 28 * DAY), (36 * DAY, 43 * DAY)]
+    periods = [
+        Period.counted(
+            monitor.recall("m", *one, block_ms_of(*one)), "m", *one, regime=LabelRegime.now(model)
+        )
+        for one in stretches
+    ]
+    compared = diagnose(*periods, mature_until=43 * DAY)
+    assert compared.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
+    assert compared.refusal.reason.startswith("labels of after: label_errors says that more")
+    assert covers_side(compared.before.metrics["recall"], 0.94)
+    assert np.isnan(compared.after.metrics["recall"].estimate)
+    assert "Lower the rates of label_errors" in diagnosis_text(compared)
+
+
+def covers_side(found, truth):
+    return found.lower <= truth <= found.upper
+
+
+def test_a_window_leaves_out_what_its_own_labels_exclude_of_a_range():
+    """Rates of 28 days are not excluded, those of the last days are lower."""
+    fewer = ErrorRates(0.002, 0.05)
+    wrong, later = (
+        list(batches(43, 5_000, 8, steady(0.04), recall=lambda _: 0.99, rates=rates))
+        for rates in (RATES, fewer)
+    )
+    wide = ErrorRates.within((0.0, 0.0095), 0.05)
+    snapshot = fed([*wrong[:35], *later[35:]], wide).snapshot()
+    assert snapshot.models[0].label_errors == wide
+    week = snapshot.windows[1].metrics["recall"]
+    assert week.estimate[0] < 0.99
+    assert covers(week, 0.99)
+
+
+def test_labels_of_the_model_that_exclude_a_part_of_a_range_correct_the_reference_too():
+    wide = ErrorRates.within((0.0, 0.05), 0.05)
+    made = list(batches(40, 5_000, 9, steady(0.04)))
+    monitor = fed(made, wide)
+    model = monitor.snapshot().models[0]
+    assert model.configured_label_errors == wide
+    assert 0.01 < model.label_errors.ranges["false_positive"][1] < 0.03
+    reference = model.watched.reference.counts
+    assert 0.5 < reference.tp / (reference.tp + reference.fn) < 0.95
+    again = monitor_of(wide, monitor.state()).snapshot().models[0]
+    assert again.label_errors == model.label_errors
+    np.testing.assert_allclose(again.watched.reference.counts.cells, reference.cells)
+    assert again.watched.verdicts["7d"].verdict is model.watched.verdicts["7d"].verdict

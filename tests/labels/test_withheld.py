@@ -31,6 +31,9 @@ WITHHELD = (
 )
 
 
+WRONG = {"never audited": "audit", "fewer wrong than configured": {"false_positive": 0.2}}
+
+
 def faulty(kind):
     """Labels faulty from day 20 on, or all along; their settings, and the time of the look."""
     settings, until = {"label_timeout": "5d"}, END
@@ -58,8 +61,8 @@ def faulty(kind):
         events = stream(until, 5000, 3, prevalence=0.1, fpr=0.05, delays=(0.5,) * 4, sigma=0.3)
         events.delay[~events.actual] = np.inf
         events.delay[events.time / DAY + events.delay > 27] = np.inf
-    if kind == "never audited":
-        settings = {"label_errors": "audit", "label_timeout": "5d"}
+    if kind in WRONG:
+        settings = {"label_errors": WRONG[kind], "label_timeout": "5d"}
     return events, settings, until
 
 
@@ -91,6 +94,7 @@ FAULTS = {
     "slower": LabelFault.DELAYS_CHANGED,
     "reports stop": LabelFault.REPORTS_STOPPED,
     "never audited": LabelFault.AUDITS_TOO_FEW,
+    "fewer wrong than configured": LabelFault.LABEL_ERRORS_TOO_HIGH,
 }
 
 

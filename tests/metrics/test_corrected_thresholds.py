@@ -8,6 +8,8 @@ from monitor import ConfusionCounts
 from monitor.metrics import ScoreHistogram
 from monitor.metrics.expected_threshold import expected_threshold
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates, labelled_cases
+from monitor.metrics.possible_rates import possible_at_thresholds
+from monitor.metrics.rates import recall
 from monitor.metrics.sampled import SampledCounts, estimate, intervals
 from monitor.metrics.threshold import best_threshold, has_both_classes
 
@@ -70,14 +72,18 @@ def test_limits_hold_at_all_ends_of_a_range():
     ranged = ErrorRates.within((0.01, 0.03), (0.0, 0.1))
     now = ConfusionCounts(tp=900, fp=200, fn=800, tn=8_100)
     choice = best_threshold(labelled, "precision>=0.6", errors=ranged, class_ratio=now)
+    possible = possible_at_thresholds(ranged, labelled.counts)
+    assert possible.ranges["false_positive"][0] == 0.01
+    assert 0.02 < possible.ranges["false_positive"][1] < 0.03
+    assert possible.ranges["false_negative"] == (0.0, 0.1)
     middle = best_threshold(
-        labelled, "precision>=0.6", errors=ErrorRates(0.02, 0.05), class_ratio=now
+        labelled, "precision>=0.6", errors=ErrorRates(*possible[:2]), class_ratio=now
     )
     assert choice.threshold == middle.threshold
     assert choice.recall.value == pytest.approx(middle.recall.value)
     ends = [
         intervals(SampledCounts.all_labelled(choice.observed, corner), "recall")
-        for corner in ranged.corners
+        for corner in possible.corners
     ]
     assert choice.recall.lower == pytest.approx(min(low for low, _ in ends))
     assert choice.recall.upper == pytest.approx(max(high for _, high in ends))
@@ -109,7 +115,7 @@ def test_a_perfect_precision_has_limits_beside_a_class_ratio_that_is_estimated()
 
 
 @pytest.mark.parametrize(
-    "rates", [UNKNOWN_ERRORS, ErrorRates(0.3, 0.0), ErrorRates.within((0.0, 0.3), 0.0)]
+    "rates", [UNKNOWN_ERRORS, ErrorRates(0.3, 0.0), ErrorRates.within((0.25, 0.3), 0.0)]
 )
 def test_there_is_no_threshold_where_the_corrected_cases_are_undefined(rates):
     """A fifth of the labels is positive: no more than wrong ones alone may give."""
@@ -118,6 +124,28 @@ def test_there_is_no_threshold_where_the_corrected_cases_are_undefined(rates):
     assert 0.1 < share < 0.3
     assert best_threshold(labelled, "precision>=0.5", errors=rates) is None
     assert best_threshold(labelled, "precision>=0.5") is not None
+
+
+def test_what_labels_exclude_of_a_range_is_not_part_of_what_is_promised():
+    """Labels are right; with a tenth of the negatives wrong, none of them could be missed."""
+    labelled = actual_scores()
+    wide = ErrorRates.within((0.0, 0.2), 0.0)
+    choice = best_threshold(labelled, "precision>=0.3", errors=wide)
+    right = best_threshold(labelled, "precision>=0.3")
+    assert choice.recall.value < 1
+    assert choice.recall.lower < right.recall.value < choice.recall.upper
+    assert choice.recall.value == pytest.approx(right.recall.value, abs=0.05)
+
+
+def test_no_threshold_is_chosen_for_a_recall_of_1_by_cells_cut_off_at_0():
+    """Hardly a label of a low score is positive, so that rates of all labels are too high there."""
+    labelled = actual_scores()
+    errors = ErrorRates(0.02, 0.0)
+    choice = best_threshold(labelled, "precision>=0.25", errors=errors)
+    at = SampledCounts.all_labelled(labelled.counts, errors).cases
+    assert (recall(at) == 1).sum() > 5
+    assert choice.recall.value < 1
+    assert choice.observed.fn >= 0.02 * choice.observed.predicted_negative
 
 
 def test_each_end_of_a_range_has_its_own_class_ratio():

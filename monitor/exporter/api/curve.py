@@ -14,6 +14,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.possible_rates import possible_at_thresholds
 from monitor.metrics.precision import precision, precision_at
 from monitor.metrics.rates import class_ratio, recall
 from monitor.metrics.sampled import SampledCounts
@@ -44,7 +45,7 @@ def curve_answer(
         a curve where one would be wrong (`curve_refused_because`).
     """
     labelled = histogram.counts[0]
-    if (refused := curve_refused_because(regime, labelled)) is not None:
+    if (refused := curve_refused_because(regime, histogram.counts)) is not None:
         return CurveAnswer(
             labelled_scores=int(labelled.total),
             class_ratio=None,
@@ -57,7 +58,8 @@ def curve_answer(
             choice=None,
             refused_because=refused,
         )
-    outcomes = SampledCounts.all_labelled(histogram.counts, regime.errors).cases
+    errors = possible_at_thresholds(regime.errors, histogram.counts)
+    outcomes = SampledCounts.all_labelled(histogram.counts, errors).cases
     recalls = recall(outcomes)
     drawn = _thinned(recalls)
     own = float(class_ratio(outcomes[0]))
@@ -67,7 +69,7 @@ def curve_answer(
         at_reference = numbers(carried[drawn])
     possible = objective is not None and math.isfinite(own) and own > 0
     sought = f"precision>={objective}"
-    choice = best_threshold(histogram, sought, errors=regime.errors) if possible else None
+    choice = best_threshold(histogram, sought, errors=errors) if possible else None
     return CurveAnswer(
         labelled_scores=int(labelled.total),
         class_ratio=defined(own),

@@ -164,6 +164,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
+        label_errors_excluded=model.configured_label_errors.excluded(model.label_errors),
         earlier_label_errors=earlier_errors_answer(model.earlier_label_errors),
         label_errors_text=label_errors_text(model),
         audits=audits_answer(model.audits, LabelRegime.now(model)),
@@ -240,6 +241,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
     opens, closes = window_bounds(snapshot, window, row)
     negative, positive = window.label_coverage()
     at_reference = snapshot.precision_of_model_at_reference(model, window)
+    clipped = clipped_classes(model, window)
     return WindowStatus(
         open=opens,
         close=closes,
@@ -262,7 +264,8 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         judgement=None if found.judgement is None else _judgement(found.judgement),
         attribution=None if found.attribution is None else _attribution(found.attribution),
         nowcast=None if found.nowcast is None else _nowcast(found.nowcast),
-        too_few_positive_labels=clipped_classes(model, window),
+        too_few_positive_labels=clipped.positive,
+        too_few_negative_labels=clipped.negative,
         if_labels_wrong=labels_wrong_answer(window_sensitivity(model, window)),
         scores=scores_of(model.scores.get(window.name)),
         level=reference_period(found.level) or UNSET,

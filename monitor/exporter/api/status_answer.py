@@ -156,7 +156,10 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         labelling: how its labels come.
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
             taken as they are, the middle where a range is given.
-        label_error_ranges: the lowest and the highest of each rate of which a range is given.
+        label_error_ranges: the lowest and the highest of each rate of which a range is given, as
+            far as the labels allow it.
+        label_errors_excluded: the part of each configured range that the labels exclude: the
+            highest rate that may be, and the highest configured one.
         earlier_label_errors: the rates before each change that audits show, the oldest first.
         label_errors_text: all these rates in words; "" where labels are taken as they are.
         audits: what audits of its labels show; null without audits.
@@ -223,6 +226,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     labelling: Labelling
     label_errors: dict[str, float]
     label_error_ranges: dict[str, tuple[float, float]]
+    label_errors_excluded: dict[str, tuple[float, float]]
     earlier_label_errors: tuple[EarlierLabelErrors, ...]
     label_errors_text: str
     audits: AuditsAnswer | None

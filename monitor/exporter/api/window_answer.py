@@ -194,6 +194,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
         too_few_positive_labels: predicted classes with fewer positive labels than wrong ones alone
             would give, `predicted_positive` or `predicted_negative`; none of their cases counts
             as an actual positive in the metrics.
+        too_few_negative_labels: the same of negative labels.
         if_labels_wrong: what wrong labels would do to its metrics; null where too little, where
             rates of wrong labels are known, and unless its labels have come.
         classes: its classes, compared with the reference; left out for a model of two.
@@ -219,6 +220,7 @@ class WindowStatus(Struct, frozen=True, kw_only=True):
     attribution: WindowAttribution | None
     nowcast: WindowNowcast | None
     too_few_positive_labels: tuple[str, ...]
+    too_few_negative_labels: tuple[str, ...]
     if_labels_wrong: IfLabelsWrong | None
     scores: ScoreMetrics | UnsetType = UNSET
     level: ReferencePeriod | UnsetType = UNSET

@@ -36,7 +36,8 @@ from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sources_now import sources_now
 from monitor.exporter.page.sparkline import sparkline
-from monitor.labels.refusals import TOO_FEW_POSITIVE, UNAUDITED, UNAUDITED_CLASSES
+from monitor.labels.faults import RATES_UNDEFINED
+from monitor.labels.refusals import UNAUDITED, UNAUDITED_CLASSES, clipped_texts
 from monitor.report.answer_parts import MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.metric_words import titled
@@ -302,18 +303,22 @@ def _refused(model: ModelStatus) -> list[str]:
     return [f"{titled(own)}.", *found] if own else found
 
 
-def _missing(model: ModelStatus) -> Iterator[h.Node]:
+def _correctness(model: ModelStatus) -> Iterator[h.Node]:
     if model.label_errors:
         yield h.li[f"Which labels are wrong: {model.label_errors_text}; outcomes are as labelled."]
         for name, window in model.windows.items():
-            for side in window.too_few_positive_labels:
-                words = f"{side.replace('_', ' ')}s {TOO_FEW_POSITIVE}"
+            few = window.too_few_positive_labels, window.too_few_negative_labels
+            for words in clipped_texts(*few):
                 yield h.li(".warn")[f"Last {name}: {words}."]
-    else:
+    elif model.label_fault not in RATES_UNDEFINED:
         yield h.li[
             "Whether labels are correct: each one counts until another one revises it. "
             f"{_if_wrong(model)}".strip()
         ]
+
+
+def _missing(model: ModelStatus) -> Iterator[h.Node]:
+    yield from _correctness(model)
     if model.audits is not None:
         item = h.li(".warn") if model.audits.follow_predictions else h.li
         yield item[f"Whether labels follow the prediction: {model.audits.text}."]
