@@ -119,8 +119,8 @@ class WindowVerdict:
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN where nothing was compared.
         beyond: what lies beyond the reference in a window that overlaps it, labels in order.
-        level: the level that a degraded verdict is against, where that is another one than the
-            reference (see `monitor.watch.level`); None where it is the reference.
+        level: the level (see `monitor.watch.level`) that the verdict is against, where it is worse
+            than that and not than the reference, and while the model pages; None elsewhere.
     """
 
     verdict: Verdict

@@ -313,7 +313,7 @@ def _whole_hours(name: str, text: str) -> TimeRange:
 
 
 def level_of(model: ModelState) -> ReferenceOutcomes | None:
-    """Return the level that windows of a model are degraded against; None where none is."""
+    """Return the level that windows of a model are compared with; None where none is."""
     return next((one.level for one in model.watched.verdicts.values() if one.level), None)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from monitor.clock import DAY_MS
 from monitor.diagnosis.result import Diagnosis, WorseLately
+from monitor.drift import Verdict
 from monitor.drift.change_news import ChangeNews
 from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
@@ -51,7 +52,8 @@ def with_present_state(
     if asked or (found.after.source != LATEST and not is_recent):
         return found
     if model.watched.degradation_detected:
-        found = replace(found, pages=True, worse_lately=worse_lately)
+        since = paged_since(model.watched)
+        found = replace(found, pages=True, paged_since=since, worse_lately=worse_lately)
     elif worse_lately is not None and found.because in _QUIET:
         found = replace(found, worse_lately=worse_lately, because=because)
     if found.after.source != LATEST:
@@ -64,6 +66,16 @@ def with_present_state(
         return found
     because = Because.TOO_FEW if found.because is Because.STEADY else found.because
     return replace(found, predictions=predictions, because=because)
+
+
+def paged_since(watched: Watched) -> int | None:
+    """Return when the page of a model started, epoch milliseconds; None where it does not page.
+
+    Args:
+        watched: its detections.
+    """
+    starts = (one.at for one in reversed(watched.detections) if one.kind == Verdict.MODEL_DEGRADED)
+    return next(starts, None) if watched.degradation_detected else None
 
 
 def _as_watched(news: ChangeNews, watched: Watched) -> ChangeNews:

@@ -154,6 +154,7 @@ class Diagnosis:
         predictions: what predictions alone show now, where the latest mature data are judged.
         pages: the model pages now, where data are judged that end within a day of the latest
             mature ones.
+        paged_since: when the page started, epoch milliseconds; None where `pages` is False.
         mixed_reference: the reference of the model, where the period to compare with is that one
             and holds a change of level; None for any other.
         worse_lately: the stretch of a running monitor that looks worse; None where none does, or
@@ -194,6 +195,7 @@ class Diagnosis:
     unlabelled_end: UnlabelledEnd | None = None
     predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
     pages: bool = False
+    paged_since: int | None = None
     mixed_reference: ReferenceOutcomes | None = None
     worse_lately: WorseLately | None = None
     flags_nothing: bool = False

@@ -80,14 +80,15 @@ def verdict_families() -> Iterator[Family]:
     yield by_window(
         "classifier_rate_changed",
         "1 where the rate of the window certainly rose since the reference (or the model's level, "
-        "where the window is degraded against that), -1 where it certainly fell, 0 where neither "
+        "where the window is compared with that), -1 where it certainly fell, 0 where neither "
         "is certain.",
         _rates_changed,
         [{"rate": name} for name in _RATES.values()],
     )
     yield by_window(
         "classifier_verdict_against_level",
-        "1 where the window is degraded against the model's level, and not against the reference.",
+        "1 where the window is compared with the model's level, not with the reference: where it "
+        "is degraded against that alone, and while the model pages.",
         lambda found: [float(found.level is not None)],
     )
     yield by_window(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from monitor.drift import Judgement, Verdict
 from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.report.class_findings import ClassFindings
+from monitor.report.missing_evidence import day_text
 from monitor.report.moved_precision import Points
 from monitor.report.rate_changes import RatePairs
 
@@ -33,6 +34,7 @@ class Compared(NamedTuple):
         flags: `nothing any more` or `everything`, where that is so; "" otherwise.
         few: which outcomes are too few to say what moved, a phrase; "" where they are not.
         pages: the model pages.
+        paged_since: when the page started, epoch milliseconds; None where the model does not page.
         stretch: what `recall` is about, such as "over the last 7d"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
@@ -73,6 +75,13 @@ class Compared(NamedTuple):
     doubted: str = ""
     worse_version: str = ""
     against: str = ""
+    paged_since: int | None = None
+
+    @property
+    def lasting_page(self) -> str:
+        """That the page lasts, and since when, a phrase."""
+        since = "" if self.paged_since is None else f" since {day_text(self.paged_since)}"
+        return f"it has paged{since}, and has not certainly recovered"
 
     @property
     def is_inverted(self) -> bool:

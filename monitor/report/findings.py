@@ -10,7 +10,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.present_state import with_present_state
+from monitor.diagnosis.present_state import paged_since, with_present_state
 from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.recall_evidence import (
@@ -89,6 +89,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         flags=FLAGS_NOTHING if diagnosis.flags_nothing else _flags(diagnosis.after.counts),
         few=_few(diagnosis.after.counts, diagnosis.judgement),
         pages=diagnosis.pages,
+        paged_since=diagnosis.paged_since,
         worse_lately=lately_words(diagnosis.worse_lately, pages=diagnosis.pages),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
@@ -153,6 +154,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         flags=_flags(counts),
         few=_few(counts, answers.judgement),
         pages=pages,
+        paged_since=paged_since(model.watched),
         stretch=stretch,
         obstacle="" if since is not None else _obstacle(model, window, found),
         reaches_back="" if since is not None else reaches_back(model, window, found),

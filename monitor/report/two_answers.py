@@ -263,7 +263,7 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
         return why_page_lasts(found.by_predictions, how_rates_moved(found.rates, judgement))
     if lasts := why_page_lasts(found.by_predictions, found.worse_lately):
         return lasts
-    return f"it pages, and has not certainly recovered{_now(found)}"
+    return f"{found.lasting_page}{_now(found)}"
 
 
 def _how_dead(found: Compared) -> str:

@@ -9,7 +9,7 @@ from monitor.drift.live_class_ratio import UNKNOWN_RATIO
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.pace import Pace
-from monitor.verdicts import Watched
+from monitor.verdicts import Watched, WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.live_ratio import UNKNOWN_NOW
 from monitor.watch.model_watch import ModelWatch
@@ -52,10 +52,12 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     if watching.level is not watching.judge:
         level = replace(watching.level.reference.outcomes, source="level")
         first = watching.level.all(now, age, cuts, fault, doubt=doubt, known_dead=dead)
-        worse = {name: one for name, one in first.items() if one.verdict in DEGRADED}
-        behind = [name for name, one in verdicts.items() if one.verdict not in DEGRADED]
-        found = [name for name in behind if name in worse]
-        verdicts |= {name: replace(worse[name], level=level) for name in found}
+        verdicts |= {
+            name: replace(one, level=level)
+            for name, one in first.items()
+            if one.judgement is not None
+            and _is_against_level(verdicts[name], one, pages=watching.page.active)
+        }
     if watching.nowcasts is not None:
         verdicts = watching.nowcasts.added_to(verdicts, now, age, dead_since=dead_since)
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
@@ -78,3 +80,9 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         level=level,
         level_scatter=watching.level.learned.scatter,
     )
+
+
+def _is_against_level(reference: WindowVerdict, level: WindowVerdict, *, pages: bool) -> bool:
+    """Return which of two verdicts on a window counts; a page rests on the level."""
+    worse, worse_than_level = (one.verdict in DEGRADED for one in (reference, level))
+    return (pages or worse_than_level) if not worse else (pages and worse_than_level)

@@ -219,7 +219,7 @@ def test_a_page_whose_windows_are_open_says_what_recall_is_now():
     worse = is_model_worse(paging)
     assert worse.answer == "yes"
     assert worse.text == (
-        "Yes: it pages, and has not certainly recovered: "
+        "Yes: it has paged, and has not certainly recovered: "
         f"recall is between {worse.recall_lower:.2f} and {worse.recall_upper:.2f}, was 0.80"
     ).replace("0.", ".")
 
@@ -404,7 +404,7 @@ def test_a_few_cases_of_which_none_is_flagged_are_not_said_to_be_the_end_of_a_mo
 def test_an_old_page_names_the_false_positives_where_recall_is_not_lower():
     found = found_on((80, 50, 20, 850), (162, 130, 38, 1_670))._replace(pages=True)
     assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
-    start = "Yes: it pages, and has not certainly recovered: "
+    start = "Yes: it has paged, and has not certainly recovered: "
     assert is_model_worse(found).text == (
         f"{start}the false positive rate is .072, was .056; recall is not lower"
     )

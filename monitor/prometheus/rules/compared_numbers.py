@@ -1,6 +1,6 @@
 """Numbers of a window in alerts, now and before, as Go templates.
 
-Before is the reference, or the model's level where the window is degraded against that.
+Before is the reference, or the model's level where the window is compared with that.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DAY = "{{ (. | first | value | toTime).Format `2 January 2006` }}"
 
 
 def compared(level: str, reference: str) -> str:
-    """Return PromQL of what `$window` is compared with: the level, where it is degraded against it.
+    """Return PromQL of what `$window` is compared with: the level or the reference.
 
     Args:
         level: PromQL of the level of the model.

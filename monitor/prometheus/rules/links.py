@@ -1,7 +1,7 @@
 """Links from an alert to where a person looks next: the monitor's page, a dashboard of Grafana.
 
 A link to the page opens the comparison that the alert is about: with the reference, or with the
-level where the window is degraded against that. Both ranges stand in it as
+level where the window is compared with that. Both ranges stand in it as
 times, so that it shows the same hours later. The page compares whole hours. A reference that
 is given as counts has no time: the page then takes it by itself.
 """
