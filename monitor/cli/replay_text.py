@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from textwrap import wrap
 
 from monitor.config import Labelling
@@ -172,8 +173,7 @@ def _of_window(window: Window, model: ModelState) -> Iterator[Interval]:
 def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     """Yield the two answers, the verdicts of the windows, and the detections."""
     watched = model.watched
-    if alarm := degenerate_since(watched.predictions):
-        yield f"  ALARM: {alarm}"
+    yield from _alarm(model)
     if model.labelling == Labelling.FLAGGED_ONLY:
         return
     if watched.reference is not None:
@@ -235,7 +235,14 @@ def so_far_text(snapshot: Snapshot, model: ModelState) -> str:
         snapshot: the state after the last event.
         model: one of its models.
     """
-    return "\n".join((*_answers(snapshot, model), *_before_labels(snapshot, model)))
+    known = _answers(snapshot, model), _before_labels(snapshot, model)
+    return "\n".join((*_alarm(model), *chain.from_iterable(known)))
+
+
+def _alarm(model: ModelState) -> Iterator[str]:
+    """Yield what predictions alone show to be wrong, which the answers name in short."""
+    if alarm := degenerate_since(model.watched.predictions):
+        yield f"  ALARM: {alarm}"
 
 
 def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:

@@ -13,9 +13,8 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.report.audit_words import audits_beside
 from monitor.report.label_quality_words import changed_labels, open_by_labels
-from monitor.report.prediction_words import degenerate_since, degenerate_text
+from monitor.report.prediction_words import degenerate_since
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
-from monitor.report.two_answers import why_page_lasts
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
@@ -31,7 +30,8 @@ _SMALL = 0.1
 
 _RATES = ("recall", "false_positive_rate")
 _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
-_NOT_RECOVERED = "the model got worse, and has not certainly recovered"
+_GOT_WORSE = "the model got worse"
+_NOT_RECOVERED = f"{_GOT_WORSE}, and has not certainly recovered"
 
 _BEFORE_THIS = (
     "Between these two ranges alone nothing is certain: the page began with days that were "
@@ -63,18 +63,19 @@ def headline(diagnosis: Diagnosis) -> str:
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"
     beside = audits_beside(diagnosis.uncorrected_audits)
-    return f"{died(diagnosis.predictions, happened)}{happened}{beside}{of_version}"
+    return f"{died(diagnosis.predictions)}{happened}{beside}{of_version}"
 
 
-def died(found: DegeneratePredictions, happened: str) -> str:
+def died(found: DegeneratePredictions) -> str:
     """Return what predictions alone show to be wrong, a sentence; "" where nothing is.
+
+    The two answers name it in short, and this sentence in full.
 
     Args:
         found: its predictions against all that is known of them.
-        happened: what follows; where it says so itself, nothing stands before it.
     """
-    wrong, said = degenerate_text(found), degenerate_since(found)
-    return "" if wrong is None or (said and said in happened) else f"The model {wrong}. "
+    wrong = degenerate_since(found)
+    return f"{wrong[0].upper()}{wrong[1:]}. " if wrong else ""
 
 
 def page_reason(predictions: DegeneratePredictions, worse: WorseLately | None) -> str:
@@ -84,8 +85,8 @@ def page_reason(predictions: DegeneratePredictions, worse: WorseLately | None) -
         predictions: its predictions against all that is known of them.
         worse: the stretch that looks worse; None where none does.
     """
-    lasts = why_page_lasts(degenerate_since(predictions), lately_words(worse, pages=True))
-    return f"{lasts or _NOT_RECOVERED}."
+    lasts = _NOT_RECOVERED if predictions.kind is None else _GOT_WORSE
+    return f"{lately_words(worse, pages=True) or lasts}."
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:

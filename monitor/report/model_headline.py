@@ -55,7 +55,7 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
     of_version = "" if worse is None else f" {worse_by(worse)}"
-    happened = died(watched.predictions, happened) + happened + audits_beside(live_audits(model))
+    happened = died(watched.predictions) + happened + audits_beside(live_audits(model))
     return _silent(snapshot, model) + happened + of_version
 
 

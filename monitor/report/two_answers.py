@@ -29,6 +29,8 @@ THRESHOLD_OR_SCORES = "threshold or scores moved"
 
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
+_UNUSUAL = "its predictions are not as usual"
+"""What the headline says in full, a clause."""
 _FIGURES = re.compile(r" \([^()]*\)$")
 _NOTHING_FLAGGED = "nothing is flagged{}, and precision is a share of flagged cases"
 _UNDEFINED = "before or after there are no flagged cases, no positives or no negatives"
@@ -119,7 +121,9 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
     if better := _how_better(found, judgement):
         return _answer(found, "no", better)
-    if doubt := _beside(found.worse_lately or _doubt(found, judgement), found.by_predictions):
+    if doubt := _beside(
+        found.worse_lately or _doubt(found, judgement), by_predictions=found.by_predictions
+    ):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
@@ -153,7 +157,7 @@ def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
 
     What outcomes exclude needs no comparison, but a recall that is usual.
     """
-    doubt = _beside(found.worse_lately, found.by_predictions)
+    doubt = _beside(found.worse_lately, by_predictions=found.by_predictions)
     if not obstacle and doubt:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if not (obstacle or found.mixed) and math.isfinite(found.recall.excluded):
@@ -197,11 +201,11 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     return likely and f"{likely}; another threshold, or another model"
 
 
-def _beside(doubt: str, by_predictions: str) -> str:
+def _beside(doubt: str, *, by_predictions: bool) -> str:
     """Return what leaves the answer open by labels, and by predictions alone; "" for neither."""
-    if not (doubt and by_predictions):
-        return doubt or (by_predictions and f"labels do not show it yet, but {by_predictions}")
-    return f"{doubt}; by its predictions alone, {by_predictions}"
+    if not by_predictions:
+        return doubt
+    return f"{doubt or 'labels do not show it yet'}, but {_UNUSUAL}"
 
 
 def _likely(found: Compared) -> str:
@@ -259,35 +263,22 @@ def _so_far(found: Compared) -> str:
 def _how_worse(found: Compared, judgement: Judgement) -> str:
     if judgement.dead:
         return _how_dead(found)
-    if found.verdict in DEGRADED:
-        return why_page_lasts(found.by_predictions, how_rates_moved(found.rates, judgement))
-    if lasts := why_page_lasts(found.by_predictions, found.worse_lately):
-        return lasts
+    unusual = _UNUSUAL if found.by_predictions else ""
+    degraded = found.verdict in DEGRADED
+    moved = how_rates_moved(found.rates, judgement) if degraded else found.worse_lately
+    if unusual or moved:
+        return "; ".join(filter(None, (unusual, moved)))
     return f"{found.lasting_page}{_now(found)}"
 
 
 def _how_dead(found: Compared) -> str:
     if found.by_predictions:
-        return found.by_predictions
+        return _UNUSUAL
     if found.flags:
         return f"it flags {found.flags}"
     if found.is_inverted:
         return "it flags negatives more often than positives"
     return "it hardly tells the classes apart any more"
-
-
-def why_page_lasts(by_predictions: str, worse_lately: str) -> str:
-    """Return what is wrong now with a model that is worse, or pages.
-
-    Args:
-        by_predictions: what predictions alone show to be wrong, a phrase; "" where they do not.
-        worse_lately: how the rates moved, over the deciding window or over a shorter stretch, a
-            phrase; "" where they did not.
-
-    Returns:
-        A phrase; "" where neither shows anything.
-    """
-    return "; ".join(filter(None, (by_predictions, worse_lately)))
 
 
 def _now(found: Compared) -> str:

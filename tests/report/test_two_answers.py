@@ -104,7 +104,7 @@ def test_a_model_is_no_worse_where_it_is_better_or_fewer_labels_are_wrong():
     more = is_model_worse(found_on(after, before))
     assert more.answer == "not_shown"
     assert more.text.endswith("as when more labels are wrong")
-    died = found._replace(by_predictions="the model flags nothing any more (since noon)")
+    died = found._replace(by_predictions=True)
     assert is_model_worse(died).answer == "not_shown"
 
 
@@ -273,12 +273,12 @@ def test_a_model_that_died_is_named_where_no_window_is_compared_yet():
     rates = dict.fromkeys(("recall", "false_positive_rate"), (0.8, 0.8))
     words = "the last 7d reach back into the reference"
     reaches = nothing_found("")._replace(reaches_back=words, rates=rates)
-    died = reaches._replace(by_predictions="the model flags nothing any more (since noon)")
+    died = reaches._replace(by_predictions=True)
     assert is_model_worse(reaches).text.startswith(f"Cannot be known: {words}")
     found = is_model_worse(died)
     assert (found.answer, found.text) == (
         "not_shown",
-        "Not shown: labels do not show it yet, but the model flags nothing any more (since noon)",
+        "Not shown: labels do not show it yet, but its predictions are not as usual",
     )
 
 
@@ -379,16 +379,15 @@ def test_only_the_figures_at_the_end_are_left_to_the_other_answer():
     assert "(3 of 100 positives)" in is_model_worse(found).text
 
 
-SAME_SCORE = "the model gives every case the same score (since noon)"
-
-
-def test_what_predictions_show_to_be_wrong_stands_before_the_rates_of_a_worse_model():
-    found = found_on(BEFORE, (6_000, 4_500, 4_000, 85_500))._replace(by_predictions=SAME_SCORE)
-    assert is_model_worse(found).text == f"Yes: {SAME_SCORE}; recall fell from .80 to .60"
+def test_that_predictions_are_wrong_stands_in_short_before_the_rates_of_a_worse_model():
+    found = found_on(BEFORE, (6_000, 4_500, 4_000, 85_500))._replace(by_predictions=True)
+    assert is_model_worse(found).text == (
+        "Yes: its predictions are not as usual; recall fell from .80 to .60"
+    )
     coin = found_on(BEFORE, (500, 4_500, 9_500, 85_500))
     assert is_model_worse(coin).text == "Yes: it hardly tells the classes apart any more"
-    coin = coin._replace(by_predictions=SAME_SCORE)
-    assert is_model_worse(coin).text == f"Yes: {SAME_SCORE}"
+    died = coin._replace(by_predictions=True)
+    assert is_model_worse(died).text == "Yes: its predictions are not as usual"
 
 
 def test_a_few_cases_of_which_none_is_flagged_are_not_said_to_be_the_end_of_a_model():

@@ -70,7 +70,9 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
 
 def _headline(model: ModelStatus) -> str:
     """Return what happened since the reference, without what `_degenerate` says."""
-    return model.headline.removeprefix(f"The model {model.predictions_degenerate.text}. ")
+    if not model.headline.startswith(f"The model {model.predictions_degenerate.text} (since "):
+        return model.headline
+    return model.headline.partition("). ")[2]
 
 
 def _degenerate(model: ModelStatus) -> h.Node:
