@@ -167,7 +167,9 @@ def _has_metric(window: Window, row: int) -> bool:
 def _reason(model: ModelState) -> Literal["none_yet", "expired", "stopped", "too_recent"] | None:
     if not model.labelled and not model.matched:
         return "expired" if model.expired else "none_yet"
-    if model.now_ms is None or model.last_label_ms is None:
+    if model.now_ms is None:  # event time has not begun: no label is older than a day
+        return "too_recent"
+    if model.last_label_ms is None:
         return "stopped"
     if model.now_ms - model.last_label_ms >= max(DAY_MS, model.maturity_ms or 0):
         return "stopped"
@@ -201,7 +203,7 @@ def _text(model: ModelState, made: int, reason: str) -> str:
         lapsed = f"; {expired}" if model.expired else ""
         return f"The last label is from {last}: {waiting}{lapsed}."
     wait = model.maturity_ms
-    age = "old enough" if wait is None else f"{duration_text(wait / 1000)} old"
+    age = "old enough" if not wait else f"{duration_text(wait / 1000)} old"
     return (
         f"{model.labelled:,} of {count_of(made, 'prediction')} "
         f"{'has' if model.labelled == 1 else 'have'} a label. Windows show predictions that are "

@@ -40,6 +40,18 @@ def answered(records, **settings):
     return status_answer(fed(Monitor(config), in_order).snapshot(), limit=1)
 
 
+def test_outcomes_of_one_record_are_not_called_old():
+    """Event time begins with the second record."""
+    record = {"type": "counts", "model": "m", "ts": START, "tp": 2, "fp": 3, "fn": 2, "tn": 77}
+    (model,) = answered([record]).models
+    found = model.without_labels
+    assert found.reason == "too_recent"
+    assert found.text == (
+        "84 of 84 predictions have a label. Windows show predictions that are old enough, when "
+        "nearly all labels have come; there are none yet."
+    )
+
+
 def test_predictions_that_expired_are_counted_and_what_to_send_is_an_event_that_decodes():
     made = predictions(10)
     status = answered(made)
