@@ -44,7 +44,9 @@ class LevelChange(NamedTuple):
     p_value: float
 
 
-def find_level_change(days: ConfusionCounts, *, certain: float = CERTAIN) -> LevelChange | None:
+def find_level_change(
+    days: ConfusionCounts, *, certain: float = CERTAIN, fewest_before: int = _FEWEST_DAYS
+) -> LevelChange | None:
     """Return the change of level within some days, if it is certain that there is one.
 
     The days are divided at each day in turn. How days scatter is learned from both parts
@@ -53,11 +55,12 @@ def find_level_change(days: ConfusionCounts, *, certain: float = CERTAIN) -> Lev
     Args:
         days: outcomes of successive days, one axis.
         certain: p-value that a certain change is below (Bonferroni); a tenth of it counts
-            where a part has 3 or 4 days, which tell little of scatter.
+            where a part has fewer than 5 days, which tell little of scatter.
+        fewest_before: days with outcomes before the change, at least 2; after it there are 3.
 
     Returns:
         The likeliest one. None where no change is certain, where it is one of less than .4 in
-        log-odds, or where a part would have fewer than 3 days with outcomes.
+        log-odds, or where a part would have fewer days with outcomes than these.
 
     Source:
         Worsley 1983 (the largest of the statistics at all change points).
@@ -71,7 +74,7 @@ def find_level_change(days: ConfusionCounts, *, certain: float = CERTAIN) -> Lev
     """
     occupied = np.flatnonzero(days.total > 0)
     last = len(occupied) - _FEWEST_DAYS
-    splits = range(_FEWEST_DAYS, last + 1, 1 + max(last - _FEWEST_DAYS, 0) // _MOST_SPLITS)
+    splits = range(fewest_before, last + 1, 1 + max(last - fewest_before, 0) // _MOST_SPLITS)
     tested = [(z, split) for split in splits for z in _statistics(days, occupied, split)]
     if not tested:
         return None

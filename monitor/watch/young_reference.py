@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+from scipy.special import logit
+
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
-from monitor.drift.level_change import find_level_change
+from monitor.drift.level_change import LevelChange, find_level_change
 
 YOUNG_DAYS = 7
 """Days after a reference of the first days in which its days are tested again with them."""
+_FEWEST_BEFORE = 2
+"""Days before a change for the worse: beside the days after it, two show a large one."""
+_FEWEST_BEFORE_OTHERS = 3
+"""Days before any other change: two worse days at the start are no normal state."""
 
 
 def days_since(closes: int, mature: int) -> int | None:
@@ -27,7 +34,7 @@ def days_since(closes: int, mature: int) -> int | None:
 def change_inside(days: ConfusionCounts, length: int) -> int | None:
     """Return the day on which the level changed inside a reference, as the days since show.
 
-    A change that leaves three or four days on a side of it hardly shows among the days of the
+    A change that leaves two to four days on a side of it hardly shows among the days of the
     reference. The days after it lie at the level of its last ones, and away from that of its
     first ones.
 
@@ -49,5 +56,17 @@ def change_inside(days: ConfusionCounts, length: int) -> int | None:
 
 
 def _inside(days: ConfusionCounts, length: int) -> int | None:
-    change = find_level_change(days)
-    return change.day if change is not None and change.day < length else None
+    change = find_level_change(days, fewest_before=_FEWEST_BEFORE)
+    if change is None or change.day >= length:
+        return None
+    occupied = int((days.total[: change.day] > 0).sum())
+    return change.day if occupied >= _FEWEST_BEFORE_OTHERS or _is_worse(change) else None
+
+
+def _is_worse(change: LevelChange) -> bool:
+    """Return whether the odds ratio fell."""
+    recall, false = (
+        np.clip(r, 1e-6, 1 - 1e-6) for r in (change.recall, change.false_positive_rate)
+    )
+    before, after = logit(recall) - logit(false)
+    return bool(after < before)

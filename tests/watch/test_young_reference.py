@@ -17,10 +17,10 @@ CONFIG = Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}})
 FALL, DAYS = 4, 16
 
 
-def hours(*, fall=None, seed=0, days=DAYS):
-    hourly = rates(24 * days, prevalence=0.08)
+def hours(*, fall=None, seed=0, days=DAYS, recall=0.8, then=0.5):
+    hourly = rates(24 * days, prevalence=0.08, recall=recall)
     if fall is not None:
-        hourly[24 * fall :, 1] = 0.5
+        hourly[24 * fall :, 1] = then
     return stream(30, hourly, seed)
 
 
@@ -36,9 +36,9 @@ def watched(monitor):
     return model.watched
 
 
-@pytest.mark.parametrize("fall", [4, 5, 6])
-def test_a_fall_inside_the_first_reference_ends_it_there_and_pages(fall):
-    found = watched(feed(Monitor(CONFIG), hours(fall=fall)))
+@pytest.mark.parametrize(("fall", "seed"), [(2, 2), (3, 2), (4, 0), (5, 0), (6, 0)])
+def test_a_fall_inside_the_first_reference_ends_it_there_and_pages(fall, seed):
+    found = watched(feed(Monitor(CONFIG), hours(fall=fall, seed=seed)))
     assert found.reference.closes == found.reference.cut_short == pytest.approx(fall * DAY, abs=DAY)
     assert found.reference.version == 2
     assert found.reference.level_change is None
@@ -53,6 +53,13 @@ def test_a_model_as_ever_loses_none_of_its_reference():
     monitors = [feed(Monitor(CONFIG), hours(seed=seed)) for seed in range(5)]
     assert {watched(one).reference.closes for one in monitors} == {7 * DAY}
     assert {watched(one).reference.cut_short for one in monitors} == {None}
+
+
+def test_two_worse_days_at_the_start_are_not_the_reference():
+    found = watched(feed(Monitor(CONFIG), hours(fall=2, seed=1, recall=0.5, then=0.8)))
+    assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
+    later = watched(feed(Monitor(CONFIG), hours(fall=3, seed=1, recall=0.5, then=0.8)))
+    assert later.reference.cut_short == 3 * DAY
 
 
 def test_a_fall_after_the_reference_leaves_it_as_it_is():
