@@ -83,8 +83,8 @@ def mixed_text(before: ReferenceOutcomes) -> str:
     change, at = before.level_change, before.level_changed
     if change is None and before.cut_short is not None:
         return (
-            f"it ends before a change about {day_text(before.cut_short)}: longer first days would "
-            "be a mixture of two states"
+            f"the reference ends before a change about {day_text(before.cut_short)}: longer first "
+            "days would be a mixture of two states"
         )
     if change is None or at is None:
         return ""

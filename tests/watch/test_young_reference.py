@@ -46,7 +46,7 @@ def test_a_fall_inside_the_first_reference_ends_it_there_and_pages(fall, seed):
     assert [fall < at <= 11 for at in pages] == [True]
     assert found.began is not None
     assert found.began.at == pytest.approx(fall * DAY, abs=DAY)
-    assert "it ends before a change about" in mixed_text(found.reference)
+    assert "the reference ends before a change about" in mixed_text(found.reference)
 
 
 def test_a_model_as_ever_loses_none_of_its_reference():
