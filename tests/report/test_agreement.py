@@ -6,7 +6,7 @@ import httpx
 import pytest
 from cli.commands import ran
 from exporter.page.pages import plain, served
-from report.one_moment import MOMENTS, THEN, USUAL, at, count_list
+from report.one_moment import MOMENTS, THEN, USUAL, at, count_list, counted
 
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
@@ -162,6 +162,29 @@ def test_a_dead_model_that_pages_is_nowhere_an_old_page_that_fades():
         ]
     assert all("Model degraded" in page for page in pages)
     assert "Moved, not settled" not in pages[0].partition("What moved precision?")[0]
+
+
+def rests_on(monitor):
+    """What the page says that the answers rest on."""
+    with served(monitor) as url:
+        page = plain(httpx.get(url, params={"model": "m"}, timeout=60).text)
+    return page.partition("Rests on ")[2].partition(" Now ")[0]
+
+
+def test_the_page_counts_the_positives_of_the_level_that_the_answers_compare_with():
+    monitor = at("worse at another threshold")
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    before = status.windows["7d"].level.outcomes
+    positives = f"{before.tp + before.fn:,.0f} positives"
+    assert rests_on(monitor).endswith(f", compared with {positives} of the model's level.")
+
+
+def test_a_window_that_reaches_back_rests_on_no_comparison():
+    monitor = counted([USUAL] * 8, windows=("7d",))
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    assert (status.reference is None, status.since_reference) == (False, None)
+    assert rests_on(monitor).startswith("last 7d: ")
+    assert "compared with" not in rests_on(monitor)
 
 
 def test_a_model_that_is_worse_than_its_level_is_compared_with_the_days_of_that(capsys, tmp_path):

@@ -14,7 +14,7 @@ from monitor.errors import MonitorError
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.drawing import sign
-from monitor.exporter.page.formats import coded, count, moment, time_of
+from monitor.exporter.page.formats import coded, count, moment, reaches_back, time_of
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
@@ -31,6 +31,7 @@ from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS, words_of
 from monitor.report.version_news_words import reference_versions_text
+from monitor.report.vocabulary import SOURCES
 
 _LATE = timedelta(days=2)
 """Age of the latest outcomes of a window from which on the day of its end is named."""
@@ -110,11 +111,7 @@ def _rests_on(model: ModelStatus) -> str:
         f"{stretch}: {count_of(round(counts.tp + counts.fn), 'positive')} and "
         f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(round(counts.total))}"
     )
-    if reference is not None:
-        before = reference.outcomes
-        positives = count_of(round(before.tp + before.fn), "positive")
-        text += f", compared with {positives} of the reference"
-        text += _versions_of(reference)
+    text += _positives_before(model)
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"
     return f"{text}."
@@ -132,6 +129,17 @@ def _compared_with(reference: ReferencePeriod | None) -> str:
     if reference is None:
         return ""
     return f", compared with {count(round(reference.outcomes.total))} of the reference"
+
+
+def _positives_before(model: ModelStatus) -> str:
+    """Return with how many positives the answers compare; "" where they compare with none."""
+    window = model.windows[model.verdict_window]
+    if model.reference is None or (model.since_reference is None and reaches_back(model, window)):
+        return ""
+    before = model.reference if window.level is UNSET else window.level
+    positives = count_of(round(before.outcomes.tp + before.outcomes.fn), "positive")
+    source = "the reference" if window.level is UNSET else SOURCES["level"].words
+    return f", compared with {positives} of {source}{_versions_of(before)}"
 
 
 def _versions_of(reference: ReferencePeriod | None) -> str:
