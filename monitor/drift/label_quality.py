@@ -9,7 +9,8 @@ positives of a kind that the model does not find.
 Labels that miss positives are the other kind: labels stop coming for some of them, and each of
 these counts as a negative. Then recall stays, while prevalence and precision fall together, as do
 those of a model with more false positives whose positives became rarer as well. So these count
-only where log r certainly moved against the false-positive rate.
+only where log r moved against the false-positive rate; where labels would move it by less than two
+or three errors, both stay open.
 
 Wrong labels may come beside another threshold, or another class ratio. Then three changes have
 two or three causes, and a worse model beside another class ratio explains them as well:
@@ -110,7 +111,8 @@ class _Kind(NamedTuple):
     Attributes:
         rate: that they move.
         sign: of its change where more of them are wrong.
-        moves_ratio: log r must certainly move against that rate, or have moved at all.
+        moves_ratio: log r must move against that rate.
+        likelier: 2 ln of how many times likelier the model alone must be, where no scores can tell.
         shares: logs of the shares that are looked at.
         of: see `Places`.
     """
@@ -118,6 +120,7 @@ class _Kind(NamedTuple):
     rate: Component
     sign: int
     moves_ratio: bool
+    likelier: float
     shares: tuple[float, ...]
     of: tuple[tuple[float, float], ...]
 
@@ -130,21 +133,19 @@ class _Kind(NamedTuple):
         """Return whether more of them would be wrong after, not fewer."""
         return np.asarray(self.sign * found.change[self.rate] > 0)
 
-    def may_explain(self, found: Changes, *, scored: bool) -> NDArray[np.bool_]:
+    def may_explain(self, found: Changes) -> NDArray[np.bool_]:
         """Return whether anything moved that they may explain."""
         both = [self.rate, Component.ODDS_RATIO]
         moved = (np.abs(found.change[both]) > MOVED_ERRORS * found.standard_error[both]).any(axis=0)
         moved &= found.change[self.rate] != 0
         if self.moves_ratio:
-            ratio, rate = found.change[Component.CLASS_RATIO], found.change[self.rate]
-            certain = np.abs(ratio) > MOVED_ERRORS * found.standard_error[Component.CLASS_RATIO]
-            moved &= (certain | scored) & (ratio * rate < 0)
+            moved &= found.change[Component.CLASS_RATIO] * found.change[self.rate] < 0
         return np.asarray(moved)
 
 
 _KINDS = {
-    _FALSE_POSITIVES: _Kind(Component.RECALL, -1, False, _SHARES, _FLIPPED),
-    _FALSE_NEGATIVES: _Kind(Component.FALSE_POSITIVE_RATE, 1, True, _MISSED, _LOST),
+    _FALSE_POSITIVES: _Kind(Component.RECALL, -1, False, _THREE_TIMES, _SHARES, _FLIPPED),
+    _FALSE_NEGATIVES: _Kind(Component.FALSE_POSITIVE_RATE, 1, True, _TEN_TIMES, _MISSED, _LOST),
 }
 
 
@@ -181,10 +182,10 @@ def labels_explain(
     That labels are wrong more often predicts the changes of log r, TPR and FPR from one
     share. It explains them where the changes do not leave that prediction (p > .01), and no
     change of log r, which is what a change of the model alone predicts, is less than three times
-    as likely. Where scores can tell both apart, ten times are asked for, since waiting costs
-    little there. Where recall rose, labels that are wrong less often are tested; where FPR
-    fell, labels that miss fewer positives. Where both kinds explain it, the one does whose
-    prediction is nearer to the changes.
+    as likely; ten times for labels that miss positives, of which a tenth moves log r by little, and
+    where scores can tell both apart, since waiting costs little there. Where recall rose, labels
+    that are wrong less often are tested; where FPR fell, labels that miss fewer positives. Where
+    both kinds explain it, the one does whose prediction is nearer to the changes.
 
     Where scores can tell both apart, recall certainly fell and log r rose, so that the model alone
     is ten times less likely, wrong labels beside another threshold, another class ratio, or both
@@ -199,8 +200,7 @@ def labels_explain(
     Returns:
         Numbers in `LABEL_CHANGES`, in the shape of the series. `none` where neither the rate nor
         the odds ratio moved by two standard errors, where a class is missing, and where nothing
-        is flagged any more, or everything; of labels that miss positives also where log r did
-        not move by two standard errors, against FPR.
+        is flagged any more, or all is; of labels that miss positives also where log r moved with FPR.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
@@ -217,16 +217,16 @@ def labels_explain(
     sides, explained = (before, after), np.zeros(possible.shape, dtype=np.int8)
     nearest = np.full(possible.shape, np.inf)
     for number, kind in _KINDS.items():
-        asked = possible & kind.may_explain(found, scored=scored)
+        asked = possible & kind.may_explain(found)
         one = _asked(sides, found, kind, asked)
-        limit = _of_model(one.found) + (_TEN_TIMES if scored else _THREE_TIMES)
+        limit = _of_model(one.found) + (_TEN_TIMES if scored else kind.likelier)
         distance = _of_labels_alone(one.right, one.way, kind)
         nearer = distance < np.minimum(np.minimum(_FITS, limit), nearest[asked])
         explained[asked] = np.where(nearer, number, explained[asked])
         nearest[asked] = np.where(nearer, distance, nearest[asked])
     if scored:
         kind = _KINDS[_FALSE_POSITIVES]
-        asked = possible & (explained == _NONE) & kind.may_explain(found, scored=scored)
+        asked = possible & (explained == _NONE) & kind.may_explain(found)
         explained[asked] = np.where(
             _explain_beside(_asked(sides, found, kind, asked)), _FALSE_POSITIVES, _NONE
         )
