@@ -19,6 +19,7 @@ from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.labels.error_words import excluded_text
+from monitor.labels.refusals import REASONS
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics.confusion_summary import ScalarEstimate
@@ -107,9 +108,10 @@ def _live_class_ratio(
     window = max(used, key=lambda w: int(w.close[model.row] - w.open[model.row]))
     live = float(window.metrics["class_ratio"].estimate[model.row])
     if not (math.isfinite(live) and live > 0):
+        because = REASONS.get(window.fault_of(model.row), "it has no positives or no negatives")
         raise UsageError(
-            f"threshold: the live class ratio is undefined: window {window.name} has no positives "
-            "or no negatives; give --class-ratio a number"
+            f"threshold: the live class ratio is undefined in window {window.name}: {because}; "
+            "give --class-ratio a number"
         )
     if not any(model.label_errors):
         return live

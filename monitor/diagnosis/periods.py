@@ -119,7 +119,8 @@ class Period:
             for series in counts.series(model)
         }
         totals, *segments = found
-        cells, starts = counts.blocks(totals, opens, closes, width), _starts(opens, closes, width)
+        stretch = opens, closes, width
+        cells, starts = counts.blocks(totals, *stretch), counts.starts(*stretch)
         made = cells[:, PREDICTED_POSITIVE:].sum(axis=0)
         samples = {series: found[series].sample for series in segments}
         return cls(
@@ -269,9 +270,4 @@ def _outcomes(
     """
     cells, weights = (part(series, *stretch) for part in (counts.blocks, counts.weights))
     of_series = regime.of_series(series.segment, series.value)
-    return PeriodOutcomes.of(of_series, cells, weights, _starts(*stretch))
-
-
-def _starts(opens: int, closes: int, width: int) -> Int64Array:
-    """Return the first moment of each block of UTC that a stretch holds, or begins in."""
-    return np.arange(opens // width * width, closes, width, dtype=np.int64)
+    return PeriodOutcomes.of(of_series, cells, weights, counts.starts(*stretch))

@@ -123,6 +123,18 @@ class RangeCounts:
         """
         return self._cut(series, opens, closes, block_ms)[:, :CELLS]
 
+    def starts(self, opens: int, closes: int, block_ms: int) -> Int64Array:
+        """Return the first moments of the blocks of `blocks`, epoch milliseconds.
+
+        Args:
+            opens: first moment, epoch milliseconds.
+            closes: first moment after it.
+            block_ms: length of a block, a multiple of that of the range.
+        """
+        opens, closes = self._bounds(opens, closes)
+        numbers, _ = self._between(opens // self.block_ms, -(-closes // self.block_ms))
+        return np.unique(numbers // (block_ms // self.block_ms)) * block_ms
+
     def weights(
         self,
         series: Series,

@@ -25,10 +25,20 @@ class CountedRange(Protocol):
         ...
 
     def blocks(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
-        """Return the counts of a series by blocks of time, int64 (blocks, 6).
+        """Return the counts of a series by blocks of time, without empty ones, int64 (blocks, 6).
 
         Args:
             series: one of `series`.
+            opens: start of the range, epoch milliseconds.
+            closes: end of the range, exclusive, epoch milliseconds.
+            block_ms: length of a block; blocks are aligned to UTC.
+        """
+        ...
+
+    def starts(self, opens: int, closes: int, block_ms: int) -> Int64Array:
+        """Return the first moments of these blocks, of which the first may lie before `opens`.
+
+        Args:
             opens: start of the range, epoch milliseconds.
             closes: end of the range, exclusive, epoch milliseconds.
             block_ms: length of a block; blocks are aligned to UTC.
@@ -85,6 +95,15 @@ class Recalled:
         """
         self._check(opens, closes, block_ms)
         return self._wider(self.cells[:, self.columns.index(series)], block_ms)
+
+    def starts(self, opens: int, closes: int, block_ms: int) -> Int64Array:
+        """As `CountedRange.starts`, for this range only.
+
+        Raises:
+            ValueError: other bounds, or blocks that are no multiple of `block_ms`.
+        """
+        self._check(opens, closes, block_ms)
+        return np.unique(self.numbers // (block_ms // self.block_ms)) * block_ms
 
     def weights(self, series: Series, opens: int, closes: int, block_ms: int) -> Int64Array:
         """As `CountedRange.weights`, for this range only.

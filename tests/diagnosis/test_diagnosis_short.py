@@ -29,6 +29,9 @@ class Hours:
         starts = np.arange(0, len(self._cells), block_ms // HOUR)
         return np.add.reduceat(self._cells, starts, axis=0)
 
+    def starts(self, opens, closes, block_ms):
+        return np.arange(opens, closes, block_ms)
+
     def weights(self, series, opens, closes, block_ms):
         return np.zeros((len(self.blocks(series, opens, closes, block_ms)), 8), dtype=np.int64)
 

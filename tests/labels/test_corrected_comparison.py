@@ -341,6 +341,52 @@ def test_scores_before_a_change_of_the_rates_do_not_count(tmp_path, capsys, chan
     assert found["class_ratio"] == pytest.approx(0.25, abs=0.05)
 
 
+def test_hours_without_a_prediction_are_compared_too(tmp_path, capsys):
+    """Ten hours of each day have predictions, and weeks are compared by hours."""
+    rng, days, a_day = np.random.default_rng(7), 24, 400
+    day = np.repeat(np.arange(days), a_day)
+    at = START + day * DAY + np.tile(np.linspace(0, 36_000, a_day), days)
+    actual = rng.random(len(day)) < 0.2
+    flagged = rng.random(len(day)) < np.where(actual, 0.8, 0.05)
+    label = actual | (rng.random(len(day)) < 0.03)
+    feed = tmp_path / "events.ndjson"
+    with feed.open("w") as written:
+        for columns in zip(at.tolist(), flagged.tolist(), label.tolist(), strict=True):
+            case = dict(zip(("ts", "prediction", "label"), columns, strict=True))
+            print(json.dumps({"type": "outcome", "model": "m"} | case), file=written)
+    config = configured(tmp_path, "label_errors: {false_positive: 0.03}, ")
+    ranges = "2023-11-14..2023-11-24", "2023-11-28..2023-12-07T12:00:00Z"
+    words = ["diagnose", "--feed", feed, "-c", config, "--json"]
+    found = json.loads(ran(capsys, *words, "--before", ranges[0], "--after", ranges[1]).out)
+    now = live(feed, config).explanation("m", *ranges).answer
+    for side in ("before", "after"):
+        recall = found[side]["recall"]
+        assert recall["lower"] < 0.8 < recall["upper"]
+        assert getattr(now, side).recall.estimate == pytest.approx(recall["estimate"])
+
+
+def test_the_command_says_why_there_is_no_live_class_ratio(tmp_path, capsys):
+    """Of 40 days; in the last 8 no label is wrong, and before a fifth of those of negatives."""
+    rng, days, a_day = np.random.default_rng(6), 40, 240
+    day = np.repeat(np.arange(days), a_day)
+    actual = rng.random(len(day)) < 0.2
+    score = expit(rng.normal(-3, 1, len(day)) + 4.0 * actual)
+    label = actual | ((rng.random(len(day)) < 0.2) & (day < days - 8))
+    feed = tmp_path / "events.ndjson"
+    with feed.open("w") as written:
+        for place, (at, s) in enumerate(zip(START + day * DAY, score, strict=True)):
+            case = {"type": "outcome", "model": "m", "score": float(s), "label": int(label[place])}
+            moment = {"ts": float(at + place % a_day), "prediction": int(s >= 0.5)}
+            print(json.dumps(case | moment), file=written)
+    config = configured(tmp_path, "label_errors: {false_positive: 0.16}, ")
+    words = ["threshold", "--feed", feed, "-c", config, "--objective", "precision>=0.5"]
+    shown = ran(capsys, *words)
+    said = "the live class ratio is undefined in window 7d: label_errors says that more labels are"
+    assert (shown.code, shown.out) == (2, "")
+    assert said in shown.err
+    assert ran(capsys, *words, "--class-ratio", "0.2").code == 0
+
+
 def test_the_threshold_that_diagnose_advises_is_corrected(recorded, tmp_path, capsys):
     feed, _, ranges, *_ = recorded
     score, actual = recorded[-1]
