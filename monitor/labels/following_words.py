@@ -31,7 +31,8 @@ def following_text(found: MissingMisses, before: str, after: str) -> str:
     certain = all(not int(side.fp) for side in sides)
     lost = "recall and precision are" if certain else "recall is"
     shows = (
-        f"An audit of {found.audits:,} unflagged cases, drawn at random, shows it: at a recall of "
+        f"An audit of {found.audits:,} unflagged cases, drawn at random (`precision-monitor audit` "
+        "draws cases) and looked at without the prediction in sight, shows it: at a recall of "
         f"{MODEST_RECALL:g} it finds a missed positive with a probability of 95 %"
     )
     if not found.are_evident:
