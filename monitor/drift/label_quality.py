@@ -200,7 +200,7 @@ def labels_explain(
     Returns:
         Numbers in `LABEL_CHANGES`, in the shape of the series. `none` where neither the rate nor
         the odds ratio moved by two standard errors, where a class is missing, and where nothing
-        is flagged any more, or all is; of labels that miss positives also where log r moved with FPR.
+        is flagged any more, or all is; of labels that miss positives where log r moved with FPR.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
