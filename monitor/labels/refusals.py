@@ -89,7 +89,7 @@ REASONS: Mapping[str, str] = {
 
 _TOO_FEW = (
     "have fewer {label} labels than wrong ones alone would give, so that none of them counts as "
-    "{label}; label_errors.{rate} may be too high"
+    "{label}: by chance, or because label_errors.{rate} is too high"
 )
 
 

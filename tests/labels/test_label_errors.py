@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.config import Config
+from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, block_ms_of, diagnose
 from monitor.drift import Verdict
 from monitor.drift.label_quality import LabelChange
@@ -24,6 +25,7 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
+from monitor.metrics.sampled import SampledCounts
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.label_answer import clipped_classes
@@ -415,11 +417,20 @@ def test_a_window_leaves_out_what_its_own_labels_exclude_of_a_range():
         for rates in (RATES, fewer)
     )
     wide = ErrorRates.within((0.0, 0.0095), 0.05)
-    snapshot = fed([*wrong[:35], *later[35:]], wide).snapshot()
+    monitor = fed([*wrong[:35], *later[35:]], wide)
+    snapshot = monitor.snapshot()
     assert snapshot.models[0].label_errors == wide
     week = snapshot.windows[1].metrics["recall"]
     assert week.estimate[0] < 0.99
     assert covers(week, 0.99)
+    regime = LabelRegime.now(snapshot.models[0])
+    before, after = (
+        Period.counted(monitor.recall("m", *one, block_ms_of(*one)), "m", *one, regime=regime)
+        for one in [(0, 28 * DAY), (36 * DAY, 43 * DAY)]
+    )
+    compared = diagnose(before, after).after.metrics["recall"]
+    assert compared.estimate < 0.99
+    assert covers_side(compared, 0.99)
 
 
 def test_labels_of_the_model_that_exclude_a_part_of_a_range_correct_the_reference_too():
@@ -429,8 +440,13 @@ def test_labels_of_the_model_that_exclude_a_part_of_a_range_correct_the_referenc
     model = monitor.snapshot().models[0]
     assert model.configured_label_errors == wide
     assert 0.01 < model.label_errors.ranges["false_positive"][1] < 0.03
-    reference = model.watched.reference.counts
-    assert 0.5 < reference.tp / (reference.tp + reference.fn) < 0.95
+    found = model.watched.reference
+    reference, stretch = found.counts, (found.opens, found.closes)
+    recalled = monitor.recall("m", *stretch, DAY)
+    cells = recalled.blocks(recalled.series("m")[0], *stretch, DAY).sum(axis=0)
+    rates = ErrorRates(*model.label_errors[:2])
+    right = SampledCounts.all_labelled(ConfusionCounts.from_cells(cells[:4]), rates).cases
+    np.testing.assert_allclose(reference.cells, right.cells)
     again = monitor_of(wide, monitor.state()).snapshot().models[0]
     assert again.label_errors == model.label_errors
     np.testing.assert_allclose(again.watched.reference.counts.cells, reference.cells)

@@ -141,7 +141,7 @@ def test_no_threshold_is_chosen_for_a_recall_of_1_by_cells_cut_off_at_0():
     """Hardly a label of a low score is positive, so that rates of all labels are too high there."""
     labelled = actual_scores()
     errors = ErrorRates(0.02, 0.0)
-    choice = best_threshold(labelled, "precision>=0.25", errors=errors)
+    choice = best_threshold(labelled, "precision>=0.2", errors=errors)
     at = SampledCounts.all_labelled(labelled.counts, errors).cases
     assert (recall(at) == 1).sum() > 5
     assert choice.recall.value < 1
