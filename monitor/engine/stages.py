@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config import Config
+from monitor.engine.course import Course
 from monitor.engine.day_cuts import DayCuts
 from monitor.events.batches import in_sequence
 from monitor.events.catalogue import Catalogue
@@ -17,7 +18,7 @@ from monitor.events.crossings import second_highest
 from monitor.events.forgotten import Forgotten
 from monitor.events.intake import Received
 from monitor.events.model_times import EPOCH_ROWS, ModelTimes
-from monitor.events.parts import in_slices, parts_of, rows_of
+from monitor.events.parts import in_plans, in_slices, parts_of, rows_of
 from monitor.events.renumbering import Numbers, State
 from monitor.events.silences import Silences
 from monitor.events.version_places import VersionPlaces
@@ -103,7 +104,7 @@ class Stages:
         self.watch = Watch(
             catalogue, *counted, errors=self.label_errors, unknown_classes=self.unknown_classes
         )
-        self._days = DayCuts(self.maturities)
+        self._days = DayCuts(self.maturities, self.windows.step_ms)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over, self._entered = Over.nothing(), np.zeros(0, dtype=np.int64)
@@ -132,7 +133,9 @@ class Stages:
         self.unknown_classes.add_rejected(batch.rejected)
         batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
-        for part in self._parts(batch, rows, predictions):
+        self._course = Course(self.times, self._catalogue.model_of_group)
+        came, end = (rows, predictions), rows + rows_of(batch)
+        for part in in_plans(batch, came, self._planned, lambda: self._days.outdated):
             before = self.times.common
             for some in in_slices(part, SLICE_ROWS):
                 self._join_and_count(some)
@@ -148,7 +151,8 @@ class Stages:
             if self._forget_after is not None and before != self.times.common:
                 self._silences.step(self.times.common, len(self._catalogue.models))
             if self.judges:
-                yield from self.watch.steps(self._times_to_judge(), self._days.age_at)
+                due = self._days.due(self.times, self.watch.step_ms, whole=rows == end)
+                yield from self.watch.steps(due, self._days.age_at)
             if predictions // TIDY_EVERY > tidied:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)
@@ -194,7 +198,8 @@ class Stages:
         order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]
         came = self.received.events.total() + np.arange(1, len(order) + 1)
         ends = np.flatnonzero(came % EPOCH_ROWS == 0)
-        steps = times.steps(batch, model_of_group, seen)
+        enters = times.may_enter_another(seen)
+        steps = times.steps(times.paths(batch, model_of_group)) if enters else []
         return [int(row) for row in np.unique([*order[steps], *order[ends]])]
 
     def silent(self) -> Int64Array:
@@ -204,8 +209,8 @@ class Stages:
         over = self._silences.over(self._forget_after)
         return over[~self.forwarding.holds(over)] if len(over) else over
 
-    def _parts(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
-        """Cut a batch where the order of its records matters.
+    def _planned(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
+        """Cut a batch, or the rest of it, where the order of its records matters.
 
         That is where the common time enters another step of forgetting, a day at most, so
         that no pane is dropped before its verdicts are judged; where a day of a model begins
@@ -217,19 +222,19 @@ class Stages:
             rows: that came before it.
             predictions: that came before it.
         """
-        model_of_group = self._catalogue.model_of_group
-        seen = self.times.seeing(batch, model_of_group)
-        more = len(batch.predictions)
+        seen, more = self._course.seen(batch, rows), len(batch.predictions)
         tidies = (predictions + more) // TIDY_EVERY > predictions // TIDY_EVERY
         tidies = tidies and self.join.may_tidy(batch.predictions, self._over_now(seen))
         ends = (rows + rows_of(batch)) // EPOCH_ROWS > rows // EPOCH_ROWS
         days = self.judges and self._days.any_in(batch, self.times, seen)
-        if not (tidies or ends or days or self.times.may_enter_another(seen)):
+        enters = self.times.may_enter_another(seen)
+        if not (tidies or ends or days or enters):
             return iter((batch,))
-        steps = self.times.steps(batch, model_of_group, seen)
+        paths = self._course.paths(batch, rows) if days or enters else []
+        steps = {*self.times.steps(paths)} if enters else set[int]()
         if days:
-            steps = self._days.added_to(steps, batch, model_of_group, self.times, seen)
-        return parts_of(batch, steps, (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
+            steps |= self._days.places(batch, paths, self.times, seen)
+        return parts_of(batch, sorted(steps), (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
     def _with_reached(self, batch: EventBatch) -> EventBatch:
         """Note how far the sources of counts have come; let the slowest hold the others back."""
@@ -241,11 +246,6 @@ class Stages:
 
     def _over_now(self, times: ModelTimes) -> Over:
         return self.join.forgetting.over(times.settled, times.common)
-
-    def _times_to_judge(self) -> Int64Array:
-        """Return the time of each model; `NO_TIME` where it is not settled."""
-        now = self.times.in_panes(self.watch.step_ms)
-        return np.where(self.times.settled == NO_TIME, NO_TIME, now)
 
     def _advance(self, times: Int64Array) -> None:
         """Move all panes on; those of half-hours and longer ones where a model enters another."""

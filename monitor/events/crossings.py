@@ -7,7 +7,7 @@ enters another day.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,47 @@ class Crossing(NamedTuple):
     place: int
     model: int
     entered: int
+
+
+class TimePath(NamedTuple):
+    """How the settled time of a model goes through a batch.
+
+    Attributes:
+        model: its number.
+        place: of each of its events in the sequence of the batch's rows, in order.
+        time: before the first of them and after each, epoch milliseconds; `NO_TIME` before it
+            is settled.
+    """
+
+    model: int
+    place: Int64Array
+    time: Int64Array
+
+    def behind(self, rows: int) -> TimePath:
+        """Return the path through the rest of the batch.
+
+        Args:
+            rows: number of the first rows of the batch that are left out.
+        """
+        first = int(np.searchsorted(self.place, rows))
+        return TimePath(self.model, self.place[first:] - rows, self.time[first:])
+
+
+def crossings(paths: Iterable[TimePath], width_ms: int, begins: Int64Array) -> list[Crossing]:
+    """Return where in a batch the time of each model enters another stretch, in order.
+
+    Args:
+        paths: of the models.
+        width_ms: length of the stretches, milliseconds.
+        begins: moment at which those of each model begin, milliseconds.
+    """
+    found: list[Crossing] = []
+    for model, place, time in paths:
+        entered = (time - begins[model]) // width_ms
+        changes = np.flatnonzero(entered[1:] > entered[:-1])
+        where = place[changes].tolist()
+        found += map(Crossing, where, [model] * len(where), entered[1:][changes].tolist())
+    return sorted(found)
 
 
 def places_of(batch: EventBatch) -> Int64Array:
@@ -77,24 +118,6 @@ def label_days(batch: EventBatch, reached: int, moment: int) -> list[int]:
     first = len(batch.predictions)
     found: list[int] = places_of(batch)[first + np.concatenate(entered)].tolist()
     return sorted(found)
-
-
-def apart(places: Iterable[int], others: Sequence[int], least: int) -> list[int]:
-    """Return places that lie apart from one another, so that cuts there cost little.
-
-    Args:
-        places: to choose from.
-        others: places where the batch is cut anyway, in order.
-        least: rows between two cuts.
-    """
-    found, cut, rest = [], -1, [*others]
-    for place in sorted({*places}):
-        while rest and rest[0] <= place:
-            cut = rest.pop(0)
-        if place - cut >= least:
-            found.append(place)
-            cut = place
-    return found
 
 
 def second_highest(times: Int64Array) -> int:

@@ -8,6 +8,7 @@ ids carry none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from monitor.counts import named
 from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
-from monitor.events.crossings import Crossing, common_steps, places_of
+from monitor.events.crossings import TimePath, common_steps, crossings, places_of
 from monitor.events.model_time import ModelTime
 from monitor.events.plausible_times import CLOCK_SLACK_MS
 from monitor.events.renumbering import State
@@ -101,17 +102,6 @@ class ModelTimes:
         bounds = self._columns.at_most(self._latest_heard) if self._views is None else None
         return self.now if bounds is None else bounds
 
-    def in_panes(self, width_ms: int) -> Int64Array:
-        """Return `now`, or the times without labels where these enter no other pane.
-
-        Args:
-            width_ms: width of a pane, milliseconds.
-        """
-        if self._views is None and self._heard:
-            then = self._latest_heard // width_ms > self._columns.time // width_ms
-            return self.now if then.any() else self._columns.time
-        return self.now
-
     @property
     def highest(self) -> int | None:
         """Time of the model that is furthest, epoch milliseconds; None before any has one."""
@@ -164,44 +154,37 @@ class ModelTimes:
         self._note_common()
         return spoke.nonzero()[0]
 
-    def steps(self, batch: EventBatch, model_of_group: Int64Array, seen: ModelTimes) -> list[int]:
-        """Return the records of a batch with which the common time enters another step.
+    def paths(self, batch: EventBatch, model_of_group: Int64Array) -> list[TimePath]:
+        """Return how the settled time of each model goes through a batch.
 
         Args:
             batch: its groups by their numbers.
             model_of_group: model number of each group.
-            seen: what this is after the batch.
+        """
+        rows, place = TimedRows(batch, model_of_group), places_of(batch)
+        all_of_them = np.ones_like(self.settled, dtype=np.bool_)
+        return [
+            TimePath(
+                number,
+                place[index],
+                np.append(self.settled[number], self._model(number).path(events)),
+            )
+            for number, events, index in rows.by_model(all_of_them)
+        ]
+
+    def steps(self, paths: Sequence[TimePath]) -> list[int]:
+        """Return the records with which the common time enters another step.
+
+        Args:
+            paths: of the models through a batch that follows.
 
         Returns:
             Places in the sequence of the batch's rows, in order.
         """
-        if not self.may_enter_another(seen):
-            return []
         step_of = (self.settled // self._step).tolist()
         steps = {n: step_of[n] for n in self._columns.settled.nonzero()[0].tolist()}
-        begins = np.zeros_like(self.settled)
-        entered = self.crossings(batch, model_of_group, self._step, begins)
+        entered = crossings(paths, self._step, np.zeros_like(self.settled))
         return common_steps(entered, steps, self.common // self._step)
-
-    def crossings(
-        self, batch: EventBatch, model_of_group: Int64Array, width_ms: int, begins: Int64Array
-    ) -> list[Crossing]:
-        """Return where in a batch the time of each model enters another stretch, in order.
-
-        Args:
-            batch: its groups by their numbers.
-            model_of_group: model number of each group.
-            width_ms: length of the stretches, milliseconds.
-            begins: moment at which those of each model begin, milliseconds.
-        """
-        rows, place, found = TimedRows(batch, model_of_group), places_of(batch), list[Crossing]()
-        for number, events, index in rows.by_model(np.ones_like(begins, dtype=np.bool_)):
-            path = np.append(self.settled[number], self._model(number).path(events))
-            after = (path - begins[number]) // width_ms
-            changes = np.flatnonzero(after[1:] > after[:-1])
-            where = place[index[changes]].tolist()
-            found += map(Crossing, where, [number] * len(where), after[1:][changes].tolist())
-        return sorted(found)
 
     def may_enter_another(self, seen: ModelTimes) -> bool:
         """Return whether the common time may have entered other steps by then.

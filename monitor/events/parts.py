@@ -8,8 +8,9 @@ where memory is freed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from operator import add, attrgetter
 
 import numpy as np
 
@@ -61,6 +62,39 @@ def split_behind(batch: EventBatch, row: int) -> tuple[EventBatch, EventBatch]:
     place = {name: (getattr(batch, name).row > row).astype(np.int64) for name in KINDS}
     parts = [*in_parts(batch, place)]
     return parts[0], parts[1] if len(parts) > 1 else EventBatch()
+
+
+def in_plans(
+    batch: EventBatch,
+    came: tuple[int, int],
+    plan: Callable[[EventBatch, int, int], Iterator[EventBatch]],
+    is_outdated: Callable[[], bool],
+) -> Iterator[EventBatch]:
+    """Yield the parts of a batch as planned, and plan the rest anew where the plan is outdated.
+
+    Args:
+        batch: its rows in the order of their records.
+        came: rows and predictions that came before it.
+        plan: returns the parts of a batch in order, by rows and predictions before it.
+        is_outdated: returns whether the plan no longer holds; called behind each part.
+    """
+    rows, predictions = came
+    while True:
+        done = [0] * len(KINDS)
+        for part in plan(batch, rows, predictions):
+            yield part
+            sizes = [*map(len, _COLUMNS(part))]
+            done = [*map(add, done, sizes)]
+            rows, predictions = rows + sum(sizes), predictions + len(part.predictions)
+            if is_outdated():
+                break
+        else:
+            return
+        both = zip(KINDS, _COLUMNS(batch), done, strict=True)
+        left = {name: column.take(slice(first, None)) for name, column, first in both}
+        batch = replace(batch, **left, rejected=(), records=0)
+        if not rows_of(batch):
+            return
 
 
 def _full(every: tuple[int, int], counted: BoolArray) -> BoolArray:

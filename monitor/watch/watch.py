@@ -120,10 +120,10 @@ class Watch:
         many = np.array([s.has_many_classes for s in self._catalogue.settings], dtype=np.bool_)
         yield from self._predictions.steps(np.where(many, NO_TIME, times))
         for model in np.flatnonzero(times != NO_TIME).tolist():
-            now = int(times[model])
-            if now // self._windows.step_ms == self._panes.get(model):
+            pane = int(times[model]) // self._windows.step_ms
+            if pane == self._panes.get(model):
                 continue
-            self._panes[model] = now // self._windows.step_ms
+            self._panes[model], now = pane, pane * self._windows.step_ms
             age = age_at(model, now)
             if age is None or self._labelling(model) is Labelling.FLAGGED_ONLY:
                 continue
