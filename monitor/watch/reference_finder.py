@@ -97,7 +97,7 @@ class ReferenceFinder:
         last = self.at_rates(model)
         known = None if last is None or last.is_before(since) else last
         if known is not None and not self._is_outdated(model, known, mature):
-            return self._without_change(model, known, mature)
+            return self._without_change(model, known, mature // DAY_MS * DAY_MS)
         fault = None if known is None else fault_of(model)
         if known is not None and known.source == "first" and fault is not None and fault.over:
             self._found[model] = replace(known, cut_short=fault.began)

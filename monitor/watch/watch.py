@@ -133,8 +133,7 @@ class Watch:
     def _steps_of(self, model: int, mature: int, age: int) -> Iterator[None]:
         """Step the detectors of one model, and find its reference where a day closes.
 
-        The panes of that day are stepped with the reference so far, so that it does not depend
-        on the batches in which they came.
+        The panes of that day are stepped with the reference so far, in whatever batches they came.
         """
         restart = self._news.restarts(model, mature)
         since = None if restart is None else restart.at
@@ -142,13 +141,17 @@ class Watch:
         learned = self._errors.of(model).errors.known
         midnight, reference = mature // DAY_MS * DAY_MS, self._references.at_rates(model)
         fault = partial(self._fault, mature, age)
-        if known is None or reference is None or reference.is_before(since):
-            reference = self._references.of(model, mature, fault, since=since)
-        elif known.day * DAY_MS < midnight:
-            if learned:
-                known = self._builder.following(known, model, reference, cuts, since)
-                yield from self._stepper.pane_steps(model, known, cuts, midnight, age)
-            reference = self._references.of(model, midnight, fault, since=since)
+        if reference is not None and reference.is_before(since):
+            reference = None
+        if (
+            known is not None
+            and reference is not None
+            and learned
+            and known.day * DAY_MS < midnight
+        ):
+            known = self._builder.following(known, model, reference, cuts, since)
+            yield from self._stepper.pane_steps(model, known, cuts, midnight, age)
+        reference = self._references.of(model, mature, fault, since=since)
         if reference is not None and self._catalogue.settings[model].has_many_classes:
             yield from self._classes.steps(model, reference, since, mature, age)
         elif reference is not None and learned:
