@@ -33,7 +33,7 @@ def test_a_state_of_other_keys_has_another_schema_version():
         windows=["6h", "2d"],
     )
     monitor = Monitor(config)
-    events = stream(8, 400, seed=5, delays=(0.2,) * 4, labelled=(0.5,) * 4, weighted=True)
+    events = stream(9, 400, seed=5, delays=(0.2,) * 4, labelled=(0.5,) * 4, weighted=True)
     for batch in events.batches(np.inf, DAY // 3):
         monitor.apply(batch)
     found = sorted(set(keys_of(through_disk(monitor.state()))))
