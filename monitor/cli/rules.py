@@ -14,6 +14,10 @@ from monitor.prometheus.rules import Scope, as_grafana, as_kubernetes, as_promet
 _RELATIVE = """\
 # runbook_url is a path within the project: --runbooks URL makes it a link to where your team
 # reads deploy/README.md and monitor/drift/README.md."""
+_ANY_MODEL = """\
+# Rendered without a configuration: for models whose labels count as they are. Where labels are a
+# sample, weighted, of flagged cases alone or partly wrong (labelling, label_errors), counts are no
+# evidence, and alerts would name wrong numbers: render the rules with -c monitor.yaml."""
 
 
 def run(args: Namespace) -> int:
@@ -37,6 +41,8 @@ def run(args: Namespace) -> int:
     )
     if not scope.runbooks:
         show(_RELATIVE)
+    if not args.config:
+        show(_ANY_MODEL)
     if args.grafana is not None:
         show(as_grafana(groups(scope), args.grafana).rstrip("\n"))
         return 0

@@ -266,9 +266,11 @@ RULES = Command(
 Prints the rules for the configured models and windows as a Prometheus rule
 file (2.42 or later): metrics computed from counts, so that several monitors add
 up, and alerts. The model pages; prevalence, labels and feeds open tickets.
-Without -c the rules apply to any model and the default windows; a model's
-objective must then be recorded by hand. Where exporter.external_url is
-configured, alerts link to the comparison on the monitor's page.
+Without -c the rules apply to any model whose labels count as they are, and the
+default windows; a model's objective must then be recorded by hand. Models with
+labelling sampled, weighted or flagged_only, or with label_errors, need -c: of
+these, counts are no evidence. Where exporter.external_url is configured, alerts
+link to the comparison on the monitor's page.
 """,
     examples=f"""\
   {PROGRAM} rules -c monitor.yaml > precision-monitor.rules.yml

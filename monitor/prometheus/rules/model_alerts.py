@@ -140,9 +140,9 @@ def _operating_point_moved(scope: Scope) -> Alert:
         keep="1h",
         summary=summaries.point_moved(window),
         description="Recall and false positives moved together along the curve, as after a "
-        "changed threshold or scores that slid. Two rates alone do not "
-        "show whether the model also got worse. Look for a changed threshold or calibration; if "
-        "it was not meant, set the threshold anew.",
+        "changed threshold or scores that slid. Two rates alone do not show whether the model also "
+        "got worse, unless ModelDegraded fires as well. Look for a changed threshold or "
+        "calibration; if it was not meant, set the threshold anew.",
         numbers=templates.in_windows((), point_moved(), series) + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
         page=links.page_of_comparison(scope, window),

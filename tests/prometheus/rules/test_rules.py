@@ -171,6 +171,14 @@ def test_windows_that_the_page_cannot_compare_are_no_ranges():
     assert link == "https://x.y/z/?model={{ $labels.model | urlquery }}"
 
 
+def test_rules_without_a_configuration_say_for_which_models_they_are(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {m: {labelling: sampled}}")
+    words = "# Rendered without a configuration: for models whose labels count as they are."
+    assert words in ran(capsys, "rules").out
+    assert words not in ran(capsys, "rules", "-c", path).out
+
+
 def test_grafana_links_by_labels_alone(capsys, tmp_path):
     path = tmp_path / "monitor.yaml"
     path.write_text("exporter: {external_url: https://x.y}")
