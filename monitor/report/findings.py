@@ -133,11 +133,12 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     window = next(one for one in snapshot.windows if one.name == deciding)
     since, worse = deciding_since_reference(model, deciding), worse_version_in_use(model)
     answers = found if since is None else since
-    seen, stretch = _recall(model)
+    seen, visible, stretch = _recall(model)
     if model.watched.reference is None:
         seen = _metric(model, window)
     elif answers.judgement is not None and answers.judgement.status["recall"] is Status.CHANGED:
         seen, stretch = (found if since is None else _reaching_back(model)).recall, ""
+        visible = answers.visible_recall
     counts = window.counts[model.row] if since is None else since.outcomes
     pages = model.watched.degradation_detected
     return Compared(
@@ -149,7 +150,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         rates=live_rates(model, window) if since is None else rates_since(model, since),
         recall=seen,
         false_positive_rate_above=_false_positive_rate_above(model),
-        recall_visible=answers.visible_recall,
+        recall_visible=visible if math.isfinite(visible) else answers.visible_recall,
         flags=_flags(counts),
         few=_few(counts, answers.judgement),
         pages=pages,
@@ -237,8 +238,8 @@ def _excludes_much(model: ModelState, usual: float, since: BeyondReference | Non
     )
 
 
-def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
-    """Limits of recall by the window that excludes most, and what they are about, in words.
+def _recall(model: ModelState) -> tuple[RecallEvidence, float, str]:
+    """Limits of recall by the window that excludes most, its visible one, and what that window is.
 
     They are for answers that show no change of recall: another window may contradict one. Of a
     window that reaches back into the reference, they are about what lies beyond that.
@@ -249,11 +250,11 @@ def _recall(model: ModelState) -> tuple[RecallEvidence, str]:
         if math.isfinite(found.recall.excluded)
     }
     if not known:
-        return RecallEvidence(_NAN, _NAN, _NAN), ""
+        return RecallEvidence(_NAN, _NAN, _NAN), _NAN, ""
     name = max(known, key=lambda one: (known[one].recall.excluded, parse_duration(one)))
     beyond = known[name].beyond
     over = _last(model, name) if beyond is None else since_words(beyond.length_ms)
-    return known[name].recall, over
+    return known[name].recall, (beyond or known[name]).visible_recall, over
 
 
 def _reaching_back(model: ModelState) -> WindowVerdict:

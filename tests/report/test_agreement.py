@@ -1,6 +1,7 @@
 """All that shows one moment of one model gives the same two answers in the same words."""
 
 import json
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -21,7 +22,7 @@ from monitor.report.deciding_window import answering
 from monitor.report.diagnosis_answer import DiagnosisAnswer
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
-from monitor.report.findings import with_model_now
+from monitor.report.findings import of_model, with_model_now
 from monitor.report.replay_json import replay_answer, replay_json
 
 LATELY = ["died before its labels", "pages after the fault", "died and pages", "one bad day"]
@@ -125,6 +126,18 @@ def test_a_steady_window_says_everywhere_which_fall_would_have_been_shown():
     assert [name for name, text in texts.items() if said not in unwrapped(text)] == []
     moved = at("rarer positives").snapshot()
     assert "would have been shown" not in replay_text(moved)
+
+
+def test_the_fall_that_would_have_been_shown_is_of_the_window_that_excludes_most():
+    snapshot = at("as ever").snapshot()
+    (model,) = snapshot.models
+    week, day = (model.watched.verdicts[name] for name in ("7d", "1d"))
+    assert week.recall.excluded > day.recall.excluded
+    assert of_model(snapshot, model, "7d").recall_visible == week.visible_recall
+    less = replace(week, recall=week.recall._replace(excluded=0.1))
+    watched = replace(model.watched, verdicts=model.watched.verdicts | {"7d": less})
+    found = of_model(snapshot, replace(model, watched=watched), "7d")
+    assert found.recall_visible == day.visible_recall != week.visible_recall
 
 
 def test_a_week_that_a_dead_model_flagged_in_until_it_died_has_no_precision_now():
