@@ -1,54 +1,19 @@
-"""The two answers: what moved precision, and is the model worse?"""
+"""The answer to "Is the model worse?", for two ranges of outcomes."""
 
 import math
 from dataclasses import replace
 
 import pytest
 from msgspec.structs import replace as replace_struct
+from report.two_ranges import BEFORE, answers, found_on, nothing_found
 
 from monitor.counts import ConfusionCounts
-from monitor.diagnosis import Period, diagnose
 from monitor.drift.label_quality import LabelChange
-from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
+from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.drift.verdict import Verdict
-from monitor.report.compared import Compared
-from monitor.report.findings import of_diagnosis
 from monitor.report.label_quality_words import as_when_labels, cases_named, open_by_labels
-from monitor.report.moved_precision import Points, moved_precision
+from monitor.report.moved_precision import Points
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-
-BEFORE = (80_000, 45_000, 20_000, 855_000)
-
-
-def found_on(before, after):
-    """What is found on outcomes (tp, fp, fn, tn) of two periods without a time."""
-    periods = [
-        Period.given(ConfusionCounts(tp=tp, fp=fp, fn=fn, tn=tn))
-        for tp, fp, fn, tn in (before, after)
-    ]
-    return of_diagnosis(diagnose(*periods))
-
-
-def answers(before, after):
-    """Both answers on outcomes of two periods."""
-    found = found_on(before, after)
-    return what_moved_precision(found), is_model_worse(found)
-
-
-def nothing_found(obstacle):
-    unknown = Points(math.nan, math.nan, math.nan)
-    return Compared(
-        verdict=Verdict.INSUFFICIENT_EVIDENCE,
-        judgement=None,
-        because=Because.NO_REFERENCE,
-        change=unknown,
-        parts={},
-        rates={},
-        recall=UNKNOWN_RECALL,
-        false_positive_rate_above=math.nan,
-        recall_visible=math.nan,
-        obstacle=obstacle,
-    )
 
 
 def test_rarer_positives_moved_it_and_the_model_is_not_worse():
@@ -224,43 +189,6 @@ def test_a_page_whose_windows_are_open_says_what_recall_is_now():
     ).replace("0.", ".")
 
 
-def test_unchanged_precision_is_nothing_that_moved():
-    moved, worse = answers(BEFORE, BEFORE)
-    assert moved.text == "Nothing: it stayed (-0.4 to +0.4)"
-    assert worse.answer == "no"
-
-
-def test_causes_that_cancel_are_both_named():
-    """Positives half as frequent, and half the false positives: precision stays."""
-    moved, _ = answers(BEFORE, (4_000, 2_250, 1_000, 92_750))
-    assert moved.cause is None
-    assert moved.text.startswith("It did not certainly move: ")
-    assert "; likely rarer positives -16." in moved.text
-    assert "fewer false positives +1" in moved.text
-
-
-def test_a_cause_is_likely_at_most_where_precision_did_not_certainly_move():
-    parts = {
-        "prevalence": Points(0.01, -0.077, 0.098),
-        "recall": Points(0.019, 0.003, 0.035),
-        "false_positives": Points(0.018, -0.04, 0.076),
-    }
-    moved = moved_precision(Points(0.047, -0.057, 0.151), parts, (0.8, 0.8))
-    text = "It did not certainly move: +4.7 points (-5.7 to +15.1); likely higher recall +1.9"
-    assert (moved.cause, moved.certain, moved.text) == (None, False, text)
-
-
-def test_causes_of_a_certain_change_that_mostly_cancel_are_named_beside_it():
-    parts = {
-        "prevalence": Points(-0.2, -0.22, -0.18),
-        "recall": Points(0.0, -0.01, 0.01),
-        "false_positives": Points(0.15, 0.13, 0.17),
-    }
-    moved = moved_precision(Points(-0.05, -0.07, -0.03), parts, (0.8, 0.8))
-    text = "Rarer positives -20.0, fewer false positives +15.0; in all -5.0 points (-7.0 to -3.0)"
-    assert (moved.cause, moved.text) == (None, text)
-
-
 def test_where_nothing_can_be_known_both_say_why():
     found = nothing_found("the reference is not complete yet")
     assert what_moved_precision(found).text == "Not known: the reference is not complete yet"
@@ -282,86 +210,6 @@ def test_a_model_that_died_is_named_where_no_window_is_compared_yet():
     )
 
 
-def points(estimate, margin):
-    return Points(estimate, estimate - margin, estimate + margin)
-
-
-def test_a_cause_that_did_half_as_much_stands_beside_the_first():
-    parts = {
-        "prevalence": points(-0.01, 0.03),
-        "recall": points(-0.067, 0.02),
-        "false_positives": points(-0.061, 0.02),
-    }
-    moved = moved_precision(points(-0.138, 0.03), parts, (0.8, 0.7))
-    assert (moved.cause, moved.certain) == ("recall", True)
-    assert moved.text == (
-        "Lower recall: -6.7 of -13.8 points (-8.7 to -4.7); more false positives: -6.1 "
-        "(-8.1 to -4.1)"
-    )
-    less = parts | {"false_positives": points(-0.03, 0.02)}
-    assert moved_precision(points(-0.1, 0.03), less, (0.8, 0.7)).text == (
-        "Lower recall: -6.7 of -10.0 points (-8.7 to -4.7)"
-    )
-
-
-@pytest.mark.parametrize(
-    ("largest", "text"),
-    [
-        (-0.05, "Probably lower recall: -5.0 of -9.0 points (-11.0 to +1.0)"),
-        (-0.04, "No single cause is certain: -9.0 points (-11.0 to -7.0)"),
-    ],
-)
-def test_an_uncertain_cause_is_named_where_it_is_most_of_the_change(largest, text):
-    parts = {
-        "prevalence": points(-0.02, 0.06),
-        "recall": points(largest, 0.06),
-        "false_positives": points(-0.03, 0.06),
-    }
-    moved = moved_precision(points(-0.09, 0.02), parts, (0.8, 0.7))
-    assert moved.text == text
-    assert moved.cause == ("recall" if text.startswith("Probably") else None)
-
-
-def test_without_flagged_cases_there_is_no_precision_to_move():
-    moved, _ = answers(BEFORE, (0, 0, 500, 4_500))
-    assert moved.text == (
-        "Not known: nothing is flagged any more, and precision is a share of flagged cases"
-    )
-    unknown = what_moved_precision(nothing_found("")).text
-    assert unknown == (
-        "Not known: before or after there are no flagged cases, no positives or no negatives"
-    )
-
-
-def test_a_change_that_cannot_be_divided_is_a_change():
-    moved, worse = answers(BEFORE, (0, 40, 0, 4_500))
-    assert moved.text == (
-        "Precision moved by -64.0 points (-67.4 to -60.6); its causes cannot be divided, "
-        "as there are no positives any more"
-    )
-    assert worse.text == "Cannot be known: there are no positives"
-    moved, _ = answers((0, 40, 0, 4_500), BEFORE)
-    assert moved.text.endswith("its causes cannot be divided, as there are no positives before")
-
-
-def test_without_positives_no_precision_of_zero_points_is_said_to_move():
-    moved, worse = answers((0, 392, 0, 19_208), (0, 91, 0, 4_809))
-    assert moved.text == "Not known: before and after there are no positives"
-    assert worse.text == "Cannot be known: there are no positives"
-
-
-def test_a_few_cases_name_no_cause():
-    """Of an hour with one flagged case, recall was said to have moved precision, for certain."""
-    moved, worse = answers(BEFORE, (0, 1, 2, 29))
-    assert (moved.cause, moved.certain) == (None, False)
-    assert moved.text == "Not known: 2 positives and 1 flagged case are too few"
-    assert worse.text == "Nothing points to it: the outcomes exclude no fall of recall"
-    more, _ = answers(BEFORE, (8, 5, 2, 85))
-    assert not more.text.startswith("Not known")
-    few_and_certain, _ = answers(BEFORE, (4, 60, 2, 100_000))
-    assert few_and_certain.cause == "prevalence"
-
-
 @pytest.mark.parametrize(
     ("lower", "upper", "words"),
     [(0.0, 0.79, "at most .79"), (0.31, 0.79, "between .31 and .79")],
@@ -370,13 +218,6 @@ def test_a_recall_that_nothing_bounds_below_is_at_most_so_much(lower, upper, wor
     first = nothing_found("the reference is not complete yet")
     found = first._replace(recall=RecallEvidence(lower, upper, math.nan))
     assert is_model_worse(found).text.endswith(f"; so far recall is {words}")
-
-
-def test_only_the_figures_at_the_end_are_left_to_the_other_answer():
-    begins = "the reference restarted with version 2 (canary) and is not complete yet"
-    found = nothing_found(f"{begins} (3 of 100 positives)")
-    assert what_moved_precision(found).text == f"Not known: {begins}"
-    assert "(3 of 100 positives)" in is_model_worse(found).text
 
 
 def test_that_predictions_are_wrong_stands_in_short_before_the_rates_of_a_worse_model():
