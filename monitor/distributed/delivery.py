@@ -90,9 +90,15 @@ class DirectoryDelivery:
             lines: its events, a JSON object each.
 
         Raises:
-            MonitorError: the file cannot be written.
+            MonitorError: the file cannot be written, or holds counts of another source.
         """
         path = self._directory / f"batch-{batch:09d}.ndjson"
+        there, ours = _source_in(path), _source_of(lines[0]) if lines else None
+        if there is not None and ours is not None and there != ours:
+            raise MonitorError(
+                f"{path}: has counts of the source {there!r}, and would be replaced by those of "
+                f"{ours!r}; give each job a directory of its own"
+            )
         fresh = path.with_suffix(".partial")
         try:
             with fresh.open("wb") as file:
@@ -102,6 +108,24 @@ class DirectoryDelivery:
             fresh.replace(path)
         except OSError as error:
             raise MonitorError(f"{path}: cannot be written: {error}") from error
+
+
+def _source_in(path: Path) -> str | None:
+    """Return the source of the counts in a file; None without one."""
+    try:
+        with path.open("rb") as file:
+            return _source_of(file.readline())
+    except FileNotFoundError:
+        return None
+
+
+def _source_of(line: bytes) -> str | None:
+    """Return the source that an event names; None where it names none."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event.get("source") if isinstance(event, dict) else None
 
 
 class HttpDelivery:

@@ -1,4 +1,4 @@
-"""The default reference: the first days of a model, fewer of them while there are no more."""
+"""Where a reference ends that is no dated window: of the first days, and of trailing ones."""
 
 from __future__ import annotations
 
@@ -59,6 +59,22 @@ def end_of_first_days(
         return opens + length
     lengths = range(PROVISIONAL_MS, length + 1, DAY_MS)
     return _grown(lengths, opens, counts_up_to, _suffices_at_first, known=until)
+
+
+def end_of_trailing(earliest: int, length: int, mature: int) -> int:
+    """Return the moment at which a trailing reference closes.
+
+    It is whole lengths behind the earliest one, so that it is the same whenever it is looked for.
+
+    Args:
+        earliest: where the first one closes, or the last one did, epoch milliseconds.
+        length: its length, milliseconds.
+        mature: outcomes up to this moment are mature.
+
+    >>> end_of_trailing(7 * DAY_MS, 7 * DAY_MS, 23 * DAY_MS) // DAY_MS
+    14
+    """
+    return earliest + max(mature - length - earliest, 0) // length * length
 
 
 def _grown(

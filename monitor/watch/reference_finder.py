@@ -22,7 +22,7 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
-from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days
+from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
 from monitor.watch.level import Stretch
 from monitor.watch.reference import AsLabelled, MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
@@ -213,11 +213,13 @@ class ReferenceFinder:
             opens, closes = setting.window.open, setting.window.end
             return self.cut(model, Stretch("window", opens, closes)) if closes <= mature else None
         if setting.trailing is not None:
-            closes = mature - setting.trailing
-            opens, first = closes - setting.trailing, self._opens(model, since)
-            if first is None or first > opens:
+            first = self._opens(model, since)
+            if first is None or first > mature - 2 * setting.trailing:
                 return None
-            return self.cut(model, Stretch("trailing", opens, closes))
+            length, last = setting.trailing, None if known is None else known.closes
+            earliest = first + length if last is None else last
+            closes = end_of_trailing(earliest, length, mature)
+            return self.cut(model, Stretch("trailing", closes - length, closes))
         known_open = None if known is None else known.opens
         return self._first(model, setting.first or FIRST_MS, mature, known_open, since)
 

@@ -83,6 +83,5 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
 
 
 def _is_against_level(reference: WindowVerdict, level: WindowVerdict, *, pages: bool) -> bool:
-    """Return which of two verdicts on a window counts; a page rests on the level."""
-    worse, worse_than_level = (one.verdict in DEGRADED for one in (reference, level))
-    return (pages or worse_than_level) if not worse else (pages and worse_than_level)
+    """Return whether the verdict against the level counts: a page rests on the level."""
+    return pages or (level.verdict in DEGRADED and reference.verdict not in DEGRADED)

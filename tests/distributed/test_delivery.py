@@ -50,6 +50,17 @@ def test_a_batch_in_a_directory_is_replaced_as_a_whole(tmp_path):
     assert path.read_bytes() == LINES[0] + b"\n"
 
 
+def test_a_batch_of_another_source_is_not_replaced(tmp_path):
+    one = DirectoryDelivery(tmp_path)
+    one.deliver(7, [b'{"type":"counts","source":"a"}'])
+    with pytest.raises(MonitorError, match=r"has counts of the source 'a', .* by those of 'b'"):
+        one.deliver(7, [b'{"type":"counts","source":"b"}'])
+    (path,) = tmp_path.iterdir()
+    assert b'"a"' in path.read_bytes()
+    one.deliver(8, [b'{"type":"counts","source":"b"}'])
+    one.deliver(8, [b'{"type":"counts","source":"b","n":1}'])
+
+
 def test_a_directory_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(MonitorError, match=r"--to .*file/x: cannot be created"):
