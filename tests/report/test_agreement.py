@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime
 
 import httpx
 import pytest
@@ -224,6 +225,28 @@ def test_a_model_that_is_worse_than_its_level_is_compared_with_the_days_of_that(
         ran(capsys, "diagnose", path, "--json", "--after", "1970-03-30..1970-04-05").out
     )
     assert (asked["before"]["source"], asked["verdict"]) == ("first", "operating_point_moved")
+
+
+def test_while_a_model_pages_all_windows_are_compared_with_its_level():
+    days = [USUAL] * 28 + [(33, 10, 17, 440)] * 56 + [(25, 10, 25, 440)] * 10
+    (before,) = status_answer(counted(days[:-10]).snapshot(), limit=1).models
+    (after,) = status_answer(counted([*days, *[(2, 1, 1, 12)] * 2]).snapshot(), limit=1).models
+    assert (before.detectors.degradation_detected, after.detectors.degradation_detected) == (0, 1)
+    assert not before.windows["1d"].level
+    assert after.windows["1d"].verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert after.windows["1d"].level == after.windows["7d"].level
+    assert after.windows["1d"].level.source == "level"
+
+
+def test_a_page_that_lasts_says_since_when():
+    snapshot = at("pages after the fault").snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    (started,) = [one for one in status.detections if one.kind == "model_degraded"]
+    day = datetime.fromisoformat(started.at).strftime("%-d %B %Y")
+    assert status.worse.text.startswith(f"Yes: it has paged since {day}, and has not certainly ")
+    found = of_model(snapshot, snapshot.models[0], "7d")
+    assert "since" in found.lasting_page
+    assert "since" not in found._replace(paged_since=None).lasting_page
 
 
 @pytest.mark.parametrize("days", [8, 12])
