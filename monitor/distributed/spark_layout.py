@@ -38,7 +38,8 @@ def stored_layout(
         wanted: the layout that the options ask for; None for any.
 
     Raises:
-        MonitorError: the checkpoint has another layout than wanted, or is of an earlier version.
+        MonitorError: the checkpoint has another layout than wanted, is of an earlier version, or
+            its layout cannot be read.
     """
     row = None
     if _is_there(session, directory := _directory(checkpoint)):
@@ -49,6 +50,11 @@ def stored_layout(
         )
     if row is None:  # new, or the job was killed while it wrote this
         return None
+    if None in (row.tasks, row.pages, row["keys"]):
+        raise MonitorError(
+            f"checkpoint: {directory} is damaged, so that its pages cannot be found; start anew, "
+            "see deploy/spark/README.md#checkpoints-and-upgrades"
+        )
     found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]])
     if wanted not in (None, found.layout):
         raise MonitorError(mismatch(found.layout, wanted))

@@ -43,3 +43,8 @@ def test_a_checkpoint_holds_its_layout(session, tmp_path):
     (tmp_path / "earlier" / "metadata").write_text("{}\n")
     with pytest.raises(MonitorError, match="of an earlier version of the program"):
         stored_layout(session, str(tmp_path / "earlier"), None)
+    damaged = tmp_path / "damaged" / "layout"
+    damaged.mkdir(parents=True)
+    (damaged / "part-0.json").write_text('{"tas')
+    with pytest.raises(MonitorError, match="layout is damaged, so that its pages cannot be found"):
+        stored_layout(session, str(tmp_path / "damaged"), None)
