@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.component_changes import changes
+from monitor.drift.component_changes import Changes, changes
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter, days_behind
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
@@ -35,12 +35,16 @@ class LevelChange(NamedTuple):
         day: first day of the new level, counted from the first day.
         recall: recall before and from then on.
         false_positive_rate: the same of the false-positive rate.
+        log_odds_ratio: change of the logarithm of the odds ratio within days, above 0 where the
+            model is better from then on; estimated as by `changes`, so that a rate of 0 or 1
+            among few cases is not infinite odds.
         p_value: two-sided, for all days and all three components.
     """
 
     day: int
     recall: tuple[float, float]
     false_positive_rate: tuple[float, float]
+    log_odds_ratio: float
     p_value: float
 
 
@@ -88,6 +92,7 @@ def find_level_change(
         day=int(occupied[split]),
         recall=(float(recall(old)), float(recall(new))),
         false_positive_rate=(float(false_positive_rate(old)), float(false_positive_rate(new))),
+        log_odds_ratio=float(_changes(days, occupied, split).change[Component.ODDS_RATIO]),
         p_value=math.exp(p_value),
     )
 
@@ -105,11 +110,16 @@ def _divided(
 
 def _statistics(days: ConfusionCounts, occupied: np.ndarray, split: int) -> Iterator[float]:
     """Yield |z| of each tested component between the two parts; 0 for a small change."""
+    found = _changes(days, occupied, split)
+    for component in _TESTED:
+        small = abs(float(found.change[component])) < _SMALLEST
+        yield 0.0 if small else abs(float(found.z[component]))
+
+
+def _changes(days: ConfusionCounts, occupied: np.ndarray, split: int) -> Changes:
+    """Return the changes between the two parts, with the scatter of days about each one's level."""
     old, new = _divided(days, occupied, split)
     behind = (days_behind(part.total, 1) for part in (old, new))
     between = DayScatter.learn([old, new]).between(*behind)
     within = float(log_odds_ratio_within(new) - log_odds_ratio_within(old))
-    found = changes(old.sum(), new.sum(), between=between).within_days(within)
-    for component in _TESTED:
-        small = abs(float(found.change[component])) < _SMALLEST
-        yield 0.0 if small else abs(float(found.z[component]))
+    return changes(old.sum(), new.sum(), between=between).within_days(within)

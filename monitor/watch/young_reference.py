@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import logit
-
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
-from monitor.drift.level_change import LevelChange, find_level_change
+from monitor.drift.level_change import find_level_change
 
 YOUNG_DAYS = 7
 """Days after a reference of the first days in which its days are tested again with them."""
@@ -60,13 +57,4 @@ def _inside(days: ConfusionCounts, length: int) -> int | None:
     if change is None or change.day >= length:
         return None
     occupied = int((days.total[: change.day] > 0).sum())
-    return change.day if occupied >= _FEWEST_BEFORE_OTHERS or _is_worse(change) else None
-
-
-def _is_worse(change: LevelChange) -> bool:
-    """Return whether the odds ratio fell."""
-    recall, false = (
-        np.clip(r, 1e-6, 1 - 1e-6) for r in (change.recall, change.false_positive_rate)
-    )
-    before, after = logit(recall) - logit(false)
-    return bool(after < before)
+    return change.day if occupied >= _FEWEST_BEFORE_OTHERS or change.log_odds_ratio < 0 else None

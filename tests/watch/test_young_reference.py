@@ -62,6 +62,15 @@ def test_two_worse_days_at_the_start_are_not_the_reference():
     assert later.reference.cut_short == 3 * DAY
 
 
+def test_two_days_without_a_miss_before_a_better_model_are_not_the_reference():
+    """As of a model that learns online: it flags every case at first, so that it misses none."""
+    first = [[13, 11, 0, 0], [9, 5, 0, 10]]
+    days = ConfusionCounts.from_cells(first + [[9, 2, 1, 12]] * 20)
+    assert change_inside(days, 14) is None
+    three = ConfusionCounts.from_cells([*first, [9, 8, 0, 7]] + [[9, 2, 1, 12]] * 20)
+    assert change_inside(three, 14) == 3
+
+
 def test_a_fall_after_the_reference_leaves_it_as_it_is():
     found = watched(feed(Monitor(CONFIG), hours(fall=9)))
     assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
