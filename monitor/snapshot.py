@@ -161,6 +161,7 @@ class ModelState:
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
         configured_label_errors: see `LabelRegime.configured`.
+        label_share_dispersion: see `LabelRegime.share_dispersion`.
         earlier_label_errors: the rates before each change that audits show, the oldest first.
         label_errors_by_value: the rates of segment values where audits show that these differ.
         audits: what audits of its labels show; None without audits.
@@ -211,6 +212,7 @@ class ModelState:
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
     configured_label_errors: ErrorRates = NO_ERRORS
+    label_share_dispersion: float = 1.0
     earlier_label_errors: tuple[EarlierErrors, ...] = ()
     label_errors_by_value: tuple[ValueErrors, ...] = ()
     audits: AuditFindings | None = None

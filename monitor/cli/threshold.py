@@ -150,6 +150,11 @@ class _Rates(NamedTuple):
         return cls(possible_at_thresholds(regime.errors, scores.counts), configured)
 
     @property
+    def are_configured(self) -> bool:
+        """True where labels may be wrong, if only as far as the labels exclude it."""
+        return any(self.configured)
+
+    @property
     def text(self) -> str:
         """What precision and recall are corrected for, with the part of it that cannot be."""
         excluded = excluded_text(self.errors, self.configured, "some range of scores")
@@ -159,7 +164,7 @@ class _Rates(NamedTuple):
 def _text(model: str, choice: ThresholdChoice | None, objective: str, rates: _Rates) -> str:
     if choice is None:
         found = f"{one_line(model)}: no threshold reaches {objective}"
-        return f"{found}; {rates.text}" if any(rates.errors) else found
+        return f"{found}; {rates.text}" if rates.are_configured else found
     cells = choice.counts
     flagged = float(cells.predicted_positive / cells.total)
     rows = {
@@ -173,7 +178,7 @@ def _text(model: str, choice: ThresholdChoice | None, objective: str, rates: _Ra
     }
     if choice.limited is not None:
         rows["bound met"] = _bound_met(choice)
-    if any(rates.errors):
+    if rates.are_configured:
         rows["labels"] = rates.text
     head = f"{one_line(model)}: predict positive at scores of {choice.threshold:g} and above"
     return "\n".join([head, *(f"  {name:<18}{text}" for name, text in rows.items())])
@@ -201,7 +206,7 @@ def _json(model: str, choice: ThresholdChoice | None, objective: str, rates: _Ra
         "model": model,
         "threshold": None,
         "objective": objective,
-        "corrected": any(rates.errors),
+        "corrected": rates.are_configured,
         "label_errors": rates.errors.rates,
         "label_error_ranges": rates.errors.ranges,
         "label_errors_excluded": rates.configured.excluded(rates.errors),

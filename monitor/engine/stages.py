@@ -304,6 +304,7 @@ class Stages:
             "watch": self.watch.state(),
             "day_cuts": self._days.state(),
             "ranges": [counted.state() for counted in self.ranges],
+            **({"label_errors": errors} if (errors := self.label_errors.state()) else {}),
             **({"value_scores": values} if (values := self.value_scores.state()) else {}),
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **({"pair_counts": pairs} if (pairs := self.pairs.state()) else {}),
@@ -332,15 +333,12 @@ class Stages:
         self.delays.restore(state["delays"], left.models)
         self.scores.restore(state["scores"], left.models)
         self.value_scores.restore(state.get("value_scores", {}), left.models)
-        for saved in state["ranges"]:
-            counted = RangeCounts(
-                self._catalogue, saved["opens"], saved["closes"], saved["block_ms"]
-            )
-            counted.restore(saved, left)
-            self.ranges.append(counted)
+        restored = (RangeCounts.restored(self._catalogue, one, left) for one in state["ranges"])
+        self.ranges.extend(restored)
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
         self.unknown_classes.restore(state.get("unknown_classes", {}))
+        self.label_errors.restore(state.get("label_errors", {}), left.models)
         self.watch.restore(state["watch"], left)
         self._days.restore(state.get("day_cuts", []), left.models)
         self.received.restore(state)

@@ -37,6 +37,9 @@ class Kind(IntEnum):
     FAULTY = 10
 
 
+_COME = (Kind.PLAIN, Kind.SAMPLED, Kind.FLAGGED)
+"""Methods of rows whose labels have come and count as one each."""
+
 STATUS = (
     *("mature",) * 4,
     "corrected",
@@ -86,6 +89,7 @@ class Evidence:
         fault: (rows,), the `LabelFault` for which metrics are refused; "" for none.
         errors: (rows, 6), rates of wrong labels in the order of `ErrorRates`; zeros where
             labels are taken as they are, NaN where they are undefined.
+        share_dispersion: (rows,), see `LabelRegime`.
     """
 
     kind: Int64Array
@@ -94,6 +98,7 @@ class Evidence:
     coverage: Coverage
     fault: NDArray[np.str_]
     errors: FloatArray
+    share_dispersion: FloatArray
 
     @classmethod
     def complete(cls, cells: Int64Array) -> Evidence:
@@ -116,6 +121,7 @@ class Evidence:
             coverage=Coverage(np.ones((rows, _CELLS)), np.zeros((rows, _CELLS))),
             fault=np.full(rows, "", dtype=_FAULT_TEXT),
             errors=np.zeros((rows, len(ErrorRates._fields))),
+            share_dispersion=np.ones(rows),
         )
 
     def __len__(self) -> int:
@@ -130,6 +136,7 @@ class Evidence:
             coverage=Coverage(self.coverage.share[rows], self.coverage.variance[rows]),
             fault=self.fault[rows],
             errors=self.errors[rows],
+            share_dispersion=self.share_dispersion[rows],
         )
 
     def distrust(self, rows: Int64Array, fault: str) -> None:
@@ -148,11 +155,11 @@ class Evidence:
 
         A row whose labels exclude all of a range, or a known rate, is marked as faulty.
         """
-        rows = np.flatnonzero((self.kind == Kind.PLAIN) & self.errors.any(axis=1))
+        rows = np.flatnonzero(np.isin(self.kind, _COME) & self.errors.any(axis=1))
         if not len(rows):
             return
         labelled = ConfusionCounts.from_cells(self.cells[rows, :_CELLS])
-        found = possible_rates(self.errors[rows], labelled)
+        found = possible_rates(self.errors[rows], labelled, self.share_dispersion[rows])
         self.errors[rows] = found.errors
         self.distrust(rows[~found.fit], LabelFault.LABEL_ERRORS_TOO_HIGH)
 

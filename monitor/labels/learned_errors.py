@@ -13,13 +13,20 @@ from monitor.config.labelling import LearnedLabelErrors
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
+from monitor.events.renumbering import State
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
 from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import audit_findings
 from monitor.metrics.audited_errors import AuditedDays, AuditedLabels, AuditFindings
 from monitor.metrics.audited_values import differing_values
-from monitor.metrics.label_errors import EarlierErrors, ValueErrors
+from monitor.metrics.label_errors import (
+    NO_ERRORS,
+    UNKNOWN_ERRORS,
+    EarlierErrors,
+    ErrorRates,
+    ValueErrors,
+)
 from monitor.windows import Windows
 
 _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
@@ -108,6 +115,42 @@ class LearnedErrors:
                 ValueErrors(one.segment, one.value, one.by_stretch) for one in findings.by_value
             ),
         )
+
+    def state(self) -> State:
+        """Serializable state: what labels allow of configured rates, since the day began.
+
+        What audits show is found again from these, and from the counts.
+        """
+        return {
+            str(model): {
+                "day": day,
+                "given": [*self._fixed[model].errors],
+                "possible": [*found.errors] if found.errors.known else None,
+                "excludes": any(found.configured),
+                "share_dispersion": found.share_dispersion,
+            }
+            for model, (day, found) in self._possible.items()
+        }
+
+    def restore(self, state: State, left: Int64Array) -> None:
+        """Restore from `state`; of rates that are configured otherwise now nothing holds.
+
+        Args:
+            state: by model number.
+            left: the old numbers of the models that are left.
+        """
+        for model, old in enumerate(left.tolist()):
+            found = state.get(str(old))
+            fixed = LabelRegime.of(self._catalogue.settings[model])
+            if found is None or found["given"] != [*fixed.errors]:
+                continue
+            left_of_them = found["possible"]
+            possible = fixed._replace(
+                errors=UNKNOWN_ERRORS if left_of_them is None else ErrorRates(*left_of_them),
+                configured=fixed.errors if found["excludes"] else NO_ERRORS,
+                share_dispersion=found["share_dispersion"],
+            )
+            self._possible[model] = found["day"], possible
 
     def why_undefined(self, model: int) -> LabelFault:
         """Return why rates of wrong labels of a model are undefined.

@@ -179,9 +179,10 @@ class Maturities:
         settings, model = self._catalogue.settings, self._catalogue.model_of_series()
         kinds = np.array([kind_of(s) for s in settings], dtype=np.int64)
         found = Evidence.of(kinds[model], cells)
-        errors = [self._errors.of(number).errors for number in range(len(settings))]
-        if errors:
-            found.errors[:] = np.array(errors)[model]
+        regimes = [self._errors.of(number) for number in range(len(settings))]
+        if regimes:
+            found.errors[:] = np.array([one.errors for one in regimes])[model]
+            found.share_dispersion[:] = np.array([one.share_dispersion for one in regimes])[model]
         return found
 
     def _set_rates(

@@ -17,7 +17,7 @@ from monitor.metrics.label_errors import (
     ErrorRates,
     ValueErrors,
 )
-from monitor.metrics.possible_rates import possible_for_days
+from monitor.metrics.possible_rates import possible_for_days, share_dispersion
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
@@ -41,6 +41,8 @@ class _Corrected(Protocol):
     def label_errors_by_value(self) -> tuple[ValueErrors, ...]: ...
     @property
     def configured_label_errors(self) -> ErrorRates: ...
+    @property
+    def label_share_dispersion(self) -> float: ...
 
 
 class LabelRegime(NamedTuple):
@@ -57,6 +59,8 @@ class LabelRegime(NamedTuple):
         configured: the rates as configured, where the labels exclude a part of their ranges, so
             that `errors` has the rest, or all of them, so that `errors` is undefined; zeros
             elsewhere.
+        share_dispersion: what the limits of configured rates allow for, see
+            `monitor.metrics.possible_rates.share_dispersion`; 1 where none are configured.
     """
 
     labelling: Labelling = Labelling.COMPLETE
@@ -65,6 +69,7 @@ class LabelRegime(NamedTuple):
     by_value: tuple[ValueErrors, ...] = ()
     is_mean: bool = False
     configured: ErrorRates = NO_ERRORS
+    share_dispersion: float = 1.0
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
@@ -91,6 +96,7 @@ class LabelRegime(NamedTuple):
             model.earlier_label_errors,
             model.label_errors_by_value,
             configured=model.configured_label_errors,
+            share_dispersion=model.label_share_dispersion,
         )
 
     def as_far_as_possible(self, days: ConfusionCounts) -> LabelRegime:
@@ -101,14 +107,16 @@ class LabelRegime(NamedTuple):
 
         Returns:
             With undefined rates where labels exclude all of them; the same where none are
-            excluded, and where no rates are configured.
+            excluded, and where no rates are configured. How shares of labels scatter between
+            the days holds for stretches of them, too.
         """
         if not self.has_errors or not self.errors.known:
             return self
         found = possible_for_days(self.errors, days)
+        regime = self._replace(share_dispersion=share_dispersion(days))
         if found == self.errors:
-            return self
-        return self._replace(errors=found, configured=self.errors)
+            return regime
+        return regime._replace(errors=found, configured=self.errors)
 
     def of_series(self, segment: str | None, value: str | None) -> LabelRegime:
         """Return the regime of a segment value, or of the totals.

@@ -100,16 +100,18 @@ def possible_rates(
     return PossibleRates(found, fit)
 
 
-def possible_for_days(errors: ErrorRates, days: ConfusionCounts) -> ErrorRates:
+def possible_for_days(
+    errors: ErrorRates, days: ConfusionCounts, dispersion: float = 1.0
+) -> ErrorRates:
     """Return the rates of wrong labels of a model without those that its labels exclude.
 
     Args:
         errors: the rates, defined.
         days: outcomes as labelled, by days.
+        dispersion: see `share_dispersion`, of other days; that of these days where it is larger.
 
     Returns:
-        The same where nothing is excluded, `UNKNOWN_ERRORS` where everything is. Where shares
-        scatter between five days or more, beyond what is due to chance, limits allow for it.
+        The same where nothing is excluded, `UNKNOWN_ERRORS` where everything is.
 
     >>> days = ConfusionCounts(tp=[80] * 9, fp=[20] * 9, fn=[4, 6] * 4 + [5], tn=[995] * 9)
     >>> possible_for_days(ErrorRates.within((0.0, 0.02), 0.0), days).ranges
@@ -118,7 +120,7 @@ def possible_for_days(errors: ErrorRates, days: ConfusionCounts) -> ErrorRates:
     False
     """
     whole = days.sum(axis=-1)
-    found = possible_rates(errors, whole, _dispersion(days))
+    found = possible_rates(errors, whole, max(dispersion, share_dispersion(days)))
     if not bool(found.fit):
         return UNKNOWN_ERRORS
     if np.array_equal(found.errors, np.asarray(errors)):
@@ -208,8 +210,21 @@ def _limited(part: ArrayLike, cases: ArrayLike, dispersion: ArrayLike) -> LabelS
     return LabelShares(share, np.minimum(np.ceil(limit / scale) * scale, 1.0))
 
 
-def _dispersion(days: ConfusionCounts) -> float:
-    """Return the variance of the shares between days over that of independent labels, from 1."""
+def share_dispersion(days: ConfusionCounts) -> float:
+    """Return the variance of the shares of labels between days over that of independent labels.
+
+    Args:
+        days: outcomes as labelled, by days.
+
+    Returns:
+        At least 1, the larger one of the predicted classes; 1 where fewer than five days have
+        labels.
+
+    >>> calm = ConfusionCounts(tp=80, fp=20, fn=[4, 6] * 4 + [5], tn=[995] * 9)
+    >>> wild = ConfusionCounts(tp=80, fp=20, fn=[0, 45] + [0] * 7, tn=[995] * 9)
+    >>> share_dispersion(calm), round(share_dispersion(wild), 1)
+    (1.0, 44.8)
+    """
     found = [1.0]
     strata = (days.tp, days.predicted_positive), (days.fn, days.predicted_negative)
     for part, cases in strata:

@@ -7,6 +7,8 @@ have the same effect. `monitor.diagnosis` decides which ranges are compared.
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from monitor.config import Labelling
@@ -211,13 +213,20 @@ class RangeCounts:
             "spans": self._spans.copy(),
         }
 
-    def restore(self, state: State, left: Numbers) -> None:
-        """Restore from `state`.
+    @classmethod
+    def restored(cls, catalogue: Catalogue, state: State, left: Numbers) -> Self:
+        """Return the counts of a range as they were saved.
 
         Args:
-            state: counts by block.
+            catalogue: models and series.
+            state: from `state`.
             left: the models and series that are left.
         """
+        found = cls(catalogue, state["opens"], state["closes"], state["block_ms"])
+        found._restore(state, left)
+        return found
+
+    def _restore(self, state: State, left: Numbers) -> None:
         self._slots = {block: slot for slot, block in enumerate(state["blocks"].tolist())}
         counts = state["counts"]
         room = max(_FIRST_ROOM, len(self._slots))

@@ -6,67 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wrong_labels import DAY, FPR, RATES, RECALL, batches, covers, fed, monitor_of, steady
 
 from monitor.config import Config
-from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, block_ms_of, diagnose
 from monitor.drift import Verdict
 from monitor.drift.label_quality import LabelChange
 from monitor.drift.verdict import DEGRADED
-from monitor.engine import Monitor
-from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.estimates import measure
 from monitor.labels.evidence import Evidence, Kind
-from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
-from monitor.metrics.sampled import SampledCounts
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
-from monitor.report.label_answer import clipped_classes
-
-DAY = 86_400_000
-RECALL, FPR = 0.8, 0.02
-RATES = ErrorRates(false_positive=0.01, false_negative=0.05)
-
-
-def batches(days, a_day, seed, prevalence, *, recall=lambda _: RECALL, rates=RATES):
-    """Days of outcomes whose labels are flipped one by one."""
-    rng = np.random.default_rng(seed)
-    for day in range(days):
-        actual = rng.random(a_day) < prevalence(day)
-        called = rng.random(a_day) < np.where(actual, recall(day), FPR)
-        wrong = rng.random(a_day) < np.where(actual, rates.false_negative, rates.false_positive)
-        moment = day * DAY + np.sort(rng.integers(0, DAY, a_day))
-        yield EventBatch(
-            outcomes=Outcomes(
-                time=moment,
-                label_time=moment,
-                predicted_positive=called,
-                actual_positive=actual ^ wrong,
-                score=np.full(a_day, np.nan),
-                group=np.zeros(a_day, dtype=np.int64),
-            ),
-            groups=(Group("m"),),
-            records=a_day,
-        )
-
-
-def monitor_of(rates=RATES, state=None):
-    settings = {"label_timeout": "2d", "label_errors": rates.rates | rates.ranges}
-    return Monitor(Config(models={"m": settings}, windows=["1d", "7d", "28d"]), state)
-
-
-def fed(made, rates=RATES):
-    monitor = monitor_of(rates)
-    for batch in made:
-        monitor.apply(batch)
-    return monitor
 
 
 @cache
@@ -75,16 +32,8 @@ def fed_for_weeks():
     return fed(batches(30, 20_000, 1, steady(0.02)))
 
 
-def steady(prevalence):
-    return lambda _: prevalence
-
-
 def halved(day):
     return 0.04 if day < 35 else 0.01
-
-
-def covers(estimate, truth):
-    return estimate.lower[0] <= truth <= estimate.upper[0]
 
 
 def test_windows_are_corrected_and_counts_stay_as_labelled():
@@ -177,10 +126,12 @@ def test_a_worse_model_beside_wrong_labels_is_found():
 
 @pytest.mark.slow
 def test_a_diagnosis_names_the_rates_and_labels_too_few_for_them():
-    _, found = diagnosed(batches(66, 5_000, 6, steady(0.02), rates=ErrorRates()), RATES)
+    fewer = ErrorRates(0.0055, 0.05)  # labels do not exclude that a hundredth is wrong
+    _, found = diagnosed(batches(66, 5_000, 6, steady(0.02), rates=fewer), RATES)
+    assert found.refusal is None
     notes = " ".join(found.notes)
     assert "wrong for 1 % of actual negatives and 5 % of actual positives" in notes
-    assert "predicted negatives of after have fewer positive labels than wrong ones" in notes
+    assert "after: predicted negatives have fewer positive labels than wrong ones" in notes
     _, right = diagnosed(batches(66, 5_000, 6, steady(0.02)), RATES)
     assert "fewer positive labels" not in " ".join(right.notes)
 
@@ -371,83 +322,3 @@ def test_no_blocks_have_the_latest_rates():
     regime = LabelRegime(errors=ErrorRates(0.04), earlier=(EarlierErrors(5, ErrorRates(0.01)),))
     nothing = np.zeros(0, dtype=np.int64)
     assert regime.of_blocks(nothing, nothing).errors == ErrorRates(0.04)
-
-
-def test_a_window_whose_labels_exclude_the_rates_has_no_metrics_and_no_verdict():
-    """Labels of the last days are right, which rates of all days do not show."""
-    right = list(batches(43, 5_000, 8, steady(0.04), recall=lambda _: 0.94, rates=NO_ERRORS))
-    wrong = list(batches(43, 5_000, 8, steady(0.04), recall=lambda _: 0.94))
-    made = [*wrong[:36], *right[36:]]
-    monitor = fed(made)
-    snapshot = monitor.snapshot()
-    model, (_, week, month) = snapshot.models[0], snapshot.windows
-    assert model.label_errors == RATES
-    assert week.fault_of(0) == LabelFault.LABEL_ERRORS_TOO_HIGH
-    assert np.isnan(week.metrics["recall"].estimate[0])
-    assert not month.fault_of(0)
-    assert np.isfinite(month.metrics["recall"].estimate[0])
-    found = model.watched.verdicts["7d"]
-    assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
-    assert found.label_fault == LabelFault.LABEL_ERRORS_TOO_HIGH
-    assert clipped_classes(model, week) == ((), ())
-    stretches = [(0, 28 * DAY), (36 * DAY, 43 * DAY)]
-    periods = [
-        Period.counted(
-            monitor.recall("m", *one, block_ms_of(*one)), "m", *one, regime=LabelRegime.now(model)
-        )
-        for one in stretches
-    ]
-    compared = diagnose(*periods, mature_until=43 * DAY)
-    assert compared.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
-    assert compared.refusal.reason.startswith("labels of after: label_errors says that more")
-    assert covers_side(compared.before.metrics["recall"], 0.94)
-    assert np.isnan(compared.after.metrics["recall"].estimate)
-    assert "Lower the rates of label_errors" in diagnosis_text(compared)
-
-
-def covers_side(found, truth):
-    return found.lower <= truth <= found.upper
-
-
-def test_a_window_leaves_out_what_its_own_labels_exclude_of_a_range():
-    """Rates of 28 days are not excluded, those of the last days are lower."""
-    fewer = ErrorRates(0.002, 0.05)
-    wrong, later = (
-        list(batches(43, 5_000, 8, steady(0.04), recall=lambda _: 0.99, rates=rates))
-        for rates in (RATES, fewer)
-    )
-    wide = ErrorRates.within((0.0, 0.0095), 0.05)
-    monitor = fed([*wrong[:35], *later[35:]], wide)
-    snapshot = monitor.snapshot()
-    assert snapshot.models[0].label_errors == wide
-    week = snapshot.windows[1].metrics["recall"]
-    assert week.estimate[0] < 0.99
-    assert covers(week, 0.99)
-    regime = LabelRegime.now(snapshot.models[0])
-    before, after = (
-        Period.counted(monitor.recall("m", *one, block_ms_of(*one)), "m", *one, regime=regime)
-        for one in [(0, 28 * DAY), (36 * DAY, 43 * DAY)]
-    )
-    compared = diagnose(before, after).after.metrics["recall"]
-    assert compared.estimate < 0.99
-    assert covers_side(compared, 0.99)
-
-
-def test_labels_of_the_model_that_exclude_a_part_of_a_range_correct_the_reference_too():
-    wide = ErrorRates.within((0.0, 0.05), 0.05)
-    made = list(batches(40, 5_000, 9, steady(0.04)))
-    monitor = fed(made, wide)
-    model = monitor.snapshot().models[0]
-    assert model.configured_label_errors == wide
-    assert 0.01 < model.label_errors.ranges["false_positive"][1] < 0.03
-    found = model.watched.reference
-    reference, stretch = found.counts, (found.opens, found.closes)
-    recalled = monitor.recall("m", *stretch, DAY)
-    cells = recalled.blocks(recalled.series("m")[0], *stretch, DAY).sum(axis=0)
-    rates = ErrorRates(*model.label_errors[:2])
-    right = SampledCounts.all_labelled(ConfusionCounts.from_cells(cells[:4]), rates).cases
-    np.testing.assert_allclose(reference.cells, right.cells)
-    again = monitor_of(wide, monitor.state()).snapshot().models[0]
-    assert again.label_errors == model.label_errors
-    np.testing.assert_allclose(again.watched.reference.counts.cells, reference.cells)
-    assert again.watched.verdicts["7d"].verdict is model.watched.verdicts["7d"].verdict
