@@ -25,6 +25,7 @@ from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.class_report import ClassReport
 from monitor.metrics.intervals import WINDOW_METRICS
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates, ValueErrors
+from monitor.metrics.possible_rates import NO_LIMITS, LabelLimits
 from monitor.metrics.ratio import ratio
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.metrics.source_findings import SourceFindings
@@ -161,7 +162,7 @@ class ModelState:
         labelling: labelling regime, as configured.
         label_errors: rates of wrong labels that metrics are corrected for; zeros for none.
         configured_label_errors: see `LabelRegime.configured`.
-        label_share_dispersion: see `LabelRegime.share_dispersion`.
+        label_limits: see `LabelRegime.limits`.
         earlier_label_errors: the rates before each change that audits show, the oldest first.
         label_errors_by_value: the rates of segment values where audits show that these differ.
         audits: what audits of its labels show; None without audits.
@@ -212,7 +213,7 @@ class ModelState:
     labelling: str = "complete"
     label_errors: ErrorRates = NO_ERRORS
     configured_label_errors: ErrorRates = NO_ERRORS
-    label_share_dispersion: float = 1.0
+    label_limits: LabelLimits = NO_LIMITS
     earlier_label_errors: tuple[EarlierErrors, ...] = ()
     label_errors_by_value: tuple[ValueErrors, ...] = ()
     audits: AuditFindings | None = None

@@ -95,7 +95,7 @@ def _wrong_labels(windows: Sequence[Window], model: ModelState) -> Iterator[str]
     """Yield that labels have errors, and where the correction for them ends at 0."""
     if not (text := label_errors_text(model)):
         return
-    yield from _told(f"{text}; outcomes are as labelled")
+    yield from _told(f"{text}; outcomes are as labelled" if model.label_errors.known else text)
     for window in windows:
         for clipped in clipped_texts(*clipped_classes(model, window)):
             yield from _told(f"{window.name}: {clipped}")

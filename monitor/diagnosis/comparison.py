@@ -24,7 +24,7 @@ from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.drift.day_scatter import DayScatter
 from monitor.errors import UsageError
-from monitor.labels.error_words import audits_note
+from monitor.labels.error_words import audits_note, too_high_text
 from monitor.labels.faults import fault_of_rates
 from monitor.labels.following_words import following_text
 from monitor.labels.refusals import because
@@ -290,7 +290,9 @@ def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) 
         UsageError: the rates are undefined.
     """
     if not regime.errors.known:
-        raise UsageError(f"{model}: {because(fault_of_rates(regime.configured, audits))}")
+        fault = fault_of_rates(regime.configured, audits)
+        details = too_high_text(regime.configured, regime.limits)
+        raise UsageError(": ".join(filter(None, [model, details, because(fault)])))
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState, answers: Answering | None) -> TimeRange:

@@ -162,7 +162,7 @@ class Sample:
         found = Evidence.of(kind, self.cells[None])
         found.weights[:] = self.weights
         found.errors[:] = self.regime.errors
-        found.share_dispersion[:] = self.regime.share_dispersion
+        found.share_dispersion[:] = self.regime.limits.dispersion
         found.exclude_impossible_rates()
         return found
 

@@ -289,7 +289,7 @@ class SnapshotReader:
             labelling=str(setting.labelling),
             label_errors=regime.errors,
             configured_label_errors=regime.configured,
-            label_share_dispersion=regime.share_dispersion,
+            label_limits=regime.limits,
             earlier_label_errors=regime.earlier,
             label_errors_by_value=regime.by_value,
             audits=self._stages.label_errors.findings(number),

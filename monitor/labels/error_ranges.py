@@ -82,7 +82,7 @@ class LabelledBlocks(NamedTuple):
         if not self.regime.has_errors or not len(self.cells):
             return True
         counts = ConfusionCounts.from_cells(self.cells[:, : len(Outcome)])
-        return possible_for_days(self.errors, counts, self.regime.share_dispersion).known
+        return possible_for_days(self.errors, counts, self.regime.limits.dispersion).known
 
     def at_corners(self) -> list[tuple[ConfusionCounts, Dispersion]]:
         """Return outcomes by blocks, and their dispersion, at each end of the ranges."""

@@ -10,6 +10,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
+from monitor.metrics.possible_rates import LabelLimits
 
 _SHOWN = 4
 """Segment values of a key that are named."""
@@ -75,6 +76,35 @@ def excluded_text(
         f"{_percent(possible)} cannot be: too few labels of {cases} are {_LABELLED[name][1]}"
         for name, (possible, highest) in configured.excluded(errors).items()
     )
+
+
+def too_high_text(configured: ErrorRates, limits: LabelLimits) -> str:
+    """Return which configured rates of wrong labels are higher than labels allow; "" for none.
+
+    Args:
+        configured: the rates.
+        limits: what the labels allow.
+
+    Returns:
+        A sentence without its full stop.
+
+    >>> too_high_text(ErrorRates(0.05, 0.02), LabelLimits(0.0197, 0.3))
+    'label_errors.false_positive is 5 %, and the labels allow 1.97 % at most'
+    >>> too_high_text(ErrorRates(0.01, 0.02), LabelLimits(0.0197, 0.3))
+    ''
+    """
+    allowed = zip(configured.rates, limits, strict=False)
+    lowest = {
+        name: (getattr(configured, name) - getattr(configured, f"{name}_below"), limit)
+        for name, limit in allowed
+    }
+    found = [
+        f"label_errors.{name} is {_percent(low)}{' or more' if name in configured.ranges else ''}, "
+        f"and the labels allow {_percent(limit)} at most"
+        for name, (low, limit) in lowest.items()
+        if low > limit
+    ]
+    return "; ".join(found)
 
 
 def audits_text(found: AuditFindings) -> str:

@@ -89,7 +89,8 @@ class Evidence:
         fault: (rows,), the `LabelFault` for which metrics are refused; "" for none.
         errors: (rows, 6), rates of wrong labels in the order of `ErrorRates`; zeros where
             labels are taken as they are, NaN where they are undefined.
-        share_dispersion: (rows,), see `LabelRegime`.
+        share_dispersion: (rows,), see `monitor.metrics.possible_rates.share_dispersion`; 1 where
+            no rates are configured.
     """
 
     kind: Int64Array

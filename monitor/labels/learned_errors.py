@@ -27,6 +27,7 @@ from monitor.metrics.label_errors import (
     ErrorRates,
     ValueErrors,
 )
+from monitor.metrics.possible_rates import LabelLimits
 from monitor.windows import Windows
 
 _LABELLED = np.array([[Outcome.TN, Outcome.FN], [Outcome.FP, Outcome.TP]])
@@ -127,7 +128,7 @@ class LearnedErrors:
                 "given": [*self._fixed[model].errors],
                 "possible": [*found.errors] if found.errors.known else None,
                 "excludes": any(found.configured),
-                "share_dispersion": found.share_dispersion,
+                "limits": found.limits._asdict(),
             }
             for model, (day, found) in self._possible.items()
         }
@@ -148,7 +149,7 @@ class LearnedErrors:
             possible = fixed._replace(
                 errors=UNKNOWN_ERRORS if left_of_them is None else ErrorRates(*left_of_them),
                 configured=fixed.errors if found["excludes"] else NO_ERRORS,
-                share_dispersion=found["share_dispersion"],
+                limits=LabelLimits(**found["limits"]),
             )
             self._possible[model] = found["day"], possible
 

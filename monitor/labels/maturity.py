@@ -182,7 +182,7 @@ class Maturities:
         regimes = [self._errors.of(number) for number in range(len(settings))]
         if regimes:
             found.errors[:] = np.array([one.errors for one in regimes])[model]
-            found.share_dispersion[:] = np.array([one.share_dispersion for one in regimes])[model]
+            found.share_dispersion[:] = np.array([one.limits.dispersion for one in regimes])[model]
         return found
 
     def _set_rates(

@@ -17,7 +17,7 @@ from monitor.metrics.label_errors import (
     ErrorRates,
     ValueErrors,
 )
-from monitor.metrics.possible_rates import possible_for_days, share_dispersion
+from monitor.metrics.possible_rates import NO_LIMITS, LabelLimits, possible_for_days
 
 SAMPLES = frozenset({Labelling.SAMPLED, Labelling.WEIGHTED})
 """Labelling regimes under which labels are a sample."""
@@ -42,7 +42,7 @@ class _Corrected(Protocol):
     @property
     def configured_label_errors(self) -> ErrorRates: ...
     @property
-    def label_share_dispersion(self) -> float: ...
+    def label_limits(self) -> LabelLimits: ...
 
 
 class LabelRegime(NamedTuple):
@@ -59,8 +59,7 @@ class LabelRegime(NamedTuple):
         configured: the rates as configured, where the labels exclude a part of their ranges, so
             that `errors` has the rest, or all of them, so that `errors` is undefined; zeros
             elsewhere.
-        share_dispersion: what the limits of configured rates allow for, see
-            `monitor.metrics.possible_rates.share_dispersion`; 1 where none are configured.
+        limits: what labels allow of the configured rates; `NO_LIMITS` where none are configured.
     """
 
     labelling: Labelling = Labelling.COMPLETE
@@ -69,7 +68,7 @@ class LabelRegime(NamedTuple):
     by_value: tuple[ValueErrors, ...] = ()
     is_mean: bool = False
     configured: ErrorRates = NO_ERRORS
-    share_dispersion: float = 1.0
+    limits: LabelLimits = NO_LIMITS
 
     @classmethod
     def of(cls, setting: _Setting) -> Self:
@@ -96,7 +95,7 @@ class LabelRegime(NamedTuple):
             model.earlier_label_errors,
             model.label_errors_by_value,
             configured=model.configured_label_errors,
-            share_dispersion=model.label_share_dispersion,
+            limits=model.label_limits,
         )
 
     def as_far_as_possible(self, days: ConfusionCounts) -> LabelRegime:
@@ -113,7 +112,7 @@ class LabelRegime(NamedTuple):
         if not self.has_errors or not self.errors.known:
             return self
         found = possible_for_days(self.errors, days)
-        regime = self._replace(share_dispersion=share_dispersion(days))
+        regime = self._replace(limits=LabelLimits.of(days))
         if found == self.errors:
             return regime
         return regime._replace(errors=found, configured=self.errors)

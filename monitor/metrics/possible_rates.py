@@ -36,6 +36,36 @@ class LabelShares(NamedTuple):
     limit: FloatArray
 
 
+class LabelLimits(NamedTuple):
+    """What the labels of some days allow of the rates of wrong ones.
+
+    Attributes:
+        false_positive: the highest rate that they do not exclude; 1 without labels.
+        false_negative: the same.
+        dispersion: that both allow for, see `share_dispersion`.
+    """
+
+    false_positive: float = 1.0
+    false_negative: float = 1.0
+    dispersion: float = 1.0
+
+    @classmethod
+    def of(cls, days: ConfusionCounts) -> LabelLimits:
+        """Return the limits of outcomes as labelled, by days.
+
+        >>> days = ConfusionCounts(tp=[80] * 9, fp=20, fn=[4, 6] * 4 + [5], tn=995)
+        >>> LabelLimits.of(days)
+        LabelLimits(false_positive=0.00812, false_negative=0.248, dispersion=1.0)
+        """
+        dispersion = share_dispersion(days)
+        first, second = _lowest_shares(days.sum(axis=-1), dispersion)
+        return cls(float(first.limit), float(second.limit), dispersion)
+
+
+NO_LIMITS = LabelLimits()
+"""The limits where no rates are configured, or no labels have come."""
+
+
 class PossibleRates(NamedTuple):
     """Rates of wrong labels of many series, as far as their labels allow them.
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_time
-from monitor.labels.error_words import audits_note, wrong_labels
+from monitor.labels.error_words import audits_note, too_high_text, wrong_labels
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
@@ -126,7 +126,16 @@ def earlier_errors_answer(found: Sequence[EarlierErrors]) -> tuple[EarlierLabelE
 
 
 def label_errors_text(model: ModelState) -> str:
-    """Return what metrics of a model are corrected for; "" where labels are taken as they are."""
+    """Return what metrics of a model are corrected for, or which rates its labels exclude.
+
+    Args:
+        model: the model.
+
+    Returns:
+        "" where labels are taken as they are.
+    """
+    if not model.label_errors.known:
+        return too_high_text(model.configured_label_errors, model.label_limits)
     if not model.label_errors.rates:
         return ""
     return wrong_labels(

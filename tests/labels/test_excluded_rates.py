@@ -6,14 +6,18 @@ from wrong_labels import DAY, RATES, batches, covers, fed, monitor_of, steady
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, block_ms_of, diagnose
+from monitor.diagnosis.comparison import check_audits
 from monitor.drift import Verdict
+from monitor.errors import UsageError
+from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.now import now_section
 from monitor.labels.evidence import Evidence, Kind
 from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.label_errors import NO_ERRORS, ErrorRates
 from monitor.metrics.sampled import SampledCounts
 from monitor.report.diagnosis_text import diagnosis_text
-from monitor.report.label_answer import clipped_classes
+from monitor.report.label_answer import clipped_classes, label_errors_text
 
 
 def covers_side(found, truth):
@@ -96,6 +100,21 @@ def test_labels_of_the_model_that_exclude_a_part_of_a_range_correct_the_referenc
     assert again.watched.verdicts["7d"].verdict is model.watched.verdicts["7d"].verdict
 
 
+def test_rates_that_labels_exclude_are_named_with_what_labels_allow():
+    """Labels are right, and among unflagged cases a missed positive is rare."""
+    monitor = fed(batches(37, 2_000, 8, steady(0.02), rates=NO_ERRORS), ErrorRates(0.05))
+    snapshot = monitor.snapshot()
+    model = snapshot.models[0]
+    assert not model.label_errors.known
+    text = label_errors_text(model)
+    assert text.startswith("label_errors.false_positive is 5 %, and the labels allow 0.")
+    status = status_answer(snapshot, limit=1)
+    assert status.models[0].label_errors_text == text
+    assert text in str(now_section(status, status.models[0], None, None))
+    with pytest.raises(UsageError, match=r"m: label_errors\.false_positive is 5 %"):
+        check_audits("m", LabelRegime.now(model), None)
+
+
 def sloppy_on_some_days(days):
     """Labels are wrong for 2 % of the negatives of every other day, and of nobody else."""
     sloppy, right = (
@@ -111,7 +130,7 @@ def test_days_whose_wrong_labels_scatter_exclude_no_rate_of_all_days():
     snapshot = monitor.snapshot()
     model = snapshot.models[0]
     assert model.label_errors == ErrorRates(0.01)
-    assert model.label_share_dispersion > 20
+    assert model.label_limits.dispersion > 20
     day, *longer = snapshot.windows
     assert day.close[0] // DAY * DAY == 43 * DAY  # most of its cases are of the last day
     assert not any(window.fault_of(0) for window in (day, *longer, snapshot.lifetime))

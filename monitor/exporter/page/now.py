@@ -304,8 +304,9 @@ def _refused(model: ModelStatus) -> list[str]:
 
 
 def _correctness(model: ModelStatus) -> Iterator[h.Node]:
-    if model.label_errors:
-        yield h.li[f"Which labels are wrong: {model.label_errors_text}; outcomes are as labelled."]
+    if text := model.label_errors_text:
+        corrected = "; outcomes are as labelled" if model.label_errors else ""
+        yield h.li[f"Which labels are wrong: {text}{corrected}."]
         for name, window in model.windows.items():
             few = window.too_few_positive_labels, window.too_few_negative_labels
             for words in clipped_texts(*few):
