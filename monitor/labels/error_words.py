@@ -82,7 +82,7 @@ def too_high_text(configured: ErrorRates, limits: LabelLimits) -> str:
     """Return which configured rates of wrong labels are higher than labels allow; "" for none.
 
     Args:
-        configured: the rates.
+        configured: the rates; of a range its lowest counts.
         limits: what the labels allow.
 
     Returns:

@@ -162,7 +162,7 @@ def test_labels_of_a_day_that_come_late_change_nothing_that_is_known_of_it():
 
 @pytest.mark.parametrize("kind", [Kind.SAMPLED, Kind.FLAGGED])
 def test_labels_of_a_sample_exclude_rates_too(kind):
-    """Of a thousand flagged cases all have a positive label, and none has a wrong negative one."""
+    """Five of a thousand flagged cases are labelled 1; wrong labels alone would give fifty."""
     evidence = Evidence.of(np.array([kind]), np.array([[5, 995, 0, 2_000, 1_000, 50_000]]))
     evidence.errors[:] = ErrorRates(0.05)
     evidence.exclude_impossible_rates()
