@@ -21,7 +21,7 @@ from monitor.drift.class_attribution import ClassAttribution
 from monitor.drift.class_confusions import Confusion
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.level_change import LevelChange
+from monitor.drift.level_change import LevelChange, PrevalenceChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
 from monitor.drift.reference_news import AwaitedReference, ReferenceVersions
@@ -63,11 +63,11 @@ class ReferenceOutcomes:
         counts: its outcomes, a scalar.
         version: 1 for the first reference of the model, one more for each that replaces it.
         level_change: the change of level that its days hold; None where none is certain.
+        prevalence_change: that of its prevalence alone, likewise.
         cut_short: moment of a change that longer first days hold, epoch milliseconds, before
             which it ends for good; None where none holds it back.
         pooled: the counts are right and wrong predictions of more than two classes.
-        versions: that predicted in it; None without a time, before a second version, and under
-            `on_version: keep`.
+        versions: that predicted in it; None without a time or a second version, or under `keep`.
     """
 
     source: str
@@ -76,6 +76,7 @@ class ReferenceOutcomes:
     counts: ConfusionCounts
     version: int = 1
     level_change: LevelChange | None = None
+    prevalence_change: PrevalenceChange | None = None
     cut_short: int | None = None
     pooled: bool = False
     versions: ReferenceVersions | None = None

@@ -33,6 +33,7 @@ from monitor.report.reference_text import (
     far_text,
     level_phrase,
     mixed_text,
+    prevalence_text,
     reference_text,
     stand_in_text,
     warming_up_text,
@@ -181,6 +182,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield from _told(stand_in_text(watched.awaited))
         yield from _told(warming_up_text(watched) or "")
         yield from _told(mixed_text(watched.reference))
+        yield from _told(prevalence_text(watched.reference))
     yield from _answers(snapshot, model)
     yield from _labels(snapshot, model)
     used = {window.name: window for window in snapshot.windows_of(model)}

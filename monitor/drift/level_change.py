@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from monitor.drift.components import Component
 from monitor.drift.day_scatter import DayScatter, days_behind
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.skill import EQUIVALENCE
-from monitor.metrics.rates import false_positive_rate, recall
+from monitor.metrics.rates import false_positive_rate, prevalence, recall
 
 CERTAIN = 0.001
 """P-value below which a change of level is certain, for all days on which it may have been."""
@@ -48,6 +48,25 @@ class LevelChange(NamedTuple):
     p_value: float
 
 
+class PrevalenceChange(NamedTuple):
+    """The day on which the share of positives changed.
+
+    Attributes:
+        day: first day after the change, counted from the first day.
+        prevalence: before and from then on.
+    """
+
+    day: int
+    prevalence: tuple[float, float]
+
+
+class _Split(NamedTuple):
+    """The likeliest day of a change, by its place among those with outcomes."""
+
+    place: int
+    p_value: float
+
+
 def find_level_change(
     days: ConfusionCounts, *, certain: float = CERTAIN, fewest_before: int = _FEWEST_DAYS
 ) -> LevelChange | None:
@@ -77,24 +96,59 @@ def find_level_change(
     True
     """
     occupied = np.flatnonzero(days.total > 0)
-    last = len(occupied) - _FEWEST_DAYS
-    splits = range(fewest_before, last + 1, 1 + max(last - fewest_before, 0) // _MOST_SPLITS)
-    tested = [(z, split) for split in splits for z in _statistics(days, occupied, split)]
-    if not tested:
+    found = _likeliest(days, occupied, _TESTED, certain, fewest_before)
+    if found is None:
         return None
-    # Logarithms, since the p-values of many outcomes are all 0.
-    p_values = [(float(log_ndtr(-z)) + math.log(2 * len(tested)), split) for z, split in tested]
-    weighed, p_value, split = min((p + _weight(split, occupied), p, split) for p, split in p_values)
-    if not weighed < math.log(certain):
-        return None
-    old, new = (part.sum() for part in _divided(days, occupied, split))
+    old, new = (part.sum() for part in _divided(days, occupied, found.place))
+    change = _changes(days, occupied, found.place).change
     return LevelChange(
-        day=int(occupied[split]),
+        day=int(occupied[found.place]),
         recall=(float(recall(old)), float(recall(new))),
         false_positive_rate=(float(false_positive_rate(old)), float(false_positive_rate(new))),
-        log_odds_ratio=float(_changes(days, occupied, split).change[Component.ODDS_RATIO]),
-        p_value=math.exp(p_value),
+        log_odds_ratio=float(change[Component.ODDS_RATIO]),
+        p_value=found.p_value,
     )
+
+
+def find_prevalence_change(days: ConfusionCounts) -> PrevalenceChange | None:
+    """Return the change of the class ratio within some days, by the test of `find_level_change`.
+
+    Args:
+        days: outcomes of successive days, one axis.
+
+    Returns:
+        The likeliest one; None where none is certain, or all are smaller than .4 in log-odds.
+
+    >>> rarer = ConfusionCounts(tp=[64] * 20 + [24] * 8, fn=[16] * 20 + [6] * 8, fp=20, tn=900)
+    >>> found = find_prevalence_change(rarer)
+    >>> found.day, [round(one, 3) for one in found.prevalence]
+    (20, [0.08, 0.032])
+    """
+    occupied = np.flatnonzero(days.total > 0)
+    found = _likeliest(days, occupied, (Component.CLASS_RATIO,), CERTAIN, _FEWEST_DAYS)
+    if found is None:
+        return None
+    old, new = (float(prevalence(p.sum())) for p in _divided(days, occupied, found.place))
+    return PrevalenceChange(int(occupied[found.place]), (old, new))
+
+
+def _likeliest(
+    days: ConfusionCounts,
+    occupied: np.ndarray,
+    tested: Sequence[Component],
+    certain: float,
+    fewest_before: int,
+) -> _Split | None:
+    """Return the likeliest change of some components; None where none is certain."""
+    last = len(occupied) - _FEWEST_DAYS
+    splits = range(fewest_before, last + 1, 1 + max(last - fewest_before, 0) // _MOST_SPLITS)
+    values = [(z, split) for split in splits for z in _statistics(days, occupied, split, tested)]
+    if not values:
+        return None
+    # Logarithms, since the p-values of many outcomes are all 0.
+    p_values = [(float(log_ndtr(-z)) + math.log(2 * len(values)), split) for z, split in values]
+    weighed, p_value, split = min((p + _weight(split, occupied), p, split) for p, split in p_values)
+    return _Split(split, math.exp(p_value)) if weighed < math.log(certain) else None
 
 
 def _weight(split: int, occupied: np.ndarray) -> float:
@@ -108,10 +162,12 @@ def _divided(
     return days[occupied[:split]], days[occupied[split:]]
 
 
-def _statistics(days: ConfusionCounts, occupied: np.ndarray, split: int) -> Iterator[float]:
+def _statistics(
+    days: ConfusionCounts, occupied: np.ndarray, split: int, tested: Sequence[Component]
+) -> Iterator[float]:
     """Yield |z| of each tested component between the two parts; 0 for a small change."""
     found = _changes(days, occupied, split)
-    for component in _TESTED:
+    for component in tested:
         small = abs(float(found.change[component])) < _SMALLEST
         yield 0.0 if small else abs(float(found.z[component]))
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
+from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.degenerate import Degeneracy
@@ -119,6 +120,8 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
         class_ratio: its positives per negative; null without negatives.
         level_changed: first moment of the day on which its recall, its false-positive rate
             or their odds ratio changed; null where no change is certain.
+        prevalence_changed: first moment of the day on which its prevalence changed; left out
+            where that did not certainly.
         versions: that predicted in it, in the order in which they began; left out for given
             counts, before a second version, and under `on_version: keep`.
         restarted_with: the version that it began anew with, under `on_version: restart`; left out
@@ -132,6 +135,7 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
     outcomes: OutcomeSums
     class_ratio: float | None
     level_changed: Time | None
+    prevalence_changed: Time | UnsetType = UNSET
     versions: tuple[VersionBeginning, ...] | UnsetType = UNSET
     restarted_with: str | UnsetType = UNSET
 
@@ -266,9 +270,25 @@ def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None
         outcomes=outcome_sums(before.counts),
         class_ratio=defined(before.class_ratio),
         level_changed=time_text(before.level_changed),
+        prevalence_changed=time_text(prevalence_changed(before)) or UNSET,
         versions=version_beginnings(before.versions),
         restarted_with=(before.versions and before.versions.restarted_with) or UNSET,
     )
+
+
+def prevalence_changed(before: ReferenceOutcomes) -> int | None:
+    """Return the first moment of the day on which the prevalence of a reference changed.
+
+    Args:
+        before: the reference.
+
+    Returns:
+        Epoch milliseconds; None where it did not certainly change.
+    """
+    change = before.prevalence_change
+    if change is None or before.opens is None:
+        return None
+    return before.opens + change.day * DAY_MS
 
 
 def version_beginnings(found: ReferenceVersions | None) -> tuple[VersionBeginning, ...] | UnsetType:

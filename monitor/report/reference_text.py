@@ -11,7 +11,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.drift.level_change import LevelChange
 from monitor.drift.reference_news import AwaitedReference
-from monitor.report.answer_parts import version_beginnings
+from monitor.report.answer_parts import prevalence_changed, version_beginnings
 from monitor.report.missing_evidence import day_text
 from monitor.report.rate_changes import short
 from monitor.report.version_news_words import reference_versions_text
@@ -91,6 +91,23 @@ def mixed_text(before: ReferenceOutcomes) -> str:
     return (
         f"the reference holds a change about {day_text(at)}: {_rates(change)}. It is a mixture of "
         "two states; name a stretch without a change (`reference: {window: {length, end}}`)"
+    )
+
+
+def prevalence_text(before: ReferenceOutcomes) -> str:
+    """Return that prevalence changed within a reference; "" where it did not certainly.
+
+    Args:
+        before: the reference.
+    """
+    change, at = before.prevalence_change, prevalence_changed(before)
+    if change is None or at is None:
+        return ""
+    old, new = (short(one, 3) for one in change.prevalence)
+    return (
+        f"prevalence changed within the reference about {day_text(at)} "
+        f"({old} before, {new} from then on): what moved precision is compared with the mean of "
+        "both"
     )
 
 

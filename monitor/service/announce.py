@@ -14,6 +14,7 @@ from monitor.report.printable import one_line
 from monitor.report.reference_text import (
     far_text,
     mixed_text,
+    prevalence_text,
     reference_text,
     stand_in_text,
     warming_up_text,
@@ -105,6 +106,8 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
             yield f"{model.name}: {stands_in}"
         if mixed := mixed_text(now):
             yield f"CAUTION: {model.name}: {mixed}"
+        if changed := prevalence_text(now):
+            yield f"{model.name}: {changed}"
         if why := warming_up_text(model.watched):
             yield f"{model.name}: {why}"
 

@@ -13,7 +13,12 @@ from monitor.config import ReferenceCounts
 from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift import Dispersion
 from monitor.drift.day_scatter import UNDATED_DAYS, days_behind
-from monitor.drift.level_change import LevelChange, find_level_change
+from monitor.drift.level_change import (
+    LevelChange,
+    PrevalenceChange,
+    find_level_change,
+    find_prevalence_change,
+)
 from monitor.drift.profile import SeasonalProfile
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
@@ -66,6 +71,7 @@ class MatureReference:
         version: 1 for the first reference; one more each time a trailing one moves on.
         level_change: the change of level that its days hold; None where none is certain,
             or nobody has looked, see `examined`.
+        prevalence_change: the change of its prevalence alone, likewise.
         cut_short: moment of a change of level that the longer first days hold, epoch
             milliseconds, so that it ends before it for good; None where none holds it back.
         as_labelled: its counts as labelled; None where no label is taken to be wrong.
@@ -89,6 +95,7 @@ class MatureReference:
     step_seconds: float = 0.0
     version: int = 1
     level_change: LevelChange | None = None
+    prevalence_change: PrevalenceChange | None = None
     cut_short: int | None = None
     as_labelled: AsLabelled | None = None
 
@@ -120,7 +127,7 @@ class MatureReference:
         return all(getattr(self, name) == getattr(stretch, name) for name in names)
 
     def examined(self, regime: LabelRegime) -> MatureReference:
-        """Return it with the change of level that its days hold.
+        """Return it with the change of level, and of prevalence, that its days hold.
 
         Args:
             regime: how labels come; estimated outcomes are not looked at.
@@ -128,7 +135,8 @@ class MatureReference:
         days = self.by_day
         if days is None or regime.is_estimated:
             return self
-        return replace(self, level_change=find_level_change(days))
+        level, prevalence = find_level_change(days), find_prevalence_change(days)
+        return replace(self, level_change=level, prevalence_change=prevalence)
 
     def is_before(self, since: int | None) -> bool:
         """Return whether it opens before a moment; False for given counts.
@@ -248,6 +256,7 @@ class MatureReference:
             counts=self.counts,
             version=self.version,
             level_change=self.level_change,
+            prevalence_change=self.prevalence_change,
             cut_short=self.cut_short,
         )
 

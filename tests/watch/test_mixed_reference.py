@@ -12,6 +12,7 @@ from monitor.cli.replay_text import replay_text
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.service.announce import announcements
 
 MODEL = {
     "label_timeout": "2d",
@@ -21,10 +22,12 @@ MODEL = {
 CONFIG = Config(models={"m": MODEL}, windows=["1d", "7d"])
 
 
-def fed(change=None, monitor=None, first=0):
+def fed(change=None, monitor=None, first=0, *, rarer=None):
     hourly = rates(24 * 40)
     if change is not None:
         hourly[24 * change :, 1] = 0.6
+    if rarer is not None:
+        hourly[24 * rarer :, 0] /= 2
     cells = stream(50, hourly)
     hours = np.arange(len(cells), dtype=np.int64) * HOUR
     monitor = monitor or Monitor(CONFIG)
@@ -51,6 +54,30 @@ def test_it_is_in_the_api_the_page_and_the_text(mixed):
     with served(mixed) as url:
         page = html.unescape(httpx.get(url, timeout=60).text)
     assert "The reference holds a change about 1970-01-17" in page
+
+
+def test_a_change_of_prevalence_alone_is_stated_and_the_reference_stays():
+    monitor = fed(rarer=24)
+    snapshot = monitor.snapshot()
+    (model,) = snapshot.models
+    reference = model.watched.reference
+    assert (reference.closes, reference.level_change) == (28 * DAY, None)
+    assert reference.prevalence_change.day == 24
+    (status,) = status_answer(snapshot, limit=1).models
+    assert status.reference.prevalence_changed == "1970-01-25T00:00:00Z"
+    told = "prevalence changed within the reference about 25 January 1970 (.1"
+    assert told in " ".join(replay_text(snapshot).split())
+    assert any(told in line for line in announcements(Monitor(CONFIG).snapshot(), snapshot))
+    with served(monitor) as url:
+        page = html.unescape(httpx.get(url, timeout=60).text)
+    assert "Prevalence changed within the reference about 1970-01-25" in page
+    assert Monitor(CONFIG, monitor.state()).snapshot().models[0].watched.reference == reference
+
+
+def test_no_change_of_prevalence_is_stated_of_a_model_as_ever():
+    snapshot = fed().snapshot()
+    assert snapshot.models[0].watched.reference.prevalence_change is None
+    assert "prevalence changed" not in replay_text(snapshot)
 
 
 def test_a_restored_monitor_knows_it_as_well(mixed):

@@ -63,6 +63,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             ),
             None if model.without_labels is None else without_labels_block(model.without_labels),
             _mixed_reference(model),
+            _changed_prevalence(model),
             rejected_note(content.status.rejected_lately),
             *sections.values(),
         ],
@@ -158,6 +159,16 @@ def _mixed_reference(model: ModelStatus) -> h.Node:
         ": it is a mixture of two states. Name a stretch without a change by ",
         h.code["reference: {window: {length, end}}"],
         ".",
+    ]
+
+
+def _changed_prevalence(model: ModelStatus) -> h.Node:
+    if model.reference is None or model.reference.prevalence_changed is UNSET:
+        return None
+    return h.p[
+        "Prevalence changed within the reference about ",
+        moment(model.reference.prevalence_changed),
+        ": what moved precision is compared with the mean of both.",
     ]
 
 
