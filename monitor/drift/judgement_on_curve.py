@@ -27,7 +27,7 @@ from monitor.drift.components import SmoothedRates
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
-from monitor.drift.missed_positives import MissedPositives, missed_positives
+from monitor.drift.missed_positives import SETTLED, label_support
 from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import (
@@ -100,7 +100,7 @@ def judge_on_curve(
         between=between,
         within_days=change_within_days(days),
         by_chance=by_chance,
-        scored=scores is not None,
+        label_support=None if scores is None else 0.0,
         by_labels=by_labels,
     )
     judgement, below, z = ask(), None, float("nan")
@@ -117,7 +117,7 @@ def judge_on_curve(
     if judgement.labels_may_explain:
         judgement = _with_labels(judgement, ask, scores, scores_after())
     elif judgement.verdict in DEGRADED:
-        shown = _shown_labels(judgement, whole, scores, scores_after)
+        shown = _shown_labels(judgement, whole, ask, scores, scores_after)
         judgement = judgement if shown is LabelChange.NONE else ask(by_labels=shown)
     return replace(judgement, curve_z=z), below
 
@@ -125,22 +125,29 @@ def judge_on_curve(
 def _shown_labels(
     judgement: Judgement,
     whole: ComparedOutcomes,
+    ask: Callable[..., Judgement],
     scores: ScoreHistogram,
     scores_after: Callable[[], ScoreHistogram | None],
 ) -> LabelChange:
-    """Return the wrong labels that scores show, though the rates rule them out.
+    """Return the wrong labels that scores show, or leave possible, though the rates rule them out.
 
-    Asked where positives became more frequent and more of them are missed, and where they
-    became rarer by so many that the flagged ones among them may be all new false positives: a new
-    kind of negatives that score like positives leaves log r about as it was.
+    Scores alone show them where positives became more frequent and more of them are missed, and
+    where they became rarer by so many that the flagged ones among them may be all new false
+    positives: a new kind of negatives that score like positives leaves log r about as it was.
+    Otherwise, where recall fell, scores and rates decide together.
     """
     ratio, recall = (judgement.change[name] for name in ("class_ratio", "recall"))
-    if judgement.dead or not (ratio > 0 > recall or _are_supplied(judgement, whole)):
+    supplied = _are_supplied(judgement, whole)
+    if judgement.dead or not (recall < 0 or supplied):
         return LabelChange.NONE
-    change = LabelChange.FALSE_POSITIVES if ratio > 0 else LabelChange.FALSE_NEGATIVES
+    change = LabelChange.FALSE_NEGATIVES if supplied else LabelChange.FALSE_POSITIVES
     after = scores_after()
-    shown = after is not None and _misplaced(change, scores, after) is MissedPositives.SCATTERED
-    return change if shown else LabelChange.NONE
+    support = 0.0 if after is None else _support(change, scores, after)
+    if support >= SETTLED and (supplied or ratio > 0):
+        return change
+    if support > 0 and ask(label_support=support).label_change is change:
+        return change
+    return LabelChange.NONE
 
 
 def _are_supplied(judgement: Judgement, whole: ComparedOutcomes) -> bool:
@@ -159,8 +166,8 @@ def _are_supplied(judgement: Judgement, whole: ComparedOutcomes) -> bool:
     return 0 < gained <= flagged * (1 - math.exp(ratio - certainly))
 
 
-def _misplaced(change: LabelChange, fewer: ScoreHistogram, more: ScoreHistogram) -> MissedPositives:
-    """Return where the scores are of the cases that labels, or the model, misplace.
+def _support(change: LabelChange, fewer: ScoreHistogram, more: ScoreHistogram) -> float:
+    """Return how much the scores of the cases in question support wrong labels.
 
     Args:
         change: the labels in question.
@@ -168,8 +175,8 @@ def _misplaced(change: LabelChange, fewer: ScoreHistogram, more: ScoreHistogram)
         more: of the stretch with more.
     """
     if change is LabelChange.FALSE_POSITIVES:
-        return missed_positives(fewer, more)
-    return missed_positives(fewer.mirrored(), more.mirrored())
+        return label_support(fewer, more)
+    return label_support(fewer.mirrored(), more.mirrored())
 
 
 def _with_labels(
@@ -180,16 +187,16 @@ def _with_labels(
 ) -> Judgement:
     """Return the judgement of rates that other labels may explain, as scores settle it."""
     if after is None:
-        return ask(scored=False)
+        return ask(label_support=None)
     change = judgement.label_change
     of_negatives = change is LabelChange.FALSE_NEGATIVES
     moved = judgement.change["false_positive_rate" if of_negatives else "recall"]
     sides = (scores, after) if (moved > 0) is of_negatives else (after, scores)
-    missed = _misplaced(change, *sides)
-    if missed is MissedPositives.SLID:
-        return ask(by_labels=LabelChange.NONE)
-    if missed is MissedPositives.SCATTERED:
+    support = _support(change, *sides)
+    if support >= SETTLED:
         return replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
+    if support < 0 and ask(label_support=support).label_change is not change:
+        return ask(by_labels=LabelChange.NONE)
     return judgement
 
 

@@ -61,7 +61,6 @@ _AT_ONCE = 256
 _FITS = 9.210340371976184
 """Quantile .99 of chi squared with two degrees of freedom: three changes, one share. Where more
 causes are fitted, it asks for less than p > .01, since their directions are bounded."""
-
 _TEN_TIMES = 4.605170185988092
 """2 ln 10: distances by which one explanation is ten times as likely as the other."""
 _THREE_TIMES = 2.1972245773362196
@@ -175,7 +174,7 @@ def _asked(
 
 
 def labels_explain(
-    before: ConfusionCounts, after: ConfusionCounts, found: Changes, *, scored: bool = False
+    before: ConfusionCounts, after: ConfusionCounts, found: Changes, support: float | None = None
 ) -> NDArray[np.int8]:
     """Test for a change of recall, or of false positives, that other labels explain as well.
 
@@ -183,7 +182,8 @@ def labels_explain(
     share. It explains them where the changes do not leave that prediction (p > .01), and no
     change of log r, which is what a change of the model alone predicts, is less than three times
     as likely; ten times for labels that miss positives, of which a tenth moves log r by little, and
-    where scores can tell both apart, since waiting costs little there. Where recall rose, labels
+    where scores can tell both apart, since waiting costs little there; what the scores show so far
+    multiplies either likelihood. Where recall rose, labels
     that are wrong less often are tested; where FPR fell, labels that miss fewer positives. Where
     both kinds explain it, the one does whose prediction is nearer to the changes.
 
@@ -195,12 +195,13 @@ def labels_explain(
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
-        scored: True where the scores of both can decide between labels and model.
+        support: of the scores for wrong labels, see `missed_positives.label_support`; 0 where
+            they can decide and have not been asked, None without scores.
 
     Returns:
         Numbers in `LABEL_CHANGES`, in the shape of the series. `none` where neither the rate nor
-        the odds ratio moved by two standard errors, where a class is missing, and where nothing
-        is flagged any more, or all is; of labels that miss positives where log r moved with FPR.
+        odds ratio moved by two standard errors, where a class is missing, where nothing or all
+        is flagged now, and of labels that miss positives where log r moved with FPR.
 
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
@@ -215,20 +216,21 @@ def labels_explain(
     """
     possible = _both_classes(before) & _both_classes(after) & ~flags_one_way(before, after)
     sides, explained = (before, after), np.zeros(possible.shape, dtype=np.int8)
+    by_scores = 2 * (support or 0.0)
     nearest = np.full(possible.shape, np.inf)
     for number, kind in _KINDS.items():
         asked = possible & kind.may_explain(found)
         one = _asked(sides, found, kind, asked)
-        limit = _of_model(one.found) + (_TEN_TIMES if scored else kind.likelier)
+        limit = _of_model(one.found) + (kind.likelier if support is None else _TEN_TIMES)
         distance = _of_labels_alone(one.right, one.way, kind)
-        nearer = distance < np.minimum(np.minimum(_FITS, limit), nearest[asked])
+        nearer = distance < np.minimum(np.minimum(_FITS, limit + by_scores), nearest[asked])
         explained[asked] = np.where(nearer, number, explained[asked])
         nearest[asked] = np.where(nearer, distance, nearest[asked])
-    if scored:
+    if support is not None:
         kind = _KINDS[_FALSE_POSITIVES]
         asked = possible & (explained == _NONE) & kind.may_explain(found)
         explained[asked] = np.where(
-            _explain_beside(_asked(sides, found, kind, asked)), _FALSE_POSITIVES, _NONE
+            _explain_beside(_asked(sides, found, kind, asked), by_scores), _FALSE_POSITIVES, _NONE
         )
     return explained
 
@@ -261,8 +263,8 @@ def explaining_labels(
     >>> from monitor.drift.component_changes import changes
     >>> before = ConfusionCounts(tp=1_600, fp=980, fn=400, tn=97_020)
     >>> after = ConfusionCounts(tp=1_594, fp=986, fn=1_366, tn=96_054)
-    >>> moved, blamed = changes(before, after), LabelChange.FALSE_POSITIVES
-    >>> found = explaining_labels(before, after, moved, blamed)
+    >>> moved = changes(before, after)
+    >>> found = explaining_labels(before, after, moved, LabelChange.FALSE_POSITIVES)
     >>> round(found.of_negatives, 3), found.more
     (0.01, True)
     """
@@ -285,11 +287,11 @@ def _of_model(found: Changes) -> FloatArray:
     return np.asarray((found.change[0] / found.standard_error[0]) ** 2)
 
 
-def _may_be_beside(found: Changes) -> NDArray[np.bool_]:
-    """Return whether a change of log r says that more changed than the model."""
-    ratio, recall = found.change[Component.CLASS_RATIO], found.change[Component.RECALL]
+def _may_be_beside(found: Changes, by_scores: float) -> NDArray[np.bool_]:
+    """Return whether a change of log r, and scores, say that more changed than the model."""
+    ratio, recall = found.change[[Component.CLASS_RATIO, Component.RECALL]]
     certain = np.abs(recall) > MOVED_ERRORS * found.standard_error[Component.RECALL]
-    return np.asarray(certain & (ratio * recall < 0) & (_of_model(found) > _TEN_TIMES))
+    return np.asarray(certain & (ratio * recall < 0) & (_of_model(found) + by_scores > _TEN_TIMES))
 
 
 def _of_labels_alone(right: CountArray, found: Changes, kind: _Kind) -> FloatArray:
@@ -313,9 +315,9 @@ def _of_labels_alone(right: CountArray, found: Changes, kind: _Kind) -> FloatArr
     return nearest
 
 
-def _explain_beside(asked: _Asked) -> NDArray[np.bool_]:
+def _explain_beside(asked: _Asked, by_scores: float) -> NDArray[np.bool_]:
     """Return which changes wrong labels beside others explain."""
-    fits = _may_be_beside(asked.found)
+    fits = _may_be_beside(asked.found, by_scores)
     for index in np.flatnonzero(fits):
         one = Changes(asked.way.change[:, index], asked.way.standard_error[:, index])
         fits[index] = any(_fit_beside(asked.right[index], one, beside) for beside in _ALL_BESIDE)

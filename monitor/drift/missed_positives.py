@@ -15,7 +15,6 @@ of a new kind that the model does not tell from negatives look like wrong labels
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -24,31 +23,24 @@ from scipy.special import logit
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 
-_TEN_TIMES = math.log(10)
+SETTLED = math.log(10)
 """Natural log of the likelihood ratio that settles the question."""
 _BINS = 24
 """Most bins of scores that are compared; each holds a like share of all scores."""
 _FEWEST_POSITIVES, _FEWEST_DAYS = 50, 3
 _WRONG = np.concatenate([[0.0], np.geomspace(0.005, 0.95, 48)])
 """Shares of labelled positives that more are wrong."""
-_SLIDES = np.linspace(-3.0, 1.0, 41)
-"""Slides of positives, in standard deviations of their scores' log-odds."""
-_SPREADS = np.geomspace(0.6, 2.5, 9)
+_STEPS = np.array([0.1, math.log(1.25)])
+_MOVES = np.array([(i, j) for i in range(-30, 11) for j in range(-2, 5)]) * _STEPS
+"""Slides of positives, in standard deviations of their scores' log-odds, and logs of the factors of
+that standard deviation, (moves, 2); as they were is among them."""
+_FINER = 4
+"""Rounds in which both are looked for at half the distance, around the likeliest so far."""
+_AROUND = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
 _SHARES_BEFORE = np.array([0.0, 0.5, 0.8, 1.0])
 """Shares of the largest share of wrong labels that the scores of before allow."""
 _LOWEST_NEGATIVES = 0.2
 """Share of the negatives, those of the lowest scores, from which on wrong labels are bounded."""
-
-
-class MissedPositives(StrEnum):
-    """Where the scores of the positives are that are missed more, or less, often."""
-
-    SCATTERED = "scattered"
-    """Over all scores, as those of negatives: wrong labels."""
-    SLID = "slid"
-    """Where slid or spread scores lead: the model."""
-    OPEN = "open"
-    """Neither is ten times as likely as the other."""
 
 
 class _Hypotheses(NamedTuple):
@@ -58,37 +50,40 @@ class _Hypotheses(NamedTuple):
     model: FloatArray
 
 
-def missed_positives(before: ScoreHistogram, after: ScoreHistogram) -> MissedPositives:
+def label_support(before: ScoreHistogram, after: ScoreHistogram) -> float:
     """Compare wrong labels with a worse model as explanations of the scores of positives.
+
+    A worse model has a slide and a spread where wrong labels have a share alone. So it counts
+    only as far as it is likelier by n as well, for n positives after: two parameters more, at half
+    the logarithm of n each.
 
     Args:
         before: labelled scores of the stretch with fewer missed positives, (days, bins).
         after: of the stretch with more, in the same form.
 
     Returns:
-        What is at least ten times as likely as the other, each at its best parameters. The
-        log-likelihood is divided by the variance between the days of after over that of
-        independent rows, and multiplied by n / (n + m) for n positives before and m after, since
-        before is known no better. Open with fewer than 50 positives on a side, without
-        negatives, or with fewer than 3 days after.
+        The natural logarithm of how many times likelier wrong labels are than the model, each at
+        its best parameters: from `SETTLED` on, missed positives are spread over all scores; up to
+        -`SETTLED`, scores slid or spread. The log-likelihood is divided by the variance between
+        the days of after over that of independent rows, and multiplied by n / (n + m) for n
+        positives before and m after, since before is known no better. 0 with fewer than 50
+        positives on a side, without negatives, or with fewer than 3 days after.
 
     Source:
-        Royall 1997 (likelihood ratios as evidence); Wedderburn 1974 (division by the
-        dispersion).
+        Royall 1997 (likelihood ratios as evidence); Schwarz 1978 (the price of a parameter);
+        Wedderburn 1974 (division by the dispersion).
     """
     old, new = before.sum(), after.positive
     held = new.sum(axis=-1) > 0
     fewest = min(old.positive.sum(), new.sum())
     if fewest < _FEWEST_POSITIVES or not old.negative.any() or held.sum() < _FEWEST_DAYS:
-        return MissedPositives.OPEN
+        return 0.0
     starts = _coarse(old, new.sum(axis=0))
     days = np.add.reduceat(new[held], starts, axis=-1).astype(float)
     likely = _likeliest(old, days.sum(axis=0), starts)
-    found = _support(days, np.log(likely.labels / likely.model))
-    found *= old.positive.sum() / (old.positive.sum() + days.sum())
-    if abs(found) < _TEN_TIMES:
-        return MissedPositives.OPEN
-    return MissedPositives.SCATTERED if found > 0 else MissedPositives.SLID
+    known = float(old.positive.sum())
+    found = _support(days, np.log(likely.labels / likely.model)) * known / (known + days.sum())
+    return float(found if found > 0 else min(found + math.log(days.sum()), 0.0))
 
 
 def _support(days: FloatArray, each: FloatArray) -> float:
@@ -124,18 +119,46 @@ def _likeliest(old: ScoreHistogram, new: FloatArray, starts: np.ndarray) -> _Hyp
     few, many = (np.add.reduceat(one, starts) for one in (positive, negative))
     labels = (1 - _WRONG[:, None]) * few + _WRONG[:, None] * many
     most = _most_wrong(positive, negative)
-    model = np.concatenate(
-        [
-            (1 - share) * _moved(_without(positive, negative, share), starts) + share * many
-            for share in np.maximum(_SHARES_BEFORE * most, 1 / (1 + float(old.positive.sum())))
-        ]
-    )
+    shares = np.maximum(_SHARES_BEFORE * most, 1 / (1 + float(old.positive.sum())))
+    model = np.array([_likeliest_move(positive, negative, share, new, starts) for share in shares])
     return _Hypotheses(_best(labels, new), _best(model, new))
 
 
+def _likeliest_move(
+    positive: FloatArray, negative: FloatArray, share: float, new: FloatArray, starts: np.ndarray
+) -> FloatArray:
+    """Probabilities of the coarse bins under the likeliest slide and spread, (bins,).
+
+    A coarse grid alone would leave the model so far from what many cases show that labels were
+    likelier even where nothing changed.
+
+    Args:
+        positive: shares of the scores of labelled positives before, by fine bins.
+        negative: of negatives.
+        share: of the positives that had wrong labels before.
+        new: positives after, by coarse bins.
+        starts: first fine bins of the coarse ones.
+    """
+    right, wrong = _without(positive, negative, share), share * np.add.reduceat(negative, starts)
+
+    def moved(moves: FloatArray) -> FloatArray:
+        slides, spreads = moves.T
+        return (1 - share) * _moved(right, starts, slides, np.exp(spreads)) + wrong
+
+    moves, steps = _MOVES, _STEPS
+    for _ in range(_FINER):
+        steps = steps / 2
+        moves = moves[np.argmax(_log_likelihood(moved(moves), new))] + steps * _AROUND
+    return _best(moved(moves), new)
+
+
+def _log_likelihood(candidates: FloatArray, cases: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(candidates, np.finfo(float).tiny)) @ cases)
+
+
 def _best(candidates: FloatArray, cases: FloatArray) -> FloatArray:
-    likely = np.log(np.maximum(candidates, np.finfo(float).tiny)) @ cases
-    return np.asarray(np.maximum(candidates[np.argmax(likely)], np.finfo(float).tiny))
+    likeliest = candidates[np.argmax(_log_likelihood(candidates, cases))]
+    return np.asarray(np.maximum(likeliest, np.finfo(float).tiny))
 
 
 def _most_wrong(positive: FloatArray, negative: FloatArray) -> float:
@@ -149,16 +172,24 @@ def _without(positive: FloatArray, negative: FloatArray, share: float) -> FloatA
     return _share(np.maximum(positive - share * negative, 0.0))
 
 
-def _moved(positive: FloatArray, starts: np.ndarray) -> FloatArray:
-    """Probabilities of the coarse bins for slid and spread scores, (slides x spreads, bins)."""
+def _moved(
+    positive: FloatArray, starts: np.ndarray, slides: FloatArray, spreads: FloatArray
+) -> FloatArray:
+    """Probabilities of the coarse bins for slid and spread scores, (moves, bins).
+
+    Args:
+        positive: shares of the scores before, by fine bins.
+        starts: first fine bins of the coarse ones.
+        slides: in standard deviations of the log-odds of the scores, (moves,).
+        spreads: factors of that standard deviation, (moves,).
+    """
     bins = len(positive)
     place = logit((np.arange(bins) + 0.5) / bins)
     centre = float(positive @ place)
     width = float(np.sqrt(positive @ (place - centre) ** 2)) or 1.0
     edges = logit(np.arange(1, bins) / bins)
     below = np.cumsum(positive)[:-1]
-    slid, spread = (one.ravel() for one in np.meshgrid(_SLIDES * width, _SPREADS))
-    asked = centre + (edges[starts[1:] - 1] - centre - slid[:, None]) / spread[:, None]
-    inner = np.interp(asked, edges, below, left=0.0, right=1.0)
-    ends = np.ones((len(slid), 1))
+    far = edges[starts[1:] - 1] - centre - slides[:, None] * width
+    inner = np.interp(centre + far / spreads[:, None], edges, below, left=0.0, right=1.0)
+    ends = np.ones((len(slides), 1))
     return np.diff(np.concatenate([0 * ends, inner, ends], axis=1), axis=1)

@@ -192,7 +192,7 @@ def judge(
     within_days: float = math.nan,
     by_chance: bool = False,
     by_labels: LabelChange | None = None,
-    scored: bool = False,
+    label_support: float | None = None,
 ) -> Judgement:
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
@@ -213,7 +213,7 @@ def judge(
         by_chance: True where the days of the window are those of a model that flags by chance
             (see `no_skill.log_chance_ratio`), which no other labels explain.
         by_labels: see `judge_changes`; None to test it by the rates.
-        scored: see `labels_explain`.
+        label_support: see `labels_explain`; None without scores.
 
     Returns:
         The judgement; `insufficient_evidence` of empty windows and empty cells, never an error.
@@ -238,7 +238,7 @@ def judge(
     whole = as_blocks(before).sum(axis=-1), as_blocks(after).sum(axis=-1)
     found = changes(before, after, dispersion, between).within_days(within_days)
     if by_labels is None:
-        asked = not by_chance and labels_explain(*whole, found, scored=scored)
+        asked = not by_chance and labels_explain(*whole, found, label_support)
         by_labels = LABEL_CHANGES[int(asked)]
     return judge_changes(
         found,

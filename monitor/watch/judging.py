@@ -13,7 +13,7 @@ from monitor.clock import DAY_MS
 from monitor.drift import Judgement
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.judgement_on_curve import no_scores
-from monitor.drift.missed_positives import MissedPositives, missed_positives
+from monitor.drift.missed_positives import SETTLED, label_support
 from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import Int64Array
 from monitor.labels.audits_decide import AuditedDuring, no_audits
@@ -205,7 +205,7 @@ class Judge:
         )
         if before is None or after is None:
             return False
-        return missed_positives(before, after) is MissedPositives.SCATTERED
+        return label_support(before, after) >= SETTLED
 
     def trusts_labels(self, days: RecentDays, now: int) -> bool:
         """Return whether the labels of some days show no fault.

@@ -41,16 +41,17 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
         sudden: ask for what a page before the day is over needs.
 
     Returns:
-        None as well where one of them shows at least half of the fall, and labels that are
-        wrong more often explain it as well.
+        None as well where one of them may show half of the fall (p > .025), with a verdict or
+        without, and labels that are wrong more often explain it as well.
     """
     found, errors = list(found), _SUDDENLY_BELOW if sudden else _BELOW_CURVE
     degraded = next((one for one in found if _is_degraded(one, errors)), None)
     if degraded is None:
         return None
     half = degraded.change["odds_ratio"] / 2
-    by_labels = (one for one in found if one.labels_may_explain)
-    return None if any(one.change["odds_ratio"] < half for one in by_labels) else degraded
+    by_labels = (one for one in found if one.label_change is not LabelChange.NONE)
+    shown = any(one.interval("odds_ratio", level=_LASTS)[0] < half for one in by_labels)
+    return None if shown else degraded
 
 
 def _is_degraded(found: Judgement, errors: float) -> bool:
@@ -151,12 +152,18 @@ class ModelPage:
             True where the odds ratio of the month is certainly (p < .025) below the level, and
             that of the week by at least half as much, so that the model is not back already;
             False where the operating point of the month moved along the curve, or does not
-            certainly lie below that of the scores, and where other labels explain its change:
-            also of one without a verdict, where positives became more frequent.
+            certainly lie below that of the scores, and where other labels explain its change, or
+            that of the week: also of a month without a verdict, where positives became more
+            frequent.
         """
-        if month.labels_may_explain or month.verdict in (
-            Verdict.OPERATING_POINT_MOVED,
-            Verdict.THRESHOLD_MOVED,
+        if (
+            month.labels_may_explain
+            or week.labels_may_explain
+            or month.verdict
+            in (
+                Verdict.OPERATING_POINT_MOVED,
+                Verdict.THRESHOLD_MOVED,
+            )
         ):
             return False
         more = month.change["class_ratio"] > _TREND_BELOW * month.standard_error["class_ratio"]

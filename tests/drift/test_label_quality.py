@@ -90,12 +90,12 @@ BESIDE = {
 def test_wrong_labels_beside_another_threshold_or_class_ratio_wait_for_the_scores(now):
     before, after = outcomes(0.02, 0.8, 0.02), outcomes(*now, flips=0.012)
     for pair in ((before, after), (after, before)):
-        assert judge(*pair, scored=True).verdict not in DEGRADED | IMPROVED
+        assert judge(*pair, label_support=0.0).verdict not in DEGRADED | IMPROVED
 
 
 def test_more_positives_of_which_fewer_are_found_wait_for_the_scores():
     pair = outcomes(0.02, 0.8, 0.02), outcomes(0.025, 0.4, 0.02)
-    assert judge(*pair, scored=True).labels_may_explain
+    assert judge(*pair, label_support=0.0).labels_may_explain
 
 
 def test_fewer_found_among_more_false_positives_are_a_worse_model():
@@ -249,9 +249,9 @@ A_TENTH_MISSED = (
 """The class ratio fell by 1.99 standard errors, and false positives rose by 4."""
 
 
-@pytest.mark.parametrize("scored", [False, True])
-def test_labels_that_miss_positives_need_not_certainly_move_the_class_ratio(scored):
-    found = labels_explain(*A_TENTH_MISSED, changes(*A_TENTH_MISSED), scored=scored)
+@pytest.mark.parametrize("support", [None, 0.0])
+def test_labels_that_miss_positives_need_not_certainly_move_the_class_ratio(support):
+    found = labels_explain(*A_TENTH_MISSED, changes(*A_TENTH_MISSED), support)
     assert LABEL_CHANGES[int(found)] is LabelChange.FALSE_NEGATIVES
 
 

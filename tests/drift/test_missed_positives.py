@@ -9,7 +9,7 @@ from monitor.drift import Verdict
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
-from monitor.drift.missed_positives import MissedPositives, missed_positives
+from monitor.drift.missed_positives import SETTLED, label_support
 from monitor.drift.verdict import DEGRADED
 from monitor.metrics.histogram import ScoreHistogram
 
@@ -69,7 +69,7 @@ def judged(before, after, *, scored=True, threshold=THRESHOLD):
 def test_wrong_labels_are_scattered(prevalence, flips):
     rng = np.random.default_rng(1)
     before, after = (scores(rng, prevalence=prevalence, flips=share) for share in flips)
-    assert missed_positives(before, after) is MissedPositives.SCATTERED
+    assert label_support(before, after) >= SETTLED
 
 
 @pytest.mark.parametrize("prevalence", [0.01, 0.02, 0.1])
@@ -79,44 +79,55 @@ def test_positives_of_a_worse_model_slid_also_beside_wrong_labels(prevalence, fl
     rng = np.random.default_rng(2)
     before = scores(rng, prevalence=prevalence, flips=flips)
     after = scores(rng, prevalence=prevalence, flips=flips, **now)
-    assert missed_positives(before, after) is MissedPositives.SLID
+    assert label_support(before, after) <= -SETTLED
 
 
 def test_nothing_that_changed_is_open():
     rng = np.random.default_rng(3)
     before, after = (scores(rng, flips=0.01) for _ in range(2))
-    assert missed_positives(before, after) is MissedPositives.OPEN
+    assert abs(label_support(before, after)) < SETTLED
 
 
 def test_few_days_few_positives_and_no_negatives_are_open():
     rng = np.random.default_rng(4)
     before, wrong = scores(rng), scores(rng, flips=0.01)
-    assert missed_positives(before, wrong) is MissedPositives.SCATTERED
+    assert label_support(before, wrong) >= SETTLED
     few = scores(rng, flips=0.01, days=2)
-    assert missed_positives(before, few) is MissedPositives.OPEN
-    assert missed_positives(_none(3), wrong) is MissedPositives.OPEN
+    assert abs(label_support(before, few)) < SETTLED
+    assert abs(label_support(_none(3), wrong)) < SETTLED
     alone = ScoreHistogram(
         positive=before.positive,
         negative=np.zeros_like(before.negative),
         unlabelled=before.unlabelled,
     )
-    assert missed_positives(alone, wrong) is MissedPositives.OPEN
+    assert abs(label_support(alone, wrong)) < SETTLED
 
 
-def test_one_odd_day_is_not_ten_times_as_likely():
+@pytest.mark.parametrize("seed", [8, 9, 11, 14])
+def test_wrong_labels_of_one_day_say_less_than_those_of_a_week(seed):
     """The same wrong labels, spread evenly over the week or all on one day."""
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(seed)
     before, after = scores(rng), scores(rng, days=7)
-    wrong = rng.choice(BINS, 14, p=shares(FALSE))
+    wrong = rng.choice(BINS, 28, p=shares(FALSE))
     found = []
-    for day in (np.arange(14) % 7, np.full(14, 3)):
+    for day in (np.arange(28) % 7, np.full(28, 3)):
         positive = after.positive.copy()
         np.add.at(positive, (day, wrong), 1)
         week = ScoreHistogram(
             positive=positive, negative=after.negative, unlabelled=after.unlabelled
         )
-        found.append(missed_positives(before, week))
-    assert found == [MissedPositives.SCATTERED, MissedPositives.OPEN]
+        found.append(label_support(before, week))
+    assert found[0] >= SETTLED
+    assert 0 < found[1] < found[0] / 2
+
+
+def test_nothing_that_changed_among_many_cases_supports_neither():
+    """A grid of slides and spreads must hold what was: many cases show the smallest of them."""
+    rng = np.random.default_rng(15)
+    before = scores(rng, prevalence=0.5)
+    after = scores(rng, prevalence=0.5, days=14)
+    assert abs(label_support(before, after)) < SETTLED
+    assert abs(label_support(before.mirrored(), after.mirrored())) < SETTLED
 
 
 def test_scores_settle_what_the_rates_leave_open():
@@ -146,7 +157,7 @@ def test_positives_that_the_model_sees_no_more_are_a_worse_model():
     """They score like negatives, as wrong labels do, but prevalence is as before."""
     rng = np.random.default_rng(8)
     before, after = scores(rng), scores(rng, unseen=0.26)
-    assert missed_positives(before, after) is MissedPositives.SCATTERED
+    assert label_support(before, after) >= SETTLED
     assert judged(before, after).verdict in DEGRADED
 
 
@@ -160,3 +171,13 @@ def test_scores_show_wrong_labels_beside_another_threshold(threshold):
 def _none(days):
     empty = np.zeros((days, BINS), dtype=np.int64)
     return ScoreHistogram(positive=empty, negative=empty, unlabelled=empty)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("prevalence", [0.02, 0.1])
+def test_a_fall_of_recall_beside_rarer_positives_is_the_model(prevalence, seed):
+    """Scores of negatives are as before, so that no labels of positives are missing."""
+    rng = np.random.default_rng(seed)
+    before = scores(rng, prevalence=prevalence)
+    after = scores(rng, prevalence=prevalence / 2, recall=0.6, days=7)
+    assert judged(before, after).verdict in DEGRADED

@@ -14,6 +14,7 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.label_quality import LABEL_CHANGES, LabelChange
+from monitor.drift.missed_positives import SETTLED
 from monitor.drift.verdict import DEGRADED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.watch.judging import Judge
@@ -47,6 +48,16 @@ def days_of(rng, cuts, gap=GAP, flips=0.0, *, missed=0.0, rise=0.0, share=SHARE)
         unlabelled=np.zeros((len(cuts), 1000), dtype=np.int64),
     )
     return ConfusionCounts.from_cells(np.array(cells)), scores
+
+
+def explained_by(change):
+    """Stand for rates that labels explain as well as the model does, so that scores decide."""
+
+    def rates(_before, _after, _found, support=None):
+        settled = support is not None and support <= -SETTLED
+        return np.int8(0 if settled else LABEL_CHANGES.index(change))
+
+    return patch("monitor.drift.verdict.labels_explain", side_effect=rates)
 
 
 def judged(before, after, *, scored=True):
@@ -106,8 +117,7 @@ def test_scores_tell_labels_that_miss_positives_from_more_false_positives(missed
     rng = np.random.default_rng(8)
     before = days_of(rng, (2.0,) * 14)
     after = days_of(rng, (2.0,) * 14, missed=missed, rise=rise)
-    explained = np.int8(LABEL_CHANGES.index(LabelChange.FALSE_NEGATIVES))
-    with patch("monitor.drift.verdict.labels_explain", return_value=explained):
+    with explained_by(LabelChange.FALSE_NEGATIVES):
         found = judged(before, after)
     assert found.verdict is verdict
     assert judged(before, after).verdict is verdict
@@ -145,6 +155,23 @@ def test_scores_show_missed_labels_that_the_rates_rule_out(missed, blamed):
 def test_scores_tell_fewer_wrong_labels_from_a_better_model(flips, gap, verdict):
     rng = np.random.default_rng(12)
     before, after = days_of(rng, (1.0,) * 14, gap, flips), days_of(rng, (1.0,) * 14)
-    explained = np.int8(LABEL_CHANGES.index(LabelChange.FALSE_POSITIVES))
-    with patch("monitor.drift.verdict.labels_explain", return_value=explained):
+    with explained_by(LabelChange.FALSE_POSITIVES):
         assert judged(before, after).verdict is verdict
+
+
+@pytest.mark.parametrize(("support", "blamed"), [(-1.0, True), (0.0, True), (1.0, False)])
+@pytest.mark.parametrize("flips", [0.0, 0.02])
+def test_scores_that_lean_to_labels_are_weighed_with_the_rates(support, blamed, flips):
+    """Where recall fell, whether positives became more frequent or not."""
+    rng = np.random.default_rng(13)
+    before, after = days_of(rng, (1.0,) * 14), days_of(rng, (1.0,) * 14, 1.2, flips)
+    by_both = np.int8(LABEL_CHANGES.index(LabelChange.FALSE_POSITIVES))
+    with (
+        patch("monitor.drift.judgement_on_curve.label_support", return_value=support),
+        patch(
+            "monitor.drift.verdict.labels_explain",
+            side_effect=lambda *given: by_both if given[-1] == 1.0 else np.int8(0),
+        ),
+    ):
+        found = judged(before, after)
+    assert (found.verdict in DEGRADED) == blamed

@@ -8,6 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
 from monitor.drift.day_scatter import DayScatter
+from monitor.drift.label_quality import LabelChange
 from monitor.watch.page import ALARM_MS, ModelPage, certain_fall
 
 BEFORE = ConfusionCounts(tp=22_400, fp=12_600, fn=5_600, tn=239_400)
@@ -135,3 +136,33 @@ def test_a_model_stays_dead_until_its_page_ends():
     page.judge_return(7, judged(0.8))
     assert not page.active
     assert not page.dead
+
+
+def of_labels(change, error, **more):
+    """Judgement of a stretch whose fall labels explain as well as the model."""
+    one = judged(0.6)
+    return replace(
+        one,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        label_change=LabelChange.FALSE_POSITIVES,
+        change=one.change | {"odds_ratio": change},
+        standard_error=one.standard_error | {"odds_ratio": error},
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "errors", "starts"), [(0.4, 1.0, False), (0.4, 0.02, True), (0.6, 0.02, False)]
+)
+def test_no_page_starts_while_labels_may_explain_half_of_the_fall(share, errors, starts):
+    """A week begins before the fault: its fall is less than the day's, and known to some errors."""
+    day = replace(judged(0.3, days=1), curve_z=-9.0)
+    fall = day.change["odds_ratio"]
+    week = of_labels(share * fall, -errors * fall / 4)
+    assert (certain_fall([day, week], sudden=True) is day) == starts
+
+
+def test_a_trend_is_not_confirmed_by_a_week_that_labels_may_explain():
+    month, week = judged(0.784, days=28), judged(0.764)
+    assert ModelPage().confirms_trend(week, month)
+    assert not ModelPage().confirms_trend(replace(week, labels_may_explain=True), month)
