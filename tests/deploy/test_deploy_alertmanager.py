@@ -78,7 +78,8 @@ def states(api):
 
 def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     sent = {
-        "worse": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
+        "worse": ["ModelDegraded", "DegradedWithoutPage", "PrevalenceShift"],
+        "missed": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
         "moved": ["ModelDegraded", "OperatingPointMoved"],
         "slid": ["OperatingPointMoved", "PrevalenceShift"],
         "dead": ["ModelDegraded", "PredictionsDegenerate"],
@@ -90,12 +91,13 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
             "RecallBelowObjective",
             "FalsePositivesAboveObjective",
         ],
-        "blind": ["LabelsNotTrustworthy", "ModelDegraded", "PrecisionBelowObjective"],
+        "blind": ["LabelsNotTrustworthy", "DegradedWithoutPage", "PrecisionBelowObjective"],
         "stalled": ["LabelFeedStalled", "ModelDegraded", "PrecisionBelowObjective"],
         "low": ["PrecisionBelowObjective", "PrevalenceShift"],
     }
     muted = {
-        ("PrecisionBelowObjective", "worse"),
+        ("DegradedWithoutPage", "worse"),
+        ("PrecisionBelowObjective", "missed"),
         ("OperatingPointMoved", "moved"),
         ("PredictionsDegenerate", "dead"),
         ("PredictionsDegenerate", "gone"),

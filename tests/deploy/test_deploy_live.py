@@ -29,6 +29,7 @@ WITHOUT_DATA = {
 
 QUIET = {
     "ModelDegraded": "the model need not degrade here",
+    "DegradedWithoutPage": "nor for six hours",
     "PredictionsDegenerate": "predictions are as ever",
     "EventTimesAhead": "no event is dated ahead",
     "CountsBelowZero": "nothing is corrected",

@@ -19,6 +19,7 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
     """Return the alerts about verdicts and objectives."""
     return [
         _model_degraded(scope),
+        _degraded_without_page(scope),
         _predictions_degenerate(scope),
         _prevalence_shift(scope),
         _operating_point_moved(scope),
@@ -65,6 +66,32 @@ def _model_degraded(scope: Scope) -> Alert:
         + class_alerts.paging_classes(window)
         + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.MODEL_DEGRADED),
+        page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
+    )
+
+
+def _degraded_without_page(scope: Scope) -> Alert:
+    paging = scope.select("classifier_degradation_detected", **WHOLE)
+    window = templates.longest_window(scope, _DEGRADED)
+    return Alert(
+        name="DegradedWithoutPage",
+        why="The verdict of the longest window, and of a longer one where a model has it, for six "
+        "hours, while the model does not page: what its answers call worse is never silent. A "
+        "verdict that chance makes comes and goes, which is why it is a ticket.",
+        expr=f"{_verdict_holds(scope, _DEGRADED, *scope.lasting)}\n"
+        f"unless\nmax_over_time({paging}[{GAP}]) == 1",
+        severity="ticket",
+        hold="6h",
+        keep="1h",
+        summary=f"{summaries.worse(window)}; does not page",
+        description="A window is certainly worse than the reference, and what starts a page does "
+        "not confirm it: a detector, the last days together, or, where predictions carry scores, "
+        "the ROC curve of the reference, from which the rates are not far enough away: another "
+        "threshold may explain them. Compare the days before and after, and break them down by "
+        "segment.",
+        numbers=templates.in_windows(_DEGRADED, skill_moved()) + templates.rates_changed(),
+        runbook=scope.link("deploy/README.md#degradedwithoutpage"),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),
     )
@@ -172,7 +199,6 @@ def _version_worse(scope: Scope) -> Alert:
 
 
 def _labels_not_trustworthy(scope: Scope) -> Alert:
-    window = templates.longest_window(scope, _UNTRUSTED)
     return Alert(
         name="LabelsNotTrustworthy",
         why="Windows of a day and more, as labels come in the rhythm of days. last_over_time: "
@@ -181,7 +207,7 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
         severity="ticket",
         hold="15m",
         keep="1h",
-        summary=summaries.untrusted(window),
+        summary=summaries.untrusted(templates.shortest_window(scope, _UNTRUSTED)),
         description="The labels received are not representative of the missing ones, their errors "
         "changed, or records name a class that the model does not have. There is no verdict on the "
         "model until its labels are right again, and alerts about it are muted. Look at how labels "
@@ -190,6 +216,6 @@ def _labels_not_trustworthy(scope: Scope) -> Alert:
             _UNTRUSTED, f"{templates.label_fault()}{templates.coverage()}"
         ),
         runbook=scope.verdict_link(Verdict.LABELS_NOT_TRUSTWORTHY),
-        page=links.page_of_comparison(scope, window),
+        page=links.page_of_model(scope),
         dashboard=links.on_call(scope),
     )

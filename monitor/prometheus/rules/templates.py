@@ -177,11 +177,28 @@ def longest_window(
         verdicts: their names; none for a series without the label `verdict`.
         series: the gauge that is 1 in such a window.
     """
+    return _window(scope, verdicts, series, "bottomk")
+
+
+def shortest_window(scope: Scope, verdicts: tuple[str, ...]) -> str:
+    """Return a template that sets `$window` to the shortest window in which a verdict holds.
+
+    It shows most of what has begun lately. Otherwise it is as for `longest_window`.
+
+    Args:
+        scope: windows of the rules; those of at least a day are asked.
+        verdicts: their names.
+    """
+    return _window(scope, verdicts, "classifier_verdict", "topk")
+
+
+def _window(scope: Scope, verdicts: tuple[str, ...], series: str, chooses: str) -> str:
+    """A template that sets `$window` to the window whose start `chooses` picks."""
     among = "|".join(scope.daily)
     chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
     opens = _by_window("classifier_window_open_timestamp_seconds", f',window=~"{among}"')
     closes = f"max(last_over_time(classifier_reference_close_timestamp_seconds{BEFORE}[{GAP}]))"
-    holds = of_reference(f"bottomk(1, {opens} and {_by_window(series, chosen)} == 1)")
+    holds = of_reference(f"{chooses}(1, {opens} and {_by_window(series, chosen)} == 1)")
     apart = of_reference(f"bottomk(1, {opens} >= scalar({closes}))")
     found = "{{ $window = .Labels.window }}"
     return (
