@@ -9,6 +9,15 @@ from monitor.counts import Outcome
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.join.sampling import NO_STRATUM
 
+CELL_NAMES = {
+    "tp": Outcome.TP,
+    "fp": Outcome.FP,
+    "fn": Outcome.FN,
+    "tn": Outcome.TN,
+    "predicted_positive": PREDICTED_POSITIVE,
+    "predicted_negative": PREDICTED_NEGATIVE,
+}
+"""Fields of an event and their cells, see `monitor.join.deltas`."""
 _PER_OCTAVE = 8
 
 
@@ -37,12 +46,7 @@ def counts_event(
         "type": "counts",
         "model": model,
         "ts": seconds(pane),
-        "tp": cells[Outcome.TP],
-        "fp": cells[Outcome.FP],
-        "fn": cells[Outcome.FN],
-        "tn": cells[Outcome.TN],
-        "predicted_positive": cells[PREDICTED_POSITIVE],
-        "predicted_negative": cells[PREDICTED_NEGATIVE],
+        **{name: cells[cell] for name, cell in CELL_NAMES.items()},
     }
     if segment:
         event["segment"] = segment

@@ -7,6 +7,7 @@ import os
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from monitor.config.quantities import count_of
+from monitor.distributed.counts_events import CELL_NAMES
 from monitor.errors import MonitorError
 from monitor.extras import install_command
 
@@ -154,15 +156,26 @@ class HttpDelivery:
             lines: its events, a JSON object each.
 
         Raises:
-            MonitorError: the monitor refuses the batch, or does not answer in time.
+            MonitorError: the monitor refuses the batch, or does not answer in time; or it
+                rejects counts, after all parts were posted.
         """
+        rejected: Counter[str] = Counter()
+        faults: list[str] = []
         for body in _bodies(lines):
             answer = self._posted(body)
-            if answer.get("rejected"):
-                self._say(
-                    f"batch {batch}: the monitor rejected {answer['rejected']}: "
-                    f"{answer.get('faults')}"
-                )
+            rejected.update(answer.get("rejected") or {})
+            faults += [fault["detail"] for fault in answer.get("faults") or ()]
+        if not rejected:
+            return
+        shown = ", ".join(f"{reason} {number}" for reason, number in sorted(rejected.items()))
+        text = f"batch {batch}: the monitor rejected {count_of(rejected.total(), 'count')}: {shown}"
+        text += f"; such as: {faults[0]}" if faults else ""
+        if any(map(_changes, lines)):
+            raise MonitorError(
+                f"{self._url}: {text}; correct the monitor's configuration and start the job "
+                "again: it delivers the whole batch again, and nothing counts twice"
+            )
+        self._say(text)
 
     def _posted(self, body: bytes) -> dict[str, Any]:
         deadline, pause = time.monotonic() + self._patience, _FIRST_PAUSE_S
@@ -187,6 +200,12 @@ class HttpDelivery:
             return f"answered {error.code} {detail}", error.code in _COME_AGAIN
         except (OSError, ValueError) as error:
             return f"cannot be reached: {error}", True
+
+
+def _changes(line: bytes) -> bool:
+    """Return whether counts change any; those that change none only say how far time has come."""
+    event = json.loads(line)
+    return any(event[name] for name in CELL_NAMES)
 
 
 class KafkaDelivery:

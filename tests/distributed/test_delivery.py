@@ -7,6 +7,7 @@ import pytest
 from http_answers import Quiet, serving
 
 from monitor.distributed import delivery
+from monitor.distributed.counts_events import counts_event
 from monitor.distributed.delivery import DirectoryDelivery, delivery_to
 from monitor.errors import MonitorError
 
@@ -88,11 +89,41 @@ def test_a_feed_that_stays_away_ends_the_job_when_patience_does():
         http("http://127.0.0.1:9", patience=0.0).deliver(1, LINES)
 
 
-def test_records_that_the_monitor_rejects_are_reported():
+def row(**cells):
+    return json.dumps(counts_event("m", {}, (0, 0), 0, [0] * 6) | cells).encode()
+
+
+def rejecting(reason, number, detail):
+    faults = [{"line": 1, "reason": reason, "detail": detail}]
+    return 200, {"accepted": 0, "rejected": {reason: number}, "faults": faults}
+
+
+def test_counts_that_the_monitor_rejects_end_the_job_after_all_parts_were_posted(monkeypatch):
+    monkeypatch.setattr(delivery, "_CHUNK_BYTES", 1)
+    reported, lines = [], [row(tp=1), row(fp=1), row(tp=-1)]
+    answers = (
+        rejecting("unknown_model", 2, "model: 'm'"),
+        (200, {"accepted": 1, "rejected": {}, "faults": []}),
+        rejecting("timestamp_out_of_range", 1, "ts: 9"),
+    )
+    expected = (
+        "batch 4: the monitor rejected 3 counts: timestamp_out_of_range 1, unknown_model 2; such "
+        "as: model: 'm'; correct the monitor's configuration and start the job again"
+    )
+    with feed(*answers) as (url, asked), pytest.raises(MonitorError, match=expected) as raised:
+        http(url, reported).deliver(4, lines)
+    assert [body for _, _, body in asked] == lines
+    assert "\n" not in str(raised.value)
+    assert reported == []
+
+
+def test_a_rejected_event_that_changes_no_count_is_reported_and_loses_nothing():
     reported = []
-    with feed((200, {"rejected": {"unknown_model": 2}, "faults": ["x"]})) as (url, _):
-        http(url, reported).deliver(4, LINES)
-    assert reported == ["batch 4: the monitor rejected {'unknown_model': 2}: ['x']"]
+    with feed(rejecting("unknown_model", 1, "model: 'm'")) as (url, _):
+        http(url, reported).deliver(4, [row()])
+    assert reported == [
+        "batch 4: the monitor rejected 1 count: unknown_model 1; such as: model: 'm'"
+    ]
 
 
 def test_a_large_batch_is_posted_in_parts(monkeypatch):

@@ -113,6 +113,57 @@ def replayed(config, directory):
     return monitor.snapshot()
 
 
+def run_locally(*words):
+    """A job on one core of this machine, to its end."""
+    local = {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": f"--driver-java-options '{SHORT_LIVED}' pyspark-shell",
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "monitor", "spark", *words, "--master", "local[1]"],
+        env=os.environ | local, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow  # test_delivery rejects, test_pages delivers again
+def test_a_job_whose_counts_are_rejected_fails_and_its_next_start_loses_none(tmp_path):
+    events = stream(300)
+    write(events, tmp_path / "in", 1)
+    config, port, exporter = tmp_path / "monitor.yaml", free_port(), free_port()
+    feeds = f"feeds: [{{type: http, listen: '127.0.0.1:{port}'}}]\n"
+    feeds += f"exporter: {{listen: '127.0.0.1:{exporter}'}}\n"
+    feeds += f"state: {{directory: {tmp_path}/state}}\n"
+    (tmp_path / "job.yaml").write_text(CONFIG)
+    words = [
+        "-c", tmp_path / "job.yaml", "--input", tmp_path / "in", "--once", "--checkpoint",
+        tmp_path / "ck", "--to", f"http://127.0.0.1:{port}", "--buckets", "1", "--partitions", "1",
+    ]  # fmt: skip
+    served = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
+    without_spam = [line for line in CONFIG.splitlines(keepends=True) if "spam" not in line]
+    config.write_text("".join(without_spam) + feeds)
+    monitor = Started(tmp_path / "monitor1.log", served)
+    try:
+        failed = run_locally(*words)
+        monitor.process.terminate()
+        monitor.finish()
+        config.write_text(CONFIG + feeds)
+        monitor = Started(tmp_path / "monitor2.log", served)
+        done = run_locally(*words)
+        totals = Counter()
+        for (model, _, _, *cell), count in recounted(events).items():
+            if cell[0] in CELLS:
+                totals[model, cell[0]] += count
+        until("all is counted", lambda: outcomes_ever(shown(exporter)) == totals, monitor)
+    finally:
+        monitor.kill()
+    last = failed.stderr.splitlines()[-1]
+    assert failed.returncode == 2, failed.stderr[-3000:]
+    assert re.search(r"precision-monitor: .*rejected \d+ counts: unknown_model \d+; such as", last)
+    assert " sent" not in failed.stderr
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
 @pytest.mark.slow  # test_pages forgets, test_spark_kafka recounts a job
 def test_parquet_on_one_machine_and_timers_that_forget(tmp_path):
     pa = pytest.importorskip("pyarrow")
@@ -131,17 +182,9 @@ def test_parquet_on_one_machine_and_timers_that_forget(tmp_path):
     words = [
         "-c", tmp_path / "monitor.yaml", "--input", tmp_path / "in", "--format", "parquet",
         "--files-per-batch", "1", "--once", "--checkpoint", tmp_path / "ck", "--to",
-        tmp_path / "out", "--buckets", "4", "--partitions", "1", "--master", "local[1]",
+        tmp_path / "out", "--buckets", "4", "--partitions", "1",
     ]  # fmt: skip
-    local = {
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_SUBMIT_ARGS": f"--driver-java-options '{SHORT_LIVED}' pyspark-shell",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "monitor", "spark", *words],
-        env=os.environ | local, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = run_locally(*words)
     assert done.returncode == 0, done.stderr[-3000:]
     assert summed(tmp_path / "out") == recounted([e for batch in batches for e in batch])
     assert re.search(r"batch \d+: .*dropped \d", done.stderr), done.stderr[-3000:]
