@@ -11,6 +11,7 @@
     tallies.py        changes of counts: summed, and written as `counts` events
     sizing.py         how many pages a job needs
     delivery.py       targets of the counts: a monitor, a directory, Kafka
+    spark_faults.py   what went wrong, of what Spark raises
     spark_job.py      the job on Spark Structured Streaming
     spark_tasks.py    what its tasks run
     spark_daemon.py   starts the Python workers that run them

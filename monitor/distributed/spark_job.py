@@ -17,11 +17,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import msgspec
 from pyspark import __version__
-from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -31,16 +32,18 @@ from monitor.distributed.delivery import Delivery, Say
 from monitor.distributed.layout import Layout
 from monitor.distributed.page_rules import PageRules, mismatch
 from monitor.distributed.sizing import Load, pages_for, why_so_many
+from monitor.distributed.spark_faults import reason_of
 from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
 from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
 from monitor.distributed.tallies import events_of, merged, unpacked
 from monitor.errors import MonitorError
 from monitor.extras import install_command
 
+py4j: Any = import_module("py4j.protocol")
+
 _STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _LATE_WORKER = "Python worker failed to connect back"
 _MOST_STARTS = 5
-_OWN = f"{MonitorError.__module__}.{MonitorError.__qualname__}: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
     session = _session(job)
     try:
         _await(lambda: _started(session, job, deliveries, say), say)
-    except (AnalysisException, StreamingQueryException) as error:
+    except (PySparkException, py4j.Py4JJavaError) as error:
         raise MonitorError(f"spark: {_explained(str(error), job)}") from error
     finally:
         session.stop()
@@ -294,10 +297,8 @@ class _Sink:
 
 
 def _explained(text: str, job: SparkJob) -> str:
-    """Return Spark's message without its stack, with advice where there is any."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    own = [line.partition(_OWN)[2] for line in lines if line.startswith(_OWN)]
-    message = next(iter([*own, *lines]), "failed")
+    """Return what went wrong in one line, with advice where there is any."""
+    message = reason_of(text)
     if job.input.brokers and "data source: kafka" in text:
         connector = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{__version__}"
         message += f"; use spark-submit --packages {connector}, or --kafka-client confluent"

@@ -1,16 +1,20 @@
 """Messages of the job when Spark fails, without Spark's stack."""
 
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("pyspark", reason="a package of the extra dev")
 
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException, StreamingQueryException
 
 from monitor.config import Config
+from monitor.distributed import spark_job
 from monitor.distributed.sizing import Load
 from monitor.distributed.spark_job import JobInput, SparkJob, _await, _explained
+from monitor.errors import MonitorError
 
 pytestmark = pytest.mark.dev("pyspark")
 
@@ -36,6 +40,76 @@ def test_an_error_of_the_job_is_reported_in_its_own_words():
 
 def test_an_error_of_spark_is_reported_in_one_line():
     assert _explained("[X] y\n\tat z\n", job(directory="in")) == "[X] y"
+
+
+UNREADABLE = """\
+[STREAM_FAILED] Query [id = 4c5c, runId = 590a] terminated with exception: \
+[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred in the user provided function in foreach \
+batch sink. Reason: An exception was raised by the Python Proxy. Return Message: \
+Traceback (most recent call last):
+  File "py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+py4j.protocol.Py4JJavaError: An error occurred while calling o142.collectToPython.
+: org.apache.spark.SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading \
+file file:///in/a.parquet.  SQLSTATE: KD001
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.cannotReadFilesError
+\t... 34 more
+Caused by: java.io.IOException: could not decode the dictionary for [id]
+\tat org.apache.parquet.column.impl.ColumnReaderBase.<init>(ColumnReaderBase.java:415)
+Caused by: java.io.IOException: FAILED_TO_UNCOMPRESS(5)
+\tat org.xerial.snappy.SnappyNative.throw_error(SnappyNative.java:1)
+
+ SQLSTATE: 39000 SQLSTATE: XXKST
+=== Streaming Query ===
+Current State: ACTIVE
+   +- LocalRelation <empty>
+"""
+"""As Spark 4.1 says it, with shorter stacks."""
+
+
+def test_an_error_of_java_is_reported_with_its_first_cause():
+    assert _explained(UNREADABLE, job(directory="in")) == (
+        "SparkException: [FAILED_READ_FILE.NO_HINT] Encountered error while reading file "
+        "file:///in/a.parquet; caused by IOException: could not decode the dictionary for [id]"
+    )
+
+
+def test_an_error_of_python_is_reported_by_the_last_line_of_its_traceback():
+    stack = (
+        "[STREAM_FAILED] Query [id = 1] terminated with exception: Traceback (most recent call "
+        'last):\n  File "a.py", line 1, in x\n    1 / 0\nZeroDivisionError: division by zero\n'
+    )
+    assert _explained(stack, job(directory="in")) == "ZeroDivisionError: division by zero"
+    caused = (
+        ": org.apache.spark.SparkException: Job aborted\n\tat a.b\nCaused by: "
+        f"org.apache.spark.api.python.PythonException: {stack.partition(': ')[2]}"
+    )
+    expected = "SparkException: Job aborted; caused by ZeroDivisionError: division by zero"
+    assert _explained(caused, job(directory="in")) == expected
+
+
+class JavaError(Py4JJavaError):
+    """An error of Java, without a JVM."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+
+@pytest.mark.parametrize("kind", [PySparkException, JavaError])
+def test_whatever_spark_raises_ends_the_job_in_one_line(kind, monkeypatch):
+    monkeypatch.setattr(spark_job, "_session", lambda _: SimpleNamespace(stop=lambda: None))
+    error = kind("[X] y\n\tat z")
+
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(spark_job, "_started", fails)
+    with pytest.raises(MonitorError, match=r"^spark: \[X\] y$"):
+        spark_job.run(job(directory="in"), [], [].append)
 
 
 def test_a_missing_connector_is_named():
