@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -19,6 +20,19 @@ import flow
 from monitor.cli.parser.command_line import EXIT_CODES
 from monitor.config import Config, json_schema
 from monitor.config.fields import Section
+from monitor.distributed.sizing import (
+    EVENT_SECONDS,
+    LARGEST_PAGE,
+    MOST_PAGES,
+    PAGE_SECONDS,
+    PREDICTION_BYTES,
+    READ_SECONDS,
+    STORED_BYTES,
+    WRITE_SECONDS,
+    Load,
+    pages_for,
+    why_so_many,
+)
 from monitor.prometheus.families import table_of_series
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +41,14 @@ READMES = (ROOT / "README.md", *sorted(p for f in FOLDERS for p in (ROOT / f).rg
 PLACE = re.compile(r"<!-- table: (.+?) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
 EXPLAINED = {"classifier_verdict": " What each means: [verdicts](../drift/README.md#verdicts)."}
 """Links to the explanations of series, to follow their meaning."""
+CHECKPOINT_BYTES = 140
+"""Of a prediction in the checkpoint of a job on Spark, with its versions of the state."""
+SIZES = ("B", "kB", "MB", "GB", "TB", "PB")
+NUMBERS = ("", "thousand", "million", "billion", "trillion")
+MEMORY_BYTES = 32
+"""Of a prediction that a monitor remembers."""
+SHARDED_EVENT_SECONDS = 2.5e-6
+"""CPU for an event on shards, their receiver included."""
 BOUND_OF = re.compile(r" (Lower|Upper) end of the 95 % interval\.$")
 
 
@@ -57,6 +79,60 @@ def exit_code_table() -> str:
 def flow_picture() -> str:
     """The stages of the flow, as a block of text."""
     return f"```text\n{flow.picture()}\n```"
+
+
+def pages_line() -> str:
+    """What a job on Spark says of the pages that it has chosen."""
+    load = Load(1000, 86_400, 60)
+    return f"```text\n{why_so_many(load, pages_for(load, 8))}\n```"
+
+
+def page_costs() -> str:
+    """What the number of pages and the sizes are computed from."""
+    return (
+        f"A page takes {PAGE_SECONDS * 1e6:.0f} µs of CPU to read and write, a prediction on it "
+        f"{READ_SECONDS * 1e9:.0f} ns to read and {WRITE_SECONDS * 1e9:.0f} ns to write, and an "
+        f"event {EVENT_SECONDS * 1e6:.0f} µs besides. In the state, a prediction takes "
+        f"{STORED_BYTES:.0f} bytes ({PREDICTION_BYTES} where its page is worked on) until its "
+        f"horizon, and the checkpoint has {CHECKPOINT_BYTES} bytes for each."
+    )
+
+
+def sizes_table() -> str:
+    """Cores, disk and memory for the events of a second, on Spark and on shards, computed."""
+    rows = (_sizes(rate, days) for rate in (1_000, 100_000, 1_000_000) for days in (1, 7, 30))
+    names = (
+        "events a second", "labels after", "predictions remembered", "Spark: cores, at 10m / 1h",
+        "Spark: `--partitions`, at least", "Spark: checkpoint", "shards: memory in all",
+        "shards: cores",
+    )  # fmt: skip
+    return "\n".join([f"| {' | '.join(names)} |", "|---" * len(names) + "|", *rows])
+
+
+def _sizes(rate: int, days: int) -> str:
+    loads = [Load(rate / 2, days * 86_400, batch) for batch in (600, 3600)]
+    pending = loads[0].pending
+    tasks = max(8, math.ceil(pending * PREDICTION_BYTES / LARGEST_PAGE / MOST_PAGES))
+    cores = (
+        load.cost(pages_for(load, tasks)) / load.batch + rate * EVENT_SECONDS for load in loads
+    )
+    cells = (
+        f"{rate:,}", f"{days} day{'s' if days > 1 else ''}", _round(pending, NUMBERS),
+        " / ".join(map(_two_digits, cores)), str(tasks), _round(pending * CHECKPOINT_BYTES, SIZES),
+        _round(pending * MEMORY_BYTES, SIZES), _two_digits(rate * SHARDED_EVENT_SECONDS),
+    )  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def _two_digits(number: float) -> str:
+    """The number with two digits that count."""
+    return f"{float(f'{number:.1e}'):,g}"
+
+
+def _round(number: float, units: Sequence[str]) -> str:
+    """The number with two digits that count and the name of its power of a thousand."""
+    power = math.floor(math.log10(float(f"{number:.1e}"))) // 3
+    return f"{_two_digits(number / 1000**power)} {units[power]}"
 
 
 def package_table() -> str:
@@ -132,6 +208,9 @@ TABLES = {
     "exit codes": exit_code_table,
     "flow": flow_picture,
     "packages": package_table,
+    "pages of a Spark job": pages_line,
+    "costs of a Spark job": page_costs,
+    "sizes on Spark and shards": sizes_table,
     "series": series_table,
 }
 

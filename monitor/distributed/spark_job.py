@@ -31,7 +31,7 @@ from monitor.config.quantities import count_of
 from monitor.distributed.delivery import Delivery, Say
 from monitor.distributed.layout import Layout
 from monitor.distributed.page_rules import PageRules, mismatch
-from monitor.distributed.sizing import Load, pages_for, why_so_many
+from monitor.distributed.sizing import Load, check_pages, pages_for, why_so_many
 from monitor.distributed.spark_faults import reason_of
 from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
 from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
@@ -207,6 +207,7 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
     wanted = Layout.of(pages=job.buckets, tasks=job.partitions) if job.buckets else None
     found = stored_layout(session, job.checkpoint, wanted)
     if found is None:
+        check_pages(job.buckets, job.partitions)
         pages = job.buckets or pages_for(job.load, job.partitions)
         chosen = Layout.of(pages=pages, tasks=job.partitions)
         found = store_layout(session, job.checkpoint, chosen)

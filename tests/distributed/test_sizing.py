@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from monitor.config import Config
-from monitor.distributed.sizing import LARGEST_PAGE, PREDICTION_BYTES, Load, pages_for
+from monitor.distributed.sizing import (
+    LARGEST_PAGE,
+    MOST_DOUBLINGS,
+    MOST_PAGES,
+    PAGE_SECONDS,
+    PREDICTION_BYTES,
+    READ_SECONDS,
+    WRITE_SECONDS,
+    Load,
+    check_pages,
+    pages_for,
+    why_so_many,
+)
+from monitor.errors import MonitorError
 
 DAY = 86_400
 LOADS = [
@@ -22,10 +35,44 @@ def test_a_batch_touches_as_many_pages_as_a_draw_of_its_events(pages):
 @pytest.mark.parametrize("load", LOADS)
 def test_no_other_number_of_pages_that_are_not_too_large_costs_less(load):
     chosen = pages_for(load, 8)
-    others = [8 << doublings for doublings in range(24)]
+    others = [8 << doublings for doublings in range(MOST_DOUBLINGS + 1)]
     fit = [n for n in others if load.pending * PREDICTION_BYTES / n <= LARGEST_PAGE]
     assert chosen in fit
     assert all(load.cost(chosen) <= load.cost(other) for other in fit)
+
+
+def test_a_task_has_no_more_pages_than_a_batch_can_search():
+    small_batches = Load(rate=500, remembered=30 * DAY, batch=10)
+    assert pages_for(small_batches, 8) == 8 * MOST_PAGES
+    assert small_batches.cost(16 * MOST_PAGES) < small_batches.cost(8 * MOST_PAGES)
+
+
+def test_too_few_tasks_are_refused_with_a_number_that_does():
+    load = Load(rate=250_000, remembered=30 * DAY, batch=600)
+    with pytest.raises(MonitorError, match=r"^--partitions 8: .*; give at least --partitions 29,"):
+        pages_for(load, 8)
+    assert pages_for(load, 29) == 29 * MOST_PAGES
+    with pytest.raises(MonitorError, match=r"--buckets 524289: .* or at least --partitions 9"):
+        check_pages(8 * MOST_PAGES + 1, 8)
+    check_pages(8 * MOST_PAGES, 8)
+
+
+def test_a_search_reads_the_pages_that_the_batch_has_not_touched_and_writes_all():
+    all_touched = Load(rate=1000, remembered=DAY, batch=600)
+    assert all_touched.search_cost(256) == pytest.approx(all_touched.pending * WRITE_SECONDS)
+    few_touched = Load(rate=1, remembered=DAY, batch=1)
+    rows = few_touched.pending / 64
+    untouched = 64 - few_touched.touched(64)
+    assert few_touched.search_cost(64) == pytest.approx(
+        untouched * (PAGE_SECONDS + rows * READ_SECONDS) + few_touched.pending * WRITE_SECONDS
+    )
+    long_batch = Load(rate=1, remembered=DAY, batch=DAY)
+    assert (few_touched.searches, long_batch.searches) == (pytest.approx(16 / DAY), 1)
+
+
+def test_small_pages_are_not_said_to_be_of_no_bytes():
+    load = Load(rate=1, remembered=DAY, batch=10)
+    assert "84 in each, 2.0 kB (2.3 kB as stored)" in why_so_many(load, 1024)
 
 
 def test_every_task_has_as_many_pages_as_the_others():
