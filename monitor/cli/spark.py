@@ -10,6 +10,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from monitor.cli.output import tell
+from monitor.cli.parser.cluster import RATE
 from monitor.cli.parser.command import PROGRAM
 from monitor.config import load_config
 from monitor.distributed.delivery import delivery_to
@@ -79,7 +80,8 @@ def run(args: Namespace) -> int:
         checkpoint=args.checkpoint,
         source=args.source,
         buckets=args.buckets,
-        load=Load.of(config, rate=args.rate, batch=_batch_seconds(args)),
+        load=Load.of(config, rate=args.rate or RATE, batch=_batch_seconds(args)),
+        rate_given=args.rate is not None,
         every="" if args.once else args.every,
         partitions=args.partitions,
         master=args.master or "",

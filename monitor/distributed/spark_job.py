@@ -88,6 +88,7 @@ class SparkJob:
         buckets: number of pages that ids are divided among, fixed for the life of a checkpoint; 0
             for that of the checkpoint, or for a new one by `load`.
         load: what the job is expected to hold.
+        rate_given: a person has given the rate of the load.
         every: interval between two batches, as Spark writes it; "" to stop at the end of the input.
         partitions: number of stateful tasks; fixed for the life of a checkpoint.
         master: Spark master; "" for that of `spark-submit`, or all cores of this machine.
@@ -102,6 +103,7 @@ class SparkJob:
     every: str
     partitions: int
     master: str = ""
+    rate_given: bool = False
 
 
 def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
@@ -208,13 +210,27 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
     found = stored_layout(session, job.checkpoint, wanted)
     if found is None:
         check_pages(job.buckets, job.partitions)
-        pages = job.buckets or pages_for(job.load, job.partitions)
-        chosen = Layout.of(pages=pages, tasks=job.partitions)
-        found = store_layout(session, job.checkpoint, chosen)
-        say(why_so_many(job.load, chosen.pages))
+        found = store_layout(session, job.checkpoint, wanted or _chosen(job, say))
+        if job.buckets not in (0, found.layout.pages):
+            say(
+                f"--buckets {job.buckets}: the checkpoint gets {found.layout.pages} pages, as many "
+                f"in each of --partitions {job.partitions}"
+            )
+        unused = "the number of pages is given by --buckets" if job.buckets else ""
+    else:
+        unused = f"the checkpoint has {found.layout.pages} pages already, fixed for its life"
+    if job.rate_given and unused:
+        say(f"--rate is not used: {unused}")
     if found.layout.tasks != job.partitions:
         raise MonitorError(mismatch(found.layout, found.layout._replace(tasks=job.partitions)))
     return found
+
+
+def _chosen(job: SparkJob, say: Say) -> Layout:
+    """Return the layout for the load; say why."""
+    chosen = Layout.of(pages=pages_for(job.load, job.partitions), tasks=job.partitions)
+    say(why_so_many(job.load, chosen.pages))
+    return chosen
 
 
 def _input(session: SparkSession, source: JobInput) -> DataFrame:

@@ -78,6 +78,11 @@ def test_a_length_of_time_is_given_as_spark_reads_it(given, read):
     assert build_parser().parse_args([*WORDS, "--input", "in", "--every", given]).every == read
 
 
+def test_a_rate_that_was_not_given_is_known_from_one_that_was():
+    assert build_parser().parse_args([*WORDS, "--input", "in"]).rate is None
+    assert build_parser().parse_args([*WORDS, "--input", "in", "--rate", "1000"]).rate == 1000
+
+
 def test_tasks_beside_the_command_run_in_its_own_python(monkeypatch):
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     assert spark._is_local(None)

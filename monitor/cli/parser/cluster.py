@@ -7,6 +7,9 @@ import re
 
 from monitor.cli.parser.command import PROGRAM, Command, add_config, count, seconds
 
+RATE = 1000
+"""Default of `--rate`, which the job must know from one that was given."""
+
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 _INTERVAL = re.compile(r"(\d+) ?(s|seconds?|m|minutes?|h|hours?)")
 
@@ -105,9 +108,8 @@ def _spark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate",
         type=count,
-        default=1000,
         metavar="N",
-        help="expected predictions a second, which --buckets follows from (default %(default)s)",
+        help=f"expected predictions a second, which --buckets follows from (default {RATE})",
     )
     parser.add_argument(
         "--buckets",

@@ -1,0 +1,62 @@
+"""What the job says of its number of pages, without a Spark."""
+
+import pytest
+
+pytest.importorskip("pyspark", reason="a package of the extra dev")
+
+from monitor.config import Config
+from monitor.distributed import spark_job
+from monitor.distributed.layout import Layout
+from monitor.distributed.sizing import Load
+from monitor.distributed.spark_job import JobInput, SparkJob
+from monitor.distributed.spark_layout import JobLayout
+from monitor.errors import MonitorError
+
+pytestmark = pytest.mark.dev("pyspark")
+
+NEW = None
+
+
+def said(monkeypatch, stored, **options):
+    """What a job says of its pages, and how many it has."""
+    known = stored and JobLayout(stored, [*range(stored.tasks)])
+    monkeypatch.setattr(spark_job, "stored_layout", lambda *_: known)
+    monkeypatch.setattr(spark_job, "store_layout", lambda *a: JobLayout(a[2], [*range(a[2].tasks)]))
+    given = {"buckets": 0, "partitions": 8, "every": "1 minutes", "checkpoint": "ck", "source": "s"}
+    load = Load(rate=1000, remembered=86_400, batch=60)
+    job = SparkJob(config=Config(), input=JobInput(directory="in"), load=load, **given | options)
+    lines = []
+    return spark_job._layout(None, job, lines.append).layout.pages, lines
+
+
+def test_why_it_has_so_many_pages_is_said_where_the_job_has_chosen(monkeypatch):
+    pages, (line,) = said(monkeypatch, NEW, rate_given=True)
+    assert pages == 256
+    assert line.startswith("256 pages, for 1,000 predictions a second")
+
+
+def test_a_given_number_is_not_explained_but_one_that_was_raised_is_named(monkeypatch):
+    assert said(monkeypatch, NEW, buckets=64) == (64, [])
+    pages, lines = said(monkeypatch, NEW, buckets=100)
+    assert pages == 104
+    assert lines == [
+        "--buckets 100: the checkpoint gets 104 pages, as many in each of --partitions 8"
+    ]
+
+
+def test_a_rate_that_nothing_follows_from_is_named(monkeypatch):
+    stored = Layout(8, 64)
+    assert said(monkeypatch, stored) == (64, [])
+    assert said(monkeypatch, stored, rate_given=True)[1] == [
+        "--rate is not used: the checkpoint has 64 pages already, fixed for its life"
+    ]
+    assert said(monkeypatch, NEW, buckets=64, rate_given=True)[1] == [
+        "--rate is not used: the number of pages is given by --buckets"
+    ]
+
+
+def test_more_pages_than_a_task_can_search_are_refused_only_of_a_new_checkpoint(monkeypatch):
+    with pytest.raises(MonitorError, match="--buckets 65537: a task has at most 65,536 pages"):
+        said(monkeypatch, NEW, buckets=65_537, partitions=1)
+    stored = Layout(1, 1 << 20)
+    assert said(monkeypatch, stored, buckets=1 << 20, partitions=1) == (1 << 20, [])
