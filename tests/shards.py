@@ -13,7 +13,8 @@ from monitor.distributed.changed_ids import ChangedIds
 from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
-from monitor.distributed.pages import PageBytes, Pages
+from monitor.distributed.pages import Pages
+from monitor.distributed.stored_pages import PageBytes
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
 from monitor.distributed.touched_ids import HELD, WORDS, IdStates
 from monitor.events.watermark import Watermark
@@ -73,7 +74,7 @@ class Shards:
         self.pages = {task: Stored() for task in range(tasks)}
         self.state = {}
         self.watermark = None
-        self.batches = 0
+        self.batches, self.took = 0, []
         self.books = {}
 
     def take(self, events, parts=2):
@@ -93,6 +94,7 @@ class Shards:
             reached.append(clock.time)
         before = BEFORE_ALL if self.watermark is None else self.watermark
         tallies = []
+        self.took = [*sent]
         for task, packets in sent.items():
             pages = self.opened(task)
             tallies.append(unpacked(packed(pages.take(packets, before))))
@@ -110,16 +112,18 @@ class Shards:
 
     def due(self):
         """Tasks that asked for a search for expired states by now, searched."""
-        due = {task: self.opened(task).due for task in self.state}
-        some = [task for task, time in due.items() if time and time <= self.watermark]
-        self._add_books(self.searched(some))
+        self._add_books(self.searched(self.tasks_due(self.watermark)))
+
+    def tasks_due(self, watermark):
+        """Tasks whose next batch, or the next timer, searches for expired states."""
+        return [task for task in self.state if self.opened(task).is_due(watermark)]
 
     def searched(self, tasks=None):
         """The tally of a search for expired states, of all tasks or of some."""
         tallies = []
         for task in self.state if tasks is None else tasks:
             pages = self.opened(task)
-            tallies.append(pages.expire(self.watermark, task))
+            tallies.append(pages.expire(self.watermark))
             pages.next_due(self.watermark)
             self.state[task] = pages.state()
         return merged(tallies)
@@ -130,7 +134,7 @@ class Shards:
 
     def opened(self, task):
         """The pages of a task, as the next batch finds them."""
-        return Pages(self.rules, self.pages[task], self.state.get(task))
+        return Pages(self.rules, self.pages[task], task, self.state.get(task))
 
     @property
     def stored(self):

@@ -4,6 +4,7 @@
     packets.py        decoded events as columns, divided among tasks
     changed_ids.py    ids as their pages were last written whole, and what has changed since
     pages.py          state of a task in pages of bytes, read and written where a batch touches it
+    stored_pages.py   pages as bytes, and where they are stored
     page_rules.py     settings of the pages, and what of them a checkpoint holds to
     touched_ids.py    the ids of a batch, through the columnar join
     group_codes.py    numbers of models and segment values in pages

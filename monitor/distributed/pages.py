@@ -2,7 +2,8 @@
 
 A page has the ids of a range of keys: 24 bytes a prediction, as in the memory of the
 columnar join (see `monitor.join.packing`), and 32 a label that waits for its prediction,
-both in the order of their keys. Of the pages that a batch touches, each is read once.
+both in the order of their keys. A batch reads the pages that it touches; one that searches for
+expired states reads all of them. Each is read once.
 
 What a batch changes on a page is stored beside it, and the page is written whole only now and
 then: once its changes have taken as many bytes as the page has, each time counted that they
@@ -15,17 +16,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import starmap
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from monitor.distributed.changed_ids import ChangedIds, distinct
 from monitor.distributed.group_codes import TaskGroups, catalogue_of
-from monitor.distributed.packets import events_in, opened
+from monitor.distributed.packets import Packet, events_in, opened
 from monitor.distributed.page_rules import PageRules
+from monitor.distributed.stored_pages import (
+    PageBytes,
+    PageStore,
+    StoredPage,
+    bytes_of,
+    changed_ids,
+    size_of,
+)
 from monitor.distributed.tallies import Tally, merged, unpacked
-from monitor.distributed.touched_ids import HELD, KEY, WHAT, WHEN, WORDS, IdStates, TouchedIds
+from monitor.distributed.touched_ids import KEY, WHAT, WHEN, WORDS, IdStates, TouchedIds
 from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels, Predictions
 from monitor.join import packing as words
 from monitor.join.terms import ModelTerms
@@ -37,53 +46,6 @@ _CALLS_BYTES = 12_000
 """What changes beside a page cost besides their bytes: reading them is one more call of Spark's."""
 
 
-class PageBytes(NamedTuple):
-    """A page as it is stored.
-
-    Attributes:
-        rows: uint64 (predictions, 3) as bytes, see `IdStates`.
-        held: rows of `HELD` as bytes.
-    """
-
-    rows: bytes = b""
-    held: bytes = b""
-
-
-class PageStore(Protocol):
-    """Stores the pages of a task."""
-
-    def read(self, page: int) -> PageBytes:
-        """Return a page; one without bytes if it is not stored.
-
-        Args:
-            page: its number; `~page` for the changes since it was written whole.
-        """
-        ...
-
-    def write(self, page: int, data: PageBytes) -> None:
-        """Store a page; one without bytes is removed.
-
-        Args:
-            page: its number; `~page` for the changes since it was written whole.
-            data: its bytes.
-        """
-        ...
-
-
-class _Stored(NamedTuple):
-    """A page as it is stored.
-
-    Attributes:
-        page: its number.
-        whole: as it was last written whole.
-        since: what has changed since.
-    """
-
-    page: int
-    whole: PageBytes
-    since: PageBytes
-
-
 class _Share(NamedTuple):
     """Some pages next to each other, and their events.
 
@@ -93,9 +55,23 @@ class _Share(NamedTuple):
         labels: of their ids.
     """
 
-    stored: list[_Stored]
+    stored: list[StoredPage]
     predictions: Predictions
     labels: Labels
+
+
+class _Change(NamedTuple):
+    """What events change on some pages.
+
+    Attributes:
+        before: the ids that events came for, before these.
+        then: the same ids after these.
+        after: all ids of the pages after these.
+    """
+
+    before: IdStates
+    then: IdStates
+    after: ChangedIds
 
 
 class Pages:
@@ -104,22 +80,29 @@ class Pages:
     Args:
         rules: settings of the job.
         store: the pages.
+        task: number of the task.
         stored: bytes from `state`; None for a new task.
 
     Raises:
         MonitorError: the bytes have another layout, number of pages or seed of keys.
     """
 
-    def __init__(self, rules: PageRules, store: PageStore, stored: bytes | None = None) -> None:
+    def __init__(
+        self, rules: PageRules, store: PageStore, task: int, stored: bytes | None = None
+    ) -> None:
         self._rules = rules
         self._store = store
+        self._task = task
         self._stored = rules.new() if stored is None else rules.loaded(stored)
         self._codes = TaskGroups(rules.config, self._stored.groups)
 
-    @property
-    def due(self) -> int | None:
-        """Time of the next search for expired states, epoch milliseconds; None without one."""
-        return self._stored.due
+    def is_due(self, watermark: int) -> bool:
+        """Return whether it is time to search for expired states.
+
+        Args:
+            watermark: watermark reached, epoch milliseconds.
+        """
+        return self._stored.due is not None and self._stored.due <= watermark
 
     def state(self) -> bytes:
         """Return what the task stores beside its pages."""
@@ -127,45 +110,47 @@ class Pages:
         return msgspec.msgpack.encode(self._stored)
 
     def take(self, packets: Iterable[bytes], watermark: int) -> Tally:
-        """Apply the events of a batch; return the changes of the counts.
+        """Apply the events of a batch, and search for expired states where that is due.
 
         Args:
             packets: packets of this task, in any order.
             watermark: watermark of all earlier batches, epoch milliseconds.
+
+        Returns:
+            The changes of the counts.
         """
         parts = [opened(data) for data in packets]
-        tallies = [unpacked(packet.tally) for packet in parts if packet.tally]
-        ids = TouchedIds(self._rules, self._codes, watermark)
-        for share in self._shares(*events_in(parts, self._codes)):
-            tallies.append(self._take(share, ids))
-            self._note_earliest(share.predictions.time, share.labels.time)
-        return merged(tallies)
+        return self._apply(parts, watermark, searches=self.is_due(watermark))
 
-    def expire(self, watermark: int, task: int) -> Tally:
+    def expire(self, watermark: int) -> Tally:
         """Drop states that can no longer change.
 
         Args:
             watermark: watermark reached, epoch milliseconds.
-            task: number of the task.
         """
-        dropped = orphaned = 0
+        return self._apply([], watermark, searches=True)
+
+    def _apply(self, parts: Sequence[Packet], watermark: int, *, searches: bool) -> Tally:
+        tallies = [unpacked(packet.tally) for packet in parts if packet.tally]
+        events = events_in(parts, self._codes)
+        ids = TouchedIds(self._rules, self._codes, watermark)
         used: list[Int64Array] = [np.zeros(0, dtype=np.int64)]
-        self._stored.due = self._stored.earliest = None
-        moment = self._rules.forgetting.moment(watermark)
-        for page in self._rules.layout.pages_of_task(task):
-            ids = _changed_ids([self._read(page)]).merged()
-            gone = self._ended(ids.rows, watermark)
-            unmatched = outcomes_of(ids.rows[gone, WHAT]) == NO_OUTCOME
-            stale = ids.held["time"] + self._rules.longest < moment
-            dropped, orphaned = dropped + int(unmatched.sum()), orphaned + int(stale.sum())
-            left = IdStates(ids.rows[~gone], ids.held[~stale])
-            if len(left) < len(ids):
-                self._write_whole(page, left)
-            self._note_earliest(words.times_of(left.rows[:, WHEN]), left.held["time"])
-            used.append(np.unique(words.groups_of(left.rows[:, WHEN])))
-        self._codes.free_but(np.concatenate(used))
-        books = {"dropped": dropped, "held": -orphaned, "orphaned": orphaned}
-        return Tally(books={name: count for name, count in books.items() if count})
+        if searches:
+            self._stored.due = self._stored.earliest = None
+        for share in self._shares(*events, every=searches):
+            change, tally = _taken(share, ids)
+            tallies.append(tally)
+            if searches:
+                left, forgotten = self._forget(share.stored, change, watermark)
+                tallies.append(forgotten)
+                used.append(np.unique(words.groups_of(left.rows[:, WHEN])))
+                self._note_earliest(words.times_of(left.rows[:, WHEN]), left.held["time"])
+            else:
+                self._write_changes(share.stored, change)
+                self._note_earliest(share.predictions.time, share.labels.time)
+        if searches:
+            self._codes.free_but(np.concatenate(used))
+        return merged(tallies)
 
     def next_due(self, watermark: int) -> int | None:
         """Schedule the next search for expired states, unless one is scheduled or not needed.
@@ -181,19 +166,21 @@ class Pages:
         self._stored.due = self._rules.due_after(self._stored.earliest, watermark)
         return self._stored.due
 
-    def _shares(self, predictions: Predictions, labels: Labels) -> Iterator[_Share]:
+    def _shares(self, predictions: Predictions, labels: Labels, *, every: bool) -> Iterator[_Share]:
         """Divide events by pages, and read these; limits the memory that is needed at once.
 
         Args:
             predictions: in the order of keys.
             labels: in the order of keys.
+            every: read the pages without events, too.
         """
         layout = self._rules.layout
         at, label_at = layout.pages_of(predictions.key), layout.pages_of(labels.key)
-        touched = np.union1d(at, label_at).tolist()
+        all_pages = layout.pages_of_task(self._task)
+        touched = [*all_pages] if every else np.union1d(at, label_at).tolist()
         rows, label_rows = np.searchsorted(at, touched), np.searchsorted(label_at, touched)
         ends = np.append(rows[1:], len(at)), np.append(label_rows[1:], len(label_at))
-        stored: list[_Stored] = []
+        stored: list[StoredPage] = []
         first = size = 0
         for number, page in enumerate(touched):
             stored.append(self._read(page))
@@ -208,40 +195,56 @@ class Pages:
                 )
                 stored, first, size = [], number + 1, 0
 
-    def _take(self, share: _Share, ids: TouchedIds) -> Tally:
-        """Apply the events of some pages, and store what has changed."""
-        keys = distinct(share.predictions.key, share.labels.key)
-        known = _changed_ids(share.stored)
-        before = known.of(keys)
-        then, tally = ids.take(share.predictions, share.labels, before)
-        self._write_changes(share.stored, before, then, known.after(keys, then).since)
-        return tally
+    def _forget(
+        self, pages: Sequence[StoredPage], change: _Change, watermark: int
+    ) -> tuple[IdStates, Tally]:
+        """Drop states that can no longer change; write pages that have changed whole.
 
-    def _write_changes(
-        self, pages: Sequence[_Stored], before: IdStates, then: IdStates, since: IdStates
-    ) -> None:
+        Args:
+            pages: as they are stored.
+            change: by the events of the batch.
+            watermark: watermark reached, epoch milliseconds.
+
+        Returns:
+            The ids that are left, and the changes of the counts.
+        """
+        ids = change.after.merged()
+        gone = self._ended(ids.rows, watermark)
+        moment = self._rules.forgetting.moment(watermark)
+        stale = ids.held["time"] + self._rules.longest < moment
+        left = IdStates(ids.rows[~gone], ids.held[~stale])
+        numbers = [stored.page for stored in pages]
+        parts = (self._parts(some, numbers) for some in (change.before, change.then, ids, left))
+        for page, old, new, all_ids, rest in zip(numbers, *parts, strict=True):
+            if len(rest) < len(all_ids) or bytes_of(old) != bytes_of(new):
+                self._write_whole(page, rest)
+        dropped = int((outcomes_of(ids.rows[gone, WHAT]) == NO_OUTCOME).sum())
+        orphaned = int(stale.sum())
+        books = {"dropped": dropped, "held": -orphaned, "orphaned": orphaned}
+        return left, Tally(books={name: count for name, count in books.items() if count})
+
+    def _write_changes(self, pages: Sequence[StoredPage], change: _Change) -> None:
         """Store pages that have changed.
 
         Args:
             pages: as they are stored.
-            before: the ids that events came for, before these.
-            then: the same ids after these.
-            since: all ids that have changed since their page was written whole.
+            change: by the events of the batch.
         """
         numbers = [stored.page for stored in pages]
-        parts = (self._parts(ids, numbers) for ids in (before, then, since))
-        full: list[_Stored] = []
+        states = (change.before, change.then, change.after.since)
+        parts = (self._parts(ids, numbers) for ids in states)
+        full: list[StoredPage] = []
         for stored, old, new, more in zip(pages, *parts, strict=True):
-            if _bytes_of(old) == _bytes_of(new):
+            if bytes_of(old) == bytes_of(new):
                 continue
-            changes = _bytes_of(more)
-            spent = self._stored.spent.get(stored.page, 0) + _CALLS_BYTES + _size(changes)
-            if spent >= _size(stored.whole):
+            changes = bytes_of(more)
+            spent = self._stored.spent.get(stored.page, 0) + _CALLS_BYTES + size_of(changes)
+            if spent >= size_of(stored.whole):
                 full.append(stored._replace(since=changes))
             else:
                 self._store.write(~stored.page, changes)
                 self._stored.spent[stored.page] = spent
-        whole = self._parts(_changed_ids(full).merged(), [stored.page for stored in full])
+        whole = self._parts(changed_ids(full).merged(), [stored.page for stored in full])
         for stored, ids in zip(full, whole, strict=True):
             self._write_whole(stored.page, ids)
 
@@ -259,13 +262,13 @@ class Pages:
         )
         return [*starmap(IdStates, zip(*parts, strict=True))][: len(pages)]
 
-    def _read(self, page: int) -> _Stored:
+    def _read(self, page: int) -> StoredPage:
         has_changes = page in self._stored.spent
         since = self._store.read(~page) if has_changes else PageBytes()
-        return _Stored(page, self._store.read(page), since)
+        return StoredPage(page, self._store.read(page), since)
 
     def _write_whole(self, page: int, ids: IdStates) -> None:
-        self._store.write(page, _bytes_of(ids))
+        self._store.write(page, bytes_of(ids))
         if self._stored.spent.pop(page, 0):
             self._store.write(~page, PageBytes())
 
@@ -292,21 +295,12 @@ class Pages:
         self._stored.earliest = min(found, default=None)
 
 
-def _changed_ids(pages: Sequence[_Stored]) -> ChangedIds:
-    return ChangedIds(
-        _ids_of([stored.whole for stored in pages]), _ids_of([stored.since for stored in pages])
-    )
-
-
-def _ids_of(pages: Sequence[PageBytes]) -> IdStates:
-    rows = np.frombuffer(b"".join(page.rows for page in pages), dtype=np.uint64)
-    held = np.frombuffer(b"".join(page.held for page in pages), dtype=HELD)
-    return IdStates(rows.reshape(-1, WORDS), held)
-
-
-def _bytes_of(ids: IdStates) -> PageBytes:
-    return PageBytes(ids.rows.tobytes(), ids.held.tobytes())
-
-
-def _size(page: PageBytes) -> int:
-    return len(page.rows) + len(page.held)
+def _taken(share: _Share, ids: TouchedIds) -> tuple[_Change, Tally]:
+    """Return what the events of some pages change there, and the changes of the counts."""
+    keys = distinct(share.predictions.key, share.labels.key)
+    known = changed_ids(share.stored)
+    before = known.of(keys)
+    if not len(keys):
+        return _Change(before, before, known), Tally()
+    then, tally = ids.take(share.predictions, share.labels, before)
+    return _Change(before, then, known.after(keys, then)), tally

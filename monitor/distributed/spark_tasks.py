@@ -19,8 +19,9 @@ from monitor.config import Config
 from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
-from monitor.distributed.pages import PageBytes, Pages
+from monitor.distributed.pages import Pages
 from monitor.distributed.seven_bits import decoded, encoded
+from monitor.distributed.stored_pages import PageBytes
 from monitor.distributed.tallies import packed
 from monitor.events.columns import EventBatch
 from monitor.events.watermark import Watermark
@@ -125,7 +126,7 @@ class PageProcessor(StatefulProcessor):
 
     def handleInputRows(  # noqa: N802  # Spark's name
         self,
-        key: Any,  # noqa: ARG002
+        key: Any,
         rows: Any,
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[Row]:
@@ -137,7 +138,7 @@ class PageProcessor(StatefulProcessor):
             timerValues: has the watermark.
         """
         watermark = _time_of(timerValues)
-        pages, before = self._opened()
+        pages, before = self._opened(key)
         tally = pages.take((bytes(row.packet) for row in rows), watermark)
         self._store(pages, before, watermark)
         yield Row(tally=packed(tally))
@@ -148,7 +149,7 @@ class PageProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: ARG002, N803
     ) -> Iterator[Row]:
-        """Drop states that can no longer change.
+        """Drop states that can no longer change, unless that was done with the batch's packets.
 
         Args:
             key: the task; its pages are in the state.
@@ -156,18 +157,19 @@ class PageProcessor(StatefulProcessor):
             expiredTimerInfo: unused.
         """
         watermark = _time_of(timerValues)
-        pages, before = self._opened()
-        tally = pages.expire(watermark, self._tasks[key[0]])
-        self._store(pages, before, watermark)
-        yield Row(tally=packed(tally))
+        pages, before = self._opened(key)
+        if pages.is_due(watermark):
+            tally = pages.expire(watermark)
+            self._store(pages, before, watermark)
+            yield Row(tally=packed(tally))
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
-    def _opened(self) -> tuple[Pages, bytes | None]:
+    def _opened(self, key: Any) -> tuple[Pages, bytes | None]:
         stored = self._task.get()
         state = None if stored is None else bytes(stored[0])
-        return Pages(self._rules, self._pages, state), state
+        return Pages(self._rules, self._pages, self._tasks[key[0]], state), state
 
     def _store(self, pages: Pages, before: bytes | None, watermark: int) -> None:
         due = pages.next_due(watermark)

@@ -88,7 +88,7 @@ def measured(predictions, batches, pages, before=0):
         return found[0]
 
     def taken(task, packets):
-        opened = Pages(rules, stores[task], states[task])
+        opened = Pages(rules, stores[task], task, states[task])
         tally = packed(opened.take(packets, watermark))
         opened.next_due(watermark)
         states[task] = opened.state()

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from operator import itemgetter
 
 import pytest
 from hypothesis import given, settings
@@ -120,14 +121,14 @@ def test_a_record_that_cannot_be_used_is_counted_under_its_reason():
     bad = b'{"type": "label"}\n{"type":"counts","model":"a","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}'
     batch = decoder.decode_lines(bad, source="file")
     ((_, data),) = packets_of(batch, config, FOUR, None)
-    tally = Pages(PageRules(config, FOUR), Stored()).take([data], 0)
+    tally = Pages(PageRules(config, FOUR), Stored(), 0).take([data], 0)
     assert tally.rejected == {"missing_field": 1, "unknown_type": 1}
     assert tally.records == 2
     assert tally.samples[0] == ("file:1", "missing_field", "id: is missing")
 
 
 def state_of(config, layout=FOUR, stored=None):
-    return Pages(PageRules(config, layout), Stored(), stored).state()
+    return Pages(PageRules(config, layout), Stored(), 0, stored).state()
 
 
 def test_a_state_of_keys_by_another_secret_is_refused():
@@ -198,3 +199,29 @@ def test_a_search_for_expired_states_sees_what_has_changed_and_writes_pages_whol
     shards.due()
     assert shards.stored == len(late)
     assert [*shards.pages[0]] == [0]
+
+
+def test_a_batch_that_searches_for_expired_states_reads_each_page_once():
+    one, other = (Shards(config_of(), buckets=8, tasks=1) for _ in range(2))
+    events = stream(300, seed=4)
+    last = {"type": "prediction", "ts": 200_000, "model": "a", "prediction": 1}
+    later = [last | {"id": f"q{i}"} for i in range(9)]
+    for shards in (one, other):
+        shards.take(events)
+        shards.take(later)
+    touching = [last | {"id": "p1", "ts": 200_001}, last | {"id": "new", "ts": 200_002}]
+    other.due()
+    one.pages[0].reads.clear()
+    sent = [shards.take(touching) for shards in (one, other)]
+    read = one.pages[0].reads
+    assert sorted(page for page in read if page >= 0) == [*range(8)]
+    assert len(set(read)) == len(read)
+    assert sent[0] == sent[1]
+    assert one.books == other.books
+    assert one.books["dropped"]
+    assert one.tasks_due(one.watermark) == []
+    for mine, theirs in zip(
+        *(sorted(shards.ids(), key=itemgetter(0)) for shards in (one, other)), strict=True
+    ):
+        assert mine[0] == theirs[0]
+        assert [part.tobytes() for part in mine[1]] == [part.tobytes() for part in theirs[1]]
