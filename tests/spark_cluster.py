@@ -25,6 +25,7 @@ ENDS = 16
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Of a JVM that lives for a minute: half of its time would be spent on compiling better."""
 CONFIG = """\
+id_secret: a secret of these tests
 models:
   fraud: {label_timeout: 1h, horizon: 1d, maturity: 20m, segments: [region]}
   spam: {label_timeout: 1h, horizon: 1d, maturity: 20m, segments: [region]}

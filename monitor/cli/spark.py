@@ -12,7 +12,7 @@ from pathlib import Path
 from monitor.cli.output import tell
 from monitor.cli.parser.cluster import RATE
 from monitor.cli.parser.command import PROGRAM
-from monitor.config import load_config
+from monitor.config import Config, load_config
 from monitor.distributed.delivery import delivery_to
 from monitor.distributed.sizing import Load
 from monitor.errors import MonitorError
@@ -24,6 +24,7 @@ _ONCE_SECONDS = 600.0
 """Seconds of events in a batch of recorded files, which are large: assumed."""
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of a JVM that lives for minutes: a third of its CPU would go into compiling better."""
+_PARQUET = b"PAR1"
 _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
 
 
@@ -37,29 +38,9 @@ def run(args: Namespace) -> int:
         MonitorError: an option or target cannot be used, or Spark is not installed.
     """
     _check_installed()
-    if bool(args.input) == bool(args.kafka) or bool(args.kafka) != bool(args.topics):
-        raise MonitorError("spark: give either --input DIR, or --kafka BROKERS with --topics")
-    if (args.kafka and args.files_per_batch) or (args.input and args.records_per_batch):
-        raise MonitorError(
-            "spark: --files-per-batch goes with --input, --records-per-batch with --kafka"
-        )
+    _check_input(args)
     config = load_config(args.config)
-    if any(one.shadow_versions for one in (*config.models.values(), config.defaults)):
-        raise MonitorError(
-            "spark: the job counts no shadow versions, and would take their predictions for those "
-            "that decide; leave shadow_versions out of the configuration, and their predictions "
-            "out of the input"
-        )
-    if any(one.label_sources.order for one in (*config.models.values(), config.defaults)):
-        raise MonitorError(
-            "spark: the job counts the latest label, whoever labelled; leave label_sources out of "
-            "the configuration, or send the labels to a monitor"
-        )
-    if any(model.has_class_names for model in (*config.models.values(), config.defaults)):
-        raise MonitorError(
-            "spark: the job counts models whose classes are 0 and 1; send those with classes to a "
-            "monitor, or as a binary model for each class"
-        )
+    _check_countable(config)
     _hush_pandas()
     if _is_local(args.master):
         _set_environment(once=args.once)
@@ -92,6 +73,64 @@ def run(args: Namespace) -> int:
     ]
     spark_job.run(job, deliveries, _say)
     return 0
+
+
+def _check_input(args: Namespace) -> None:
+    if bool(args.input) == bool(args.kafka) or bool(args.kafka) != bool(args.topics):
+        raise MonitorError("spark: give either --input DIR, or --kafka BROKERS with --topics")
+    if (args.kafka and args.files_per_batch) or (args.input and args.records_per_batch):
+        raise MonitorError(
+            "spark: --files-per-batch goes with --input, --records-per-batch with --kafka"
+        )
+    if args.kafka and args.format == "parquet":
+        raise MonitorError("spark: --format parquet goes with --input; records of Kafka are NDJSON")
+    table = _table_in(args.input) if args.input and args.format != "parquet" else None
+    if table is not None:
+        raise MonitorError(
+            f"--input {args.input}: {table} is a Parquet file; give --format parquet"
+        )
+
+
+def _table_in(directory: str) -> str | None:
+    """Return the name of a Parquet file in a directory of this machine; None without one."""
+    path = Path(directory.removeprefix("file://"))
+    names = sorted(one.name for one in path.iterdir() if one.is_file()) if path.is_dir() else []
+    shown = [name for name in names if not name.startswith((".", "_"))]  # as Spark reads them
+    if shown and _begins_as_parquet(path / shown[0]):
+        return shown[0]
+    return next((name for name in shown if name.endswith(".parquet")), None)
+
+
+def _begins_as_parquet(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_PARQUET)) == _PARQUET
+    except OSError:  # the job itself says so
+        return False
+
+
+def _check_countable(config: Config) -> None:
+    if any(one.shadow_versions for one in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts no shadow versions, and would take their predictions for those "
+            "that decide; leave shadow_versions out of the configuration, and their predictions "
+            "out of the input"
+        )
+    if any(one.label_sources.order for one in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts the latest label, whoever labelled; leave label_sources out of "
+            "the configuration, or send the labels to a monitor"
+        )
+    if any(model.has_class_names for model in (*config.models.values(), config.defaults)):
+        raise MonitorError(
+            "spark: the job counts models whose classes are 0 and 1; send those with classes to a "
+            "monitor, or as a binary model for each class"
+        )
+    if config.forward is not None:
+        raise MonitorError(
+            "spark: forward is how a monitor sends its counts to another, and a job sends its own "
+            "by --to; leave forward out of the configuration"
+        )
 
 
 def _batch_seconds(args: Namespace) -> float:

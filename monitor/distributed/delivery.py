@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from monitor.config.quantities import count_of
@@ -83,6 +83,7 @@ class DirectoryDelivery:
         except OSError as error:
             raise MonitorError(f"--to {directory}: cannot be created: {error}") from error
         self._directory = directory
+        self._checked = False
 
     def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
         """Write or replace `batch-NUMBER.ndjson`.
@@ -92,14 +93,20 @@ class DirectoryDelivery:
             lines: its events, a JSON object each.
 
         Raises:
-            MonitorError: the file cannot be written, or holds counts of another source.
+            MonitorError: the file cannot be written, or holds counts of another source; or the
+                directory has counts of the same source from another checkpoint.
         """
         path = self._directory / f"batch-{batch:09d}.ndjson"
-        there, ours = _source_in(path), _source_of(lines[0]) if lines else None
-        if there is not None and ours is not None and there != ours:
+        ours = _named(lines[0]) if lines else _NOBODY
+        if not self._checked and ours.source is not None:
+            for other in sorted(self._directory.glob("batch-*.ndjson")):
+                self._check(other, ours)
+            self._checked = True
+        there = _named_in(path)
+        if None not in (there.source, ours.source) and there.source != ours.source:
             raise MonitorError(
-                f"{path}: has counts of the source {there!r}, and would be replaced by those of "
-                f"{ours!r}; give each job a directory of its own"
+                f"{path}: has counts of the source {there.source!r}, and would be replaced by "
+                f"those of {ours.source!r}; give each job a directory of its own"
             )
         fresh = path.with_suffix(".partial")
         try:
@@ -111,23 +118,49 @@ class DirectoryDelivery:
         except OSError as error:
             raise MonitorError(f"{path}: cannot be written: {error}") from error
 
+    def _check(self, path: Path, ours: _Named) -> None:
+        """Refuse a file of the same source that another checkpoint has written."""
+        there = _named_in(path)
+        if there.source == ours.source and there.run != ours.run:
+            raise MonitorError(
+                f"{path}: has counts of the source {there.source!r} from another checkpoint, which "
+                "would count beside those of this one; give a new directory, or remove its files"
+            )
 
-def _source_in(path: Path) -> str | None:
-    """Return the source of the counts in a file; None without one."""
+
+class _Named(NamedTuple):
+    """Names in an event.
+
+    Attributes:
+        source: of the job; None where the event names none.
+        run: of the checkpoint, from the name of the batch.
+    """
+
+    source: str | None = None
+    run: str = ""
+
+
+_NOBODY = _Named()
+
+
+def _named_in(path: Path) -> _Named:
+    """Return the names in the first event of a file; none without it."""
     try:
         with path.open("rb") as file:
-            return _source_of(file.readline())
+            return _named(file.readline())
     except FileNotFoundError:
-        return None
+        return _NOBODY
 
 
-def _source_of(line: bytes) -> str | None:
-    """Return the source that an event names; None where it names none."""
+def _named(line: bytes) -> _Named:
+    """Return the names in an event."""
     try:
         event = json.loads(line)
     except ValueError:
-        return None
-    return event.get("source") if isinstance(event, dict) else None
+        return _NOBODY
+    if not isinstance(event, dict):
+        return _NOBODY
+    return _Named(event.get("source"), str(event.get("batch", "")).rpartition("-")[0])
 
 
 class HttpDelivery:

@@ -172,7 +172,7 @@ def _session(job: SparkJob) -> SparkSession:
 def _started(
     session: SparkSession, job: SparkJob, deliveries: Sequence[Delivery], say: Say
 ) -> StreamingQuery:
-    layout, keys = _layout(session, job, say)
+    layout, keys, _ = _layout(session, job, say)
     reader = PacketReader(
         job.config, job.input.name, layout=layout, keys=keys, table=job.input.parquet
     )
@@ -210,7 +210,13 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
     found = stored_layout(session, job.checkpoint, wanted)
     if found is None:
         check_pages(job.buckets, job.partitions)
-        found = store_layout(session, job.checkpoint, wanted or _chosen(job, say))
+        if job.config.id_secret is None:
+            raise MonitorError(
+                "id_secret: is missing in the configuration, so that ids can be chosen to "
+                "collide; set it before the first batch, since the checkpoint "
+                "holds to it: 16 characters or more"
+            )
+        found = store_layout(session, job.checkpoint, wanted or _chosen(job, say), job.source)
         if job.buckets not in (0, found.layout.pages):
             say(
                 f"--buckets {job.buckets}: the checkpoint gets {found.layout.pages} pages, as many "
@@ -221,6 +227,12 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
         unused = f"the checkpoint has {found.layout.pages} pages already, fixed for its life"
     if job.rate_given and unused:
         say(f"--rate is not used: {unused}")
+    if found.source not in (None, job.source):
+        raise MonitorError(
+            f"--source {job.source}: the checkpoint is of {found.source!r}, and a batch that it "
+            f"delivers again would count twice; give --source {found.source}, or start with a new "
+            "--checkpoint"
+        )
     if found.layout.tasks != job.partitions:
         raise MonitorError(mismatch(found.layout, found.layout._replace(tasks=job.partitions)))
     return found

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
 
 from monitor.distributed.layout import Layout
 from monitor.distributed.page_rules import mismatch
 from monitor.errors import MonitorError
 
+_SCHEMA = "tasks int, pages int, keys array<int>, source string"
 _TRIED = 64
 """Integers tried for each task, to find one that Spark assigns to it."""
 
@@ -21,10 +23,12 @@ class JobLayout(NamedTuple):
     Attributes:
         layout: numbers of tasks and pages.
         keys: by which Spark groups the packets of each stateful task.
+        source: name of the job in its counts; None of a checkpoint that does not hold it.
     """
 
     layout: Layout
     keys: list[int]
+    source: str | None
 
 
 def stored_layout(
@@ -43,7 +47,7 @@ def stored_layout(
     """
     row = None
     if _is_there(session, directory := _directory(checkpoint)):
-        row = session.read.schema("tasks int, pages int, keys array<int>").json(directory).first()
+        row = session.read.schema(_SCHEMA).json(directory).first()
     elif _is_there(session, f"{checkpoint}/metadata"):
         raise MonitorError(
             "checkpoint: is of an earlier version of the program; start with a new --checkpoint"
@@ -55,25 +59,27 @@ def stored_layout(
             f"checkpoint: {directory} is damaged, so that its pages cannot be found; start anew, "
             "see deploy/spark/README.md#checkpoints-and-upgrades"
         )
-    found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]])
+    found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]], row.source)
     if wanted not in (None, found.layout):
         raise MonitorError(mismatch(found.layout, wanted))
     return found
 
 
-def store_layout(session: SparkSession, checkpoint: str, layout: Layout) -> JobLayout:
+def store_layout(session: SparkSession, checkpoint: str, layout: Layout, source: str) -> JobLayout:
     """Store the layout of a new checkpoint; return it with the keys of its tasks.
 
     Args:
         session: of the job.
         checkpoint: directory of the checkpoint.
         layout: numbers of tasks and pages.
+        source: name of the job in its counts.
     """
     keys = _keys_of_tasks(session, layout.tasks)
     values = {"tasks": layout.tasks, "pages": layout.pages, "keys": f"array({str(keys)[1:-1]})"}
     row = session.range(1).selectExpr(*(f"{value} AS {name}" for name, value in values.items()))
+    row = row.withColumn("source", lit(source))
     row.write.mode("overwrite").json(_directory(checkpoint))
-    return JobLayout(layout, keys)
+    return JobLayout(layout, keys, source)
 
 
 def _is_there(session: SparkSession, path: str) -> bool:

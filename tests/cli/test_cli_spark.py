@@ -60,6 +60,34 @@ def test_shadow_versions_are_refused(monkeypatch, capsys, tmp_path):
     assert "leave shadow_versions out of the configuration" in capsys.readouterr().err
 
 
+def test_a_configuration_that_forwards_is_refused(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {m: {}}\nstate: {directory: s}\nforward: {to: 'http://h:1'}")
+    assert main([*WORDS, "-c", str(path), "--input", "in"]) == 2
+    assert "leave forward out of the configuration" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("part-0", b"PAR1..."), ("part-0.parquet", b"anything")]
+)
+def test_parquet_without_its_format_is_refused(name, data, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "_SUCCESS").touch()
+    assert main([*WORDS, "--input", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert err.endswith(f"{name} is a Parquet file; give --format parquet\n")
+    assert main([*WORDS, "--input", str(tmp_path), "--format", "parquet"]) == 2
+    assert "m.yaml" in capsys.readouterr().err  # only its configuration is missing
+
+
+def test_parquet_from_kafka_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    assert main([*WORDS, "--kafka", "b:1", "--topics", "t", "--format", "parquet"]) == 2
+    assert "--format parquet goes with --input" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words",
     [

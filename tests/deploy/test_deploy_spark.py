@@ -91,7 +91,10 @@ def test_executors_mount_the_checkpoint_where_the_driver_does():
 
 
 def test_the_job_counts_by_the_configuration_of_the_monitor():
-    job = load_config(SPARK / "monitor.yaml", {})
+    (secret,) = (one for one in pod()["containers"][0]["env"] if one["name"] == "ID_SECRET")
+    assert "secretKeyRef" in secret["valueFrom"]
+    job = load_config(SPARK / "monitor.yaml", {"ID_SECRET": "of 16 characters"})
+    assert job.id_seed is not None
     monitor = load_config(DEPLOY / "kubernetes" / "monitor.yaml", {})
     assert (job.models, job.pane) == (monitor.models, monitor.pane)
 

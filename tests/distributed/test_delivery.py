@@ -62,6 +62,24 @@ def test_a_batch_of_another_source_is_not_replaced(tmp_path):
     one.deliver(8, [b'{"type":"counts","source":"b","n":1}'])
 
 
+def counted(run, number, source="a"):
+    return [json.dumps({"type": "counts", "source": source, "batch": f"{run}-{number}"}).encode()]
+
+
+def test_a_directory_with_counts_of_the_same_source_from_another_checkpoint_is_refused(tmp_path):
+    before = DirectoryDelivery(tmp_path)
+    for number in range(3):
+        before.deliver(number, counted("f00d", number))
+    (tmp_path / "batch-000000000.ndjson").unlink()  # none is replaced
+    expected = "batch-000000001.ndjson: has counts of the source 'a' from another checkpoint"
+    for _ in range(2):
+        with pytest.raises(MonitorError, match=expected):
+            DirectoryDelivery(tmp_path).deliver(0, counted("beef", 0))
+    assert not (tmp_path / "batch-000000000.ndjson").exists()
+    DirectoryDelivery(tmp_path).deliver(2, counted("f00d", 2))
+    DirectoryDelivery(tmp_path).deliver(7, counted("beef", 7, "b"))
+
+
 def test_a_directory_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(MonitorError, match=r"--to .*file/x: cannot be created"):

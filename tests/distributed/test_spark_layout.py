@@ -29,9 +29,10 @@ def session(monkeypatch):
 def test_a_checkpoint_holds_its_layout(session, tmp_path):
     checkpoint = str(tmp_path / "ck")
     assert stored_layout(session, checkpoint, None) is None
-    begun = store_layout(session, checkpoint, Layout(5, 10))
+    begun = store_layout(session, checkpoint, Layout(5, 10), "it's one")
     assert stored_layout(session, checkpoint, None) == begun
     assert stored_layout(session, f"{checkpoint}/", Layout(5, 10)) == begun
+    assert begun.source == "it's one"
     keys = session.createDataFrame([(key,) for key in begun.keys], "key int")
     tasks = keys.repartition(5, "key").selectExpr("key", "spark_partition_id() AS task").collect()
     assert sorted(tasks, key=lambda row: row.task) == [*zip(begun.keys, range(5), strict=True)]
@@ -39,6 +40,10 @@ def test_a_checkpoint_holds_its_layout(session, tmp_path):
         stored_layout(session, checkpoint, Layout(5, 20))
     (tmp_path / "killed" / "layout").mkdir(parents=True)
     assert stored_layout(session, str(tmp_path / "killed"), None) is None
+    without_source = tmp_path / "unnamed" / "layout"
+    without_source.mkdir(parents=True)
+    (without_source / "part-0.json").write_text('{"tasks":1,"pages":2,"keys":[0]}\n')
+    assert stored_layout(session, str(tmp_path / "unnamed"), None) == (Layout(1, 2), [0], None)
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "metadata").write_text("{}\n")
     with pytest.raises(MonitorError, match="of an earlier version of the program"):

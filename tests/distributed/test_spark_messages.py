@@ -1,4 +1,4 @@
-"""What the job says of its number of pages, without a Spark."""
+"""What the job says of its checkpoint before it reads, without a Spark."""
 
 import pytest
 
@@ -15,16 +15,19 @@ from monitor.errors import MonitorError
 pytestmark = pytest.mark.dev("pyspark")
 
 NEW = None
+SECRET = Config.model_validate({"id_secret": "of 16 characters"})
 
 
-def said(monkeypatch, stored, **options):
+def said(monkeypatch, stored, *, source="s", config=SECRET, **options):
     """What a job says of its pages, and how many it has."""
-    known = stored and JobLayout(stored, [*range(stored.tasks)])
+    known = stored and JobLayout(stored, [*range(stored.tasks)], source)
     monkeypatch.setattr(spark_job, "stored_layout", lambda *_: known)
-    monkeypatch.setattr(spark_job, "store_layout", lambda *a: JobLayout(a[2], [*range(a[2].tasks)]))
+    monkeypatch.setattr(
+        spark_job, "store_layout", lambda *a: JobLayout(a[2], [*range(a[2].tasks)], a[3])
+    )
     given = {"buckets": 0, "partitions": 8, "every": "1 minutes", "checkpoint": "ck", "source": "s"}
     load = Load(rate=1000, remembered=86_400, batch=60)
-    job = SparkJob(config=Config(), input=JobInput(directory="in"), load=load, **given | options)
+    job = SparkJob(config=config, input=JobInput(directory="in"), load=load, **given | options)
     lines = []
     return spark_job._layout(None, job, lines.append).layout.pages, lines
 
@@ -60,3 +63,15 @@ def test_more_pages_than_a_task_can_search_are_refused_only_of_a_new_checkpoint(
         said(monkeypatch, NEW, buckets=65_537, partitions=1)
     stored = Layout(1, 1 << 20)
     assert said(monkeypatch, stored, buckets=1 << 20, partitions=1) == (1 << 20, [])
+
+
+def test_a_new_checkpoint_needs_a_secret_and_one_that_was_begun_without_goes_on(monkeypatch):
+    with pytest.raises(MonitorError, match=r"^id_secret: is missing in the configuration"):
+        said(monkeypatch, NEW, config=Config())
+    assert said(monkeypatch, Layout(8, 64), config=Config()) == (64, [])
+
+
+def test_a_checkpoint_goes_on_under_its_own_source_only(monkeypatch):
+    with pytest.raises(MonitorError, match=r"^--source s: the checkpoint is of 'fraud-job', .*"):
+        said(monkeypatch, Layout(8, 64), source="fraud-job")
+    assert said(monkeypatch, Layout(8, 64), source=None) == (64, [])  # of an earlier version
