@@ -34,7 +34,14 @@ from monitor.distributed.page_rules import PageRules, mismatch
 from monitor.distributed.sizing import Load, check_pages, pages_for, why_so_many
 from monitor.distributed.spark_faults import reason_of
 from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
-from monitor.distributed.spark_tasks import PACKETS, PacketReader, PageProcessor
+from monitor.distributed.spark_tasks import (
+    PACKETS,
+    TALLY,
+    PacketReader,
+    PageProcessor,
+    TallyJoiner,
+    groups_of,
+)
 from monitor.distributed.tallies import events_of, merged, unpacked
 from monitor.errors import MonitorError
 from monitor.extras import install_command
@@ -184,11 +191,13 @@ def _started(
         .groupBy("task")
         .transformWithState(
             PageProcessor(PageRules(job.config, layout), keys),
-            "tally binary",
+            f"{TALLY} binary",
             outputMode="update",
             timeMode="eventTime",
         )
     )
+    if groups := groups_of(job.partitions):
+        tallies = tallies.repartition(groups).mapInArrow(TallyJoiner(), f"{TALLY} binary")
     sink = _Sink(job, deliveries, say)
     writer = (
         tallies.writeStream.foreachBatch(sink)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from math import ceil, sqrt
 from typing import Any
 
 from pyspark import TaskContext
@@ -22,7 +23,7 @@ from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import Pages
 from monitor.distributed.seven_bits import decoded, encoded
 from monitor.distributed.stored_pages import PageBytes
-from monitor.distributed.tallies import packed
+from monitor.distributed.tallies import merged, packed, unpacked
 from monitor.events.columns import EventBatch
 from monitor.events.watermark import Watermark
 from monitor.feeds.arrow.decoding import ArrowDecoder
@@ -32,6 +33,10 @@ from monitor.join import BEFORE_ALL
 pa: Any = import_module("pyarrow")
 pc: Any = import_module("pyarrow.compute")
 
+TALLY = "tally"
+"""Column of the tallies, binary."""
+_ON_DRIVER = 16
+"""Tallies that the driver joins: this takes it as long as writing the sum as events."""
 PACKETS = "task int, clock timestamp, packet binary"
 """Spark schema of the packets."""
 _PACKET_SCHEMA = pa.schema(
@@ -200,6 +205,29 @@ class _SparkPages:
             self._state.updateValue((page,), tuple(map(encoded, data)))
         else:
             self._state.removeKey((page,))
+
+
+class TallyJoiner:
+    """Joins the tallies of several stateful tasks to one, on an executor."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the sum of all tallies."""
+        whole = merged(
+            unpacked(tally) for batch in batches for tally in batch.column(0).to_pylist()
+        )
+        yield pa.RecordBatch.from_arrays([pa.array([packed(whole)], pa.binary())], [TALLY])
+
+
+def groups_of(tasks: int) -> int:
+    """Return in how many groups executors join the tallies of tasks; 0 where the driver joins all.
+
+    Args:
+        tasks: number of stateful tasks.
+
+    >>> [groups_of(tasks) for tasks in (8, 16, 17, 64)]
+    [0, 0, 5, 8]
+    """
+    return ceil(sqrt(tasks)) if tasks > _ON_DRIVER else 0
 
 
 def _time_of(timers: TimerValues) -> int:

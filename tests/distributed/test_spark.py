@@ -137,7 +137,8 @@ def test_a_job_whose_counts_are_rejected_fails_and_its_next_start_loses_none(tmp
     (tmp_path / "job.yaml").write_text(CONFIG)
     words = [
         "-c", tmp_path / "job.yaml", "--input", tmp_path / "in", "--once", "--checkpoint",
-        tmp_path / "ck", "--to", f"http://127.0.0.1:{port}", "--buckets", "1", "--partitions", "1",
+        tmp_path / "ck", "--to", f"http://127.0.0.1:{port}", "--buckets", "17",
+        "--partitions", "17",  # so many that executors join the tallies
     ]  # fmt: skip
     served = [sys.executable, "-m", "monitor", "run", "-c", str(config)]
     without_spam = [line for line in CONFIG.splitlines(keepends=True) if "spam" not in line]

@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 pytest.importorskip("pyspark", reason="a package of the extra dev")
+from shards import Shards, config_of, stream
 
 from monitor.config import Config
 from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
-from monitor.distributed.spark_tasks import PageProcessor
-from monitor.distributed.tallies import merged, unpacked
+from monitor.distributed.spark_tasks import PageProcessor, TallyJoiner, groups_of
+from monitor.distributed.tallies import Tally, merged, packed, unpacked
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 pytestmark = pytest.mark.dev("pyspark")
@@ -75,6 +76,25 @@ class Job:
 
 def prediction(number, ts):
     return {"type": "prediction", "id": f"p{number}", "ts": ts, "model": "a", "prediction": 1}
+
+
+def test_tallies_that_executors_join_in_groups_have_the_sum_of_all():
+    pa = pytest.importorskip("pyarrow")
+    shards = Shards(config_of(), buckets=6, tasks=6)
+    events = stream(200, seed=3)
+    sent = [shards.counted(events[start::9]) for start in range(9)]
+    groups = [[packed(tally) for tally in sent[start::4]] for start in range(4)]
+    joined = []
+    for group in groups:
+        parts = (group[:1], group[1:])
+        batches = [pa.record_batch([pa.array(some, pa.binary())], ["tally"]) for some in parts]
+        (batch,) = TallyJoiner()(iter(batches))
+        assert (batch.num_rows, batch.schema.names) == (1, ["tally"])
+        joined.append(unpacked(batch.column(0)[0].as_py()))
+    (nothing,) = TallyJoiner()(iter(()))
+    assert packed(merged(joined)) == packed(merged(sent))
+    assert unpacked(nothing.column(0)[0].as_py()) == Tally()
+    assert [groups_of(tasks) for tasks in (1, 16, 17, 64)] == [0, 0, 5, 8]
 
 
 @pytest.mark.parametrize("with_events", [True, False])
