@@ -1,6 +1,6 @@
 """The job on a real Spark of this machine: exact through kills, and what it costs.
 
-    PYTHONPATH=tests python -m tests.benchmarks.spark [--predictions N] [--waiting N] [RUN…]
+    PYTHONPATH=tests python -m tests.benchmarks.spark [--predictions N] [--buckets N] [RUN…]
 
 Runs: `kills` (a master, two workers; kill -9 of the driver in a batch, of a worker and
 of an executor; restarted), `local` (one process, two cores), `one` and `two` (a master
@@ -156,13 +156,14 @@ def _descendants(root):
 class Run:
     """One run of the job over the same events."""
 
-    def __init__(self, scratch, events, records):
+    def __init__(self, scratch, events, records, buckets):
         self.scratch, self.events, self.records = scratch, events, records
         self.checkpoint, self.out = scratch / "ck", scratch / "out"
         self.words = [
             "-c", str(scratch.parent / "monitor.yaml"), "--input", str(scratch.parent / "in"),
             "--files-per-batch", "2", "--once", "--checkpoint", str(self.checkpoint),
-            "--to", str(self.out), "--buckets", "64", "--partitions", "2",
+            "--to", str(self.out), "--partitions", "2",
+            *(["--buckets", str(buckets)] if buckets else []),
         ]  # fmt: skip
 
     def cluster(self, workers):
@@ -261,6 +262,7 @@ def main():
     parser.add_argument("--predictions", type=int, default=400_000)
     parser.add_argument("--delay", type=float, default=240, help="seconds to a label, the mean")
     parser.add_argument("--waiting", type=int, default=0, help="predictions before the stream")
+    parser.add_argument("--buckets", type=int, default=0, help="pages; default: the job's choice")
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("runs", nargs="*", default=[*RUNS])
     args = parser.parse_args()
@@ -275,7 +277,8 @@ def main():
         print(f"{records} events of {args.predictions} predictions", flush=True)
         for name in args.runs:
             (scratch / name).mkdir()
-            run, costs, began = Run(scratch / name, expected, records), Costs(), time.monotonic()
+            run = Run(scratch / name, expected, records, args.buckets)
+            costs, began = Costs(), time.monotonic()
             load = os.getloadavg()[0]
             RUNS[name](run)
             wall = time.monotonic() - began
