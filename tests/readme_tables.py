@@ -41,7 +41,7 @@ READMES = (ROOT / "README.md", *sorted(p for f in FOLDERS for p in (ROOT / f).rg
 PLACE = re.compile(r"<!-- table: (.+?) -->\n(.*?)<!-- end: \1 -->", re.DOTALL)
 EXPLAINED = {"classifier_verdict": " What each means: [verdicts](../drift/README.md#verdicts)."}
 """Links to the explanations of series, to follow their meaning."""
-CHECKPOINT_BYTES = 140
+CHECKPOINT_BYTES = 98
 """Of a prediction in the checkpoint of a job on Spark, with its versions of the state."""
 SIZES = ("B", "kB", "MB", "GB", "TB", "PB")
 NUMBERS = ("", "thousand", "million", "billion", "trillion")
