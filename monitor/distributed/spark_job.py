@@ -220,10 +220,10 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
     if found is None:
         check_pages(job.buckets, job.partitions)
         if job.config.id_secret is None:
-            raise MonitorError(
-                "id_secret: is missing in the configuration, so that ids can be chosen to "
-                "collide; set it before the first batch, since the checkpoint "
-                "holds to it: 16 characters or more"
+            say(
+                "id_secret is missing in the configuration: who sends events can choose ids that "
+                "collide. Give it to a new --checkpoint, 16 characters or more; this one goes on "
+                "without"
             )
         found = store_layout(session, job.checkpoint, wanted or _chosen(job, say), job.source)
         if job.buckets not in (0, found.layout.pages):
