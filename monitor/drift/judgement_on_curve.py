@@ -114,11 +114,11 @@ def judge_on_curve(
             on = any(one.position is CurvePosition.ON for one in found)
             ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
             judgement = ask()
-    if judgement.labels_may_explain:
-        judgement = _with_labels(judgement, ask, scores, scores_after())
-    elif judgement.verdict in DEGRADED:
+    if judgement.verdict in DEGRADED:
         shown = _shown_labels(judgement, whole, ask, scores, scores_after)
         judgement = judgement if shown is LabelChange.NONE else ask(by_labels=shown)
+    elif judgement.label_change is not LabelChange.NONE:
+        judgement = _with_labels(judgement, ask, scores, scores_after())
     return replace(judgement, curve_z=z), below
 
 
@@ -185,7 +185,10 @@ def _with_labels(
     scores: ScoreHistogram,
     after: ScoreHistogram | None,
 ) -> Judgement:
-    """Return the judgement of rates that other labels may explain, as scores settle it."""
+    """Return the judgement of rates that other labels explain, as scores settle it.
+
+    Without a verdict on the model, scores may still rule the labels out.
+    """
     if after is None:
         return ask(label_support=None)
     change = judgement.label_change
@@ -193,7 +196,7 @@ def _with_labels(
     moved = judgement.change["false_positive_rate" if of_negatives else "recall"]
     sides = (scores, after) if (moved > 0) is of_negatives else (after, scores)
     support = _support(change, *sides)
-    if support >= SETTLED:
+    if support >= SETTLED and judgement.labels_may_explain:
         return replace(judgement, verdict=Verdict.LABELS_NOT_TRUSTWORTHY)
     if support < 0 and ask(label_support=support).label_change is not change:
         return ask(by_labels=LabelChange.NONE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import chain
 from typing import Self
 
 from monitor.clock import DAY_MS
@@ -37,21 +38,23 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
     """Return the first judgement that is degraded; None where labels may be the cause.
 
     Args:
-        found: judgements of stretches that end together.
+        found: judgements of stretches that end together, from the shortest to the longest.
         sudden: ask for what a page before the day is over needs.
 
     Returns:
-        None as well where one of them may show half of the fall (p > .025), with a verdict or
-        without, and labels that are wrong more often explain it as well.
+        None as well where one of them may show half of the fall (p > .025), and labels that are
+        wrong more often explain it as well as the model. A longer one need not have a verdict for
+        that: it has more outcomes, and days enough to ask their scores.
     """
     found, errors = list(found), _SUDDENLY_BELOW if sudden else _BELOW_CURVE
-    degraded = next((one for one in found if _is_degraded(one, errors)), None)
-    if degraded is None:
+    at = next((at for at, one in enumerate(found) if _is_degraded(one, errors)), None)
+    if at is None:
         return None
-    half = degraded.change["odds_ratio"] / 2
-    by_labels = (one for one in found if one.label_change is not LabelChange.NONE)
+    half = found[at].change["odds_ratio"] / 2
+    longer = (one for one in found[at:] if one.label_change is not LabelChange.NONE)
+    by_labels = chain(longer, (one for one in found[:at] if one.labels_may_explain))
     shown = any(one.interval("odds_ratio", level=_LASTS)[0] < half for one in by_labels)
-    return None if shown else degraded
+    return None if shown else found[at]
 
 
 def _is_degraded(found: Judgement, errors: float) -> bool:
