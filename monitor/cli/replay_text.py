@@ -12,6 +12,7 @@ from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
 from monitor.drift.checked_estimate import ESTIMATED_RATES
+from monitor.drift.recall_evidence import Because
 from monitor.events.columns import OTHER_VALUE
 from monitor.labels.error_words import audits_note
 from monitor.labels.faults import LabelFault
@@ -64,10 +65,11 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield _books(model)
     windows = [snapshot.lifetime, *snapshot.windows_of(model)]
     yield ""
-    yield from _outcomes(windows, model, known=snapshot.now_ms is not None)
-    yield ""
-    yield from _metrics(windows, model)
-    yield ""
+    if model.matched or windows[0].counts[model.row].cells.any():
+        yield from _outcomes(windows, model, known=snapshot.now_ms is not None)
+        yield ""
+        yield from _metrics(windows, model)
+        yield ""
     yield from _wrong_labels(windows, model)
     yield from _refused(windows, model)
     for window in windows:
@@ -257,6 +259,9 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     yield from _told(f"Is the model worse? {worse.text}.")
     if visible := visible_fall(seen.because, worse):
         yield from _told(visible)
+    if seen.because == Because.MOVED and worse.answer != "yes":
+        words = BECAUSE[Because.MOVED]
+        yield from _told(f"{words.title}. {words.meaning}")
     opens = window_opens(snapshot, model, deciding)
     for sentence in news_sentences(model.watched.began, model.watched.new_version, opens):
         yield from _told(sentence)

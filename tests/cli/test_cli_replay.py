@@ -248,12 +248,31 @@ def test_people_get_verdicts_and_detections():
     assert "\n  2013-09-01 01:46  detected: prevalence_shift" in shown
 
 
+def test_people_see_why_a_certain_cause_is_not_a_verdict():
+    """Rarer positives certainly moved precision; whether recall fell as well is open."""
+    monitor = one_moment.counted([one_moment.USUAL] * 28 + [(3, 6, 1, 124)] * 7)
+    shown = " ".join(replay_text(monitor.snapshot()).split())
+    assert "(moved, not settled)" in shown
+    assert (
+        "Moved, not settled. Precision or one of its causes certainly changed; whether the model "
+        "got worse is not shown."
+    ) in shown
+
+
 def test_people_see_a_dash_where_nothing_is_defined(capsys, tmp_path):
     path = tmp_path / "one.ndjson"
-    path.write_text(lines_of(prediction(1)))
+    path.write_text(lines_of(prediction(1), label(1)))
     shown = ran(capsys, "replay", path).out
     assert "—" in shown
     assert "nan" not in shown
+
+
+def test_a_model_without_labels_has_no_table_of_zeros_before_its_answers(capsys, tmp_path):
+    path = tmp_path / "one.ndjson"
+    path.write_text(lines_of(prediction(1)))
+    shown = ran(capsys, "replay", path).out
+    assert "precision     balanced" not in shown
+    assert shown.splitlines()[2].startswith("  What moved precision? ")
 
 
 def test_standard_input_is_a_file_called_dash():
