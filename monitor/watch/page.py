@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import chain
 from typing import Self
 
 from monitor.clock import DAY_MS
@@ -42,19 +41,28 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
         sudden: ask for what a page before the day is over needs.
 
     Returns:
-        None as well where one of them may show half of the fall (p > .025), and labels that are
-        wrong more often explain it as well as the model. A longer one need not have a verdict for
-        that: it has more outcomes, and days enough to ask their scores.
+        None as well where a longer one may show half of the fall (p > .025), with a verdict or
+        without, and labels that are wrong more often explain it as well as the model: it has
+        more outcomes, and days enough to ask their scores. A shorter one counts where labels
+        leave its verdict open, and it fell further by more than its error: the longer one then
+        began before the fault.
     """
     found, errors = list(found), _SUDDENLY_BELOW if sudden else _BELOW_CURVE
     at = next((at for at, one in enumerate(found) if _is_degraded(one, errors)), None)
     if at is None:
         return None
-    half = found[at].change["odds_ratio"] / 2
-    longer = (one for one in found[at:] if one.label_change is not LabelChange.NONE)
-    by_labels = chain(longer, (one for one in found[:at] if one.labels_may_explain))
-    shown = any(one.interval("odds_ratio", level=_LASTS)[0] < half for one in by_labels)
-    return None if shown else found[at]
+    fall = found[at].change["odds_ratio"]
+    half_shown = any(
+        one.label_change is not LabelChange.NONE
+        and one.interval("odds_ratio", level=_LASTS)[0] < _BACK_SHARE * fall
+        for one in found[at:]
+    )
+    fell_further = any(
+        one.labels_may_explain
+        and one.change["odds_ratio"] + one.standard_error["odds_ratio"] < fall
+        for one in found[:at]
+    )
+    return None if half_shown or fell_further else found[at]
 
 
 def _is_degraded(found: Judgement, errors: float) -> bool:
@@ -155,9 +163,9 @@ class ModelPage:
             True where the odds ratio of the month is certainly (p < .025) below the level, and
             that of the week by at least half as much, so that the model is not back already;
             False where the operating point of the month moved along the curve, or does not
-            certainly lie below that of the scores, and where other labels explain its change, or
-            that of the week: also of a month without a verdict, where positives became more
-            frequent.
+            certainly lie below that of the scores, and where other labels explain its change:
+            also of one without a verdict, where positives became more frequent, or labels leave
+            the verdict on the week open.
         """
         if (
             month.labels_may_explain
@@ -171,7 +179,7 @@ class ModelPage:
             return False
         more = month.change["class_ratio"] > _TREND_BELOW * month.standard_error["class_ratio"]
         by_labels = month.label_change is LabelChange.FALSE_NEGATIVES or (
-            month.label_change is LabelChange.FALSE_POSITIVES and more
+            month.label_change is LabelChange.FALSE_POSITIVES and (more or week.labels_may_explain)
         )
         if month.curve_z > -_TREND_BELOW or by_labels:
             return False

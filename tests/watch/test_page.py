@@ -144,6 +144,7 @@ def of_labels(change, error, **more):
     return replace(
         one,
         verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        labels_may_explain=True,
         label_change=LabelChange.FALSE_POSITIVES,
         change=one.change | {"odds_ratio": change},
         standard_error=one.standard_error | {"odds_ratio": error},
@@ -162,7 +163,19 @@ def test_no_page_starts_while_labels_may_explain_half_of_the_fall(share, errors,
     assert (certain_fall([day, week], sudden=True) is day) == starts
 
 
-def test_a_trend_is_not_confirmed_by_a_week_that_labels_may_explain():
+@pytest.mark.parametrize(("further", "starts"), [(1.0, True), (1.5, False)])
+def test_a_shorter_stretch_holds_a_page_back_where_it_fell_further(further, starts):
+    """Labels leave the day open; the week began before the fault, or has all of it."""
+    week = judged(0.6)
+    fall = week.change["odds_ratio"]
+    day = of_labels(further * fall, -0.2 * fall)
+    assert (certain_fall([day, week]) is week) == starts
+
+
+def test_a_trend_is_not_confirmed_where_labels_explain_the_month_and_leave_the_week_open():
     month, week = judged(0.784, days=28), judged(0.764)
-    assert ModelPage().confirms_trend(week, month)
-    assert not ModelPage().confirms_trend(replace(week, labels_may_explain=True), month)
+    of_month = replace(month, label_change=LabelChange.FALSE_POSITIVES)
+    week, open_week = (replace(week, labels_may_explain=is_open) for is_open in (False, True))
+    assert ModelPage().confirms_trend(week, of_month)
+    assert ModelPage().confirms_trend(open_week, replace(month, label_change=LabelChange.NONE))
+    assert not ModelPage().confirms_trend(open_week, of_month)
