@@ -41,11 +41,11 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
         sudden: ask for what a page before the day is over needs.
 
     Returns:
-        None as well where a longer one may show half of the fall (p > .025), with a verdict or
-        without, and labels that are wrong more often explain it as well as the model: it has
-        more outcomes, and days enough to ask their scores. A shorter one counts where labels
-        leave its verdict open, and it fell further by more than its error: the longer one then
-        began before the fault.
+        None as well where a longer one may show half of the fall (p > .025), and labels that are
+        wrong more often leave its verdict open: it has more outcomes, and days enough to ask
+        their scores. Before the day is over, it counts without a verdict on the model, too. A
+        shorter one counts where labels leave its verdict open, and it fell further by more than
+        its error: the longer one then began before the fault.
     """
     found, errors = list(found), _SUDDENLY_BELOW if sudden else _BELOW_CURVE
     at = next((at for at, one in enumerate(found) if _is_degraded(one, errors)), None)
@@ -53,7 +53,7 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
         return None
     fall = found[at].change["odds_ratio"]
     half_shown = any(
-        one.label_change is not LabelChange.NONE
+        (one.labels_may_explain or (sudden and one.label_change is not LabelChange.NONE))
         and one.interval("odds_ratio", level=_LASTS)[0] < _BACK_SHARE * fall
         for one in found[at:]
     )
@@ -167,14 +167,9 @@ class ModelPage:
             also of one without a verdict, where positives became more frequent, or labels leave
             the verdict on the week open.
         """
-        if (
-            month.labels_may_explain
-            or week.labels_may_explain
-            or month.verdict
-            in (
-                Verdict.OPERATING_POINT_MOVED,
-                Verdict.THRESHOLD_MOVED,
-            )
+        if month.labels_may_explain or month.verdict in (
+            Verdict.OPERATING_POINT_MOVED,
+            Verdict.THRESHOLD_MOVED,
         ):
             return False
         more = month.change["class_ratio"] > _TREND_BELOW * month.standard_error["class_ratio"]

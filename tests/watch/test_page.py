@@ -163,6 +163,15 @@ def test_no_page_starts_while_labels_may_explain_half_of_the_fall(share, errors,
     assert (certain_fall([day, week], sudden=True) is day) == starts
 
 
+@pytest.mark.parametrize(("sudden", "starts"), [(False, True), (True, False)])
+def test_a_longer_stretch_without_a_verdict_holds_back_what_is_sudden_alone(sudden, starts):
+    """A month that began before the fault has less of it, and labels explain that by chance."""
+    week = replace(judged(0.3), curve_z=-9.0)
+    month = of_labels(0.6 * week.change["odds_ratio"], 0.1)
+    found = certain_fall([week, replace(month, labels_may_explain=False)], sudden=sudden)
+    assert (found is week) == starts
+
+
 @pytest.mark.parametrize(("further", "starts"), [(1.0, True), (1.5, False)])
 def test_a_shorter_stretch_holds_a_page_back_where_it_fell_further(further, starts):
     """Labels leave the day open; the week began before the fault, or has all of it."""
