@@ -178,12 +178,11 @@ def labels_explain(
 ) -> NDArray[np.int8]:
     """Test for a change of recall, or of false positives, that other labels explain as well.
 
-    That labels are wrong more often predicts the changes of log r, TPR and FPR from one
-    share. It explains them where the changes do not leave that prediction (p > .01), and no
-    change of log r, which is what a change of the model alone predicts, is less than three times
-    as likely; ten times for labels that miss positives, of which a tenth moves log r by little, and
-    where scores can tell both apart, since waiting costs little there; what the scores show so far
-    multiplies either likelihood. Where recall rose, labels
+    That labels are wrong more often predicts the changes of log r, TPR and FPR from one share. It
+    explains them where the changes do not leave that prediction (p > .01), and no change of log r,
+    which is what a change of the model alone predicts, is less than three times as likely; ten
+    times for labels that miss positives, of which a tenth moves log r by little, and where scores
+    can tell both apart. What the scores show multiplies the likelihood. Where recall rose, labels
     that are wrong less often are tested; where FPR fell, labels that miss fewer positives. Where
     both kinds explain it, the one does whose prediction is nearer to the changes.
 
@@ -195,8 +194,7 @@ def labels_explain(
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
-        support: of the scores for wrong labels, see `missed_positives.label_support`; 0 where
-            they can decide and have not been asked, None without scores.
+        support: of wrong labels by scores (`missed_positives.label_support`); None without.
 
     Returns:
         Numbers in `LABEL_CHANGES`, in the shape of the series. `none` where neither the rate nor
