@@ -172,7 +172,7 @@ def test_a_longer_stretch_without_a_verdict_holds_back_what_is_sudden_alone(sudd
     assert (found is week) == starts
 
 
-@pytest.mark.parametrize(("further", "starts"), [(1.0, True), (1.5, False)])
+@pytest.mark.parametrize(("further", "starts"), [(1.0, True), (1.1, True), (1.5, False)])
 def test_a_shorter_stretch_holds_a_page_back_where_it_fell_further(further, starts):
     """Labels leave the day open; the week began before the fault, or has all of it."""
     week = judged(0.6)
