@@ -15,6 +15,7 @@ from monitor.report.audit_words import evident, label_advice
 from monitor.report.findings import unlabelled
 from monitor.report.label_quality_words import audit_advice
 from monitor.report.missing_class import missing_class
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.recalibration_answer import score_corrections, threshold_answer
 from monitor.report.recalibration_words import correction_advice, threshold_advice
 from monitor.report.segment_names import segment_name
@@ -32,6 +33,7 @@ def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     yield from _versions(diagnosis)
+    yield from _predictions(diagnosis)
     yield from _labels(diagnosis)
     if diagnosis.refusal is not None or unlabelled(diagnosis):
         return
@@ -67,6 +69,14 @@ def _versions(diagnosis: Diagnosis) -> Iterator[str]:
         )
 
 
+def _predictions(diagnosis: Diagnosis) -> Iterator[str]:
+    if wrong := degenerate_text(diagnosis.predictions):
+        yield (
+            f"Find out why the model {wrong}, without waiting for labels: look for a deployment, "
+            "another threshold, and features that are missing or constant."
+        )
+
+
 def _operating_point(diagnosis: Diagnosis) -> Iterator[str]:
     back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
     yield (
@@ -91,7 +101,8 @@ def _first(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _scores(diagnosis: Diagnosis) -> Iterator[str]:
     found = diagnosis.scores
-    if found is None or evident(diagnosis.missing_misses):
+    died = diagnosis.predictions.kind is not None
+    if found is None or died or evident(diagnosis.missing_misses):
         return
     if (threshold := threshold_answer(found.threshold)) is not None:
         yield threshold_advice(threshold, defined(diagnosis.after.metrics["recall"].estimate))
@@ -152,6 +163,8 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _more(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.predictions.kind is not None:
+        return
     if missing := missing_class(diagnosis.before.counts, diagnosis.after.counts):
         yield f"Compare ranges with positives and negatives: there are {missing}."
         return

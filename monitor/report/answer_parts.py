@@ -323,7 +323,7 @@ def prediction_check(found: DegeneratePredictions) -> PredictionCheck:
     return PredictionCheck(
         known=found.known,
         kind=found.kind,
-        text=degenerate_text(found),
+        text=degenerate_text(found) or None,
         since=time_text(found.since),
         times=defined(found.times),
     )

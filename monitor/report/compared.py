@@ -43,8 +43,8 @@ class Compared(NamedTuple):
         classes: what was found on a model of many classes; None for any other.
         worse_lately: how the rates moved over a shorter window that is judged degraded and does
             not decide, or since the reference, a phrase; "" where they did not.
-        by_predictions: predictions alone show that something is wrong; what it is stands in the
-            headline.
+        by_predictions: what predictions alone show the model to do, such as "flags nothing any
+            more"; "" where they show nothing wrong. Since when stands in the headline.
         mixed: that the reference holds a change of level, so that nothing is as before, a phrase;
             "" where it does not.
         doubted: why the labels of the answers are in doubt, a clause; "" where they are not.
@@ -71,7 +71,7 @@ class Compared(NamedTuple):
     reaches_back: str = ""
     classes: ClassFindings | None = None
     worse_lately: str = ""
-    by_predictions: bool = False
+    by_predictions: str = ""
     mixed: str = ""
     doubted: str = ""
     worse_version: str = ""

@@ -43,6 +43,7 @@ from monitor.report.missing_evidence import (
     useless_reference,
 )
 from monitor.report.moved_precision import Points
+from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import level_phrase, mixed_phrase
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
@@ -92,7 +93,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         worse_lately=lately_words(diagnosis.worse_lately, pages=diagnosis.pages),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
-        by_predictions=diagnosis.predictions.kind is not None,
+        by_predictions=degenerate_text(diagnosis.predictions),
         mixed=mixed_phrase(diagnosis.mixed_reference),
         doubted=doubted_labels(
             diagnosis.uncorrected_audits, misses=evident(diagnosis.missing_misses)
@@ -160,7 +161,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         reaches_back="" if since is not None else reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
         worse_lately=lately_words(worse_lately(snapshot, model, deciding), pages=pages),
-        by_predictions=model.watched.predictions.kind is not None,
+        by_predictions=degenerate_text(model.watched.predictions),
         mixed=mixed_phrase(model.watched.reference),
         doubted=doubted_labels(live_audits(model), misses=evident(live_misses(snapshot, model))),
         worse_version="" if worse is None else worse_version(worse),

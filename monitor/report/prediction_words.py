@@ -24,14 +24,14 @@ NO_ALARM = (
 """What nothing wrong means, a clause: changes that are smaller than an alarm may be there."""
 
 
-def degenerate_text(found: DegeneratePredictions) -> str | None:
-    """Return what the model does, such as "flags nothing any more"; None where nothing is wrong.
+def degenerate_text(found: DegeneratePredictions) -> str:
+    """Return what the model does, such as "flags nothing any more"; "" where nothing is wrong.
 
     Args:
         found: its predictions against all that is known of them.
     """
     if found.kind is None:
-        return None
+        return ""
     return DEGENERACIES[found.kind].format(times=f"{found.times:.2g}")
 
 
@@ -46,7 +46,7 @@ def degenerate_since(found: DegeneratePredictions) -> str:
     'the model flags nothing any more (since 2026-02-13 16:26)'
     """
     text = degenerate_text(found)
-    if text is None or found.since is None:
+    if not text or found.since is None:
         return ""
     since = datetime.fromtimestamp(found.since / 1000, UTC)
     return f"the model {text} (since {since:%Y-%m-%d %H:%M})"

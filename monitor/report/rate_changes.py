@@ -23,13 +23,16 @@ def both_known(rates: RatePairs) -> bool:
 def digits(before: float, after: float) -> int:
     """Return how many digits, from 2 to 4, tell both ends apart and show two figures of each.
 
+    An end of 0 has no figures to show.
+
     Args:
         before: rate in [0, 1].
         after: rate in [0, 1].
     """
+    least = min(filter(None, (before, after)), default=0.0)
     for count in range(_FEWEST, _MOST):
         shown = {f"{end:.{count}f}" for end in (before, after)}
-        if len(shown) > 1 and min(before, after) >= 10.0 ** (1 - count):
+        if len(shown) > 1 and least >= 10.0 ** (1 - count):
             return count
     return _MOST
 
@@ -56,6 +59,8 @@ def from_to(before: float, after: float) -> str:
 
     >>> from_to(0.795, 0.478), from_to(0.0012, 0.0051)
     ('from .80 to .48', 'from .0012 to .0051')
+    >>> from_to(0.8031, 0.0)
+    'from .80 to .00'
     """
     count = digits(before, after)
     return f"from {short(before, count)} to {short(after, count)}"

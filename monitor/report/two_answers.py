@@ -29,8 +29,6 @@ THRESHOLD_OR_SCORES = "threshold or scores moved"
 
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
-_UNUSUAL = "its predictions are not as usual"
-"""What the headline says in full, a clause."""
 _FIGURES = re.compile(r" \([^()]*\)$")
 _NOTHING_FLAGGED = "nothing is flagged{}, and precision is a share of flagged cases"
 _UNDEFINED = "before or after there are no flagged cases, no positives or no negatives"
@@ -201,11 +199,11 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     return likely and f"{likely}; another threshold, or another model"
 
 
-def _beside(doubt: str, *, by_predictions: bool) -> str:
-    """Return what leaves the answer open by labels, and by predictions alone; "" for neither."""
+def _beside(doubt: str, *, by_predictions: str) -> str:
+    """Return what leaves the answer open by predictions alone, and by labels; "" for neither."""
     if not by_predictions:
         return doubt
-    return f"{doubt or 'labels do not show it yet'}, but {_UNUSUAL}"
+    return f"it {by_predictions}; {doubt or 'labels do not show a worse model yet'}"
 
 
 def _likely(found: Compared) -> str:
@@ -263,7 +261,7 @@ def _so_far(found: Compared) -> str:
 def _how_worse(found: Compared, judgement: Judgement) -> str:
     if judgement.dead:
         return _how_dead(found)
-    unusual = _UNUSUAL if found.by_predictions else ""
+    unusual = f"it {found.by_predictions}" if found.by_predictions else ""
     degraded = found.verdict in DEGRADED
     moved = how_rates_moved(found.rates, judgement) if degraded else found.worse_lately
     if unusual or moved:
@@ -273,7 +271,7 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
 
 def _how_dead(found: Compared) -> str:
     if found.by_predictions:
-        return _UNUSUAL
+        return f"it {found.by_predictions}"
     if found.flags:
         return f"it flags {found.flags}"
     if found.is_inverted:

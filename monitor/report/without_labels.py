@@ -265,7 +265,7 @@ def _by_predictions(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     flagged = ", ".join([*rates, f"{beside} {source}"] if beside else rates)
     if flagged:
         yield f"Share of flagged cases: {flagged}."
-    if (wrong := degenerate_text(model.watched.predictions)) is not None:
+    if wrong := degenerate_text(model.watched.predictions):
         yield f"The model {wrong}."
     elif model.watched.predictions.known:
         yield f"Predictions alone give {NO_ALARM}."

@@ -12,6 +12,7 @@ from exporter.page.pages import plain
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import diagnose
 from monitor.diagnosis.periods import Period
+from monitor.drift.degenerate import Degeneracy
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.exporter.page.why import why_section
 from monitor.labels.uncorrected import MissingMisses
@@ -26,6 +27,7 @@ from monitor.report.recalibration_answer import threshold_answer
 from monitor.report.recalibration_words import threshold_advice
 from monitor.report.score_answer import compared_scores
 from monitor.report.score_words import PARTS_BY_LABELS
+from monitor.verdicts import DegeneratePredictions
 
 DAY = 86_400_000
 SCORES = np.array([0.05, 0.15, 0.35, 0.75])
@@ -185,3 +187,10 @@ def test_no_correction_is_advised_of_scores_whose_labels_may_follow_the_decision
     texts = [" ".join(advice(one)) for one in (RARER, replace(RARER, missing_misses=misses))]
     assert ["read as probabilities, correct" in text for text in texts] == [True, False]
     assert "leave the scores as they are" in texts[1]
+
+
+def test_a_model_that_died_is_looked_at_first_and_its_scores_are_not_corrected() -> None:
+    died = DegeneratePredictions(known=True, kind=Degeneracy.ALWAYS_NEGATIVE, since=0)
+    first, *others = advice(replace(RARER, predictions=died))
+    assert first.startswith("Find out why the model flags nothing any more, without waiting")
+    assert not any("scores" in text or "Wait" in text for text in others)

@@ -15,6 +15,8 @@ from monitor.report.label_quality_words import as_when_labels, cases_named, open
 from monitor.report.moved_precision import Points
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 
+DIED = "flags nothing any more"
+
 
 def test_rarer_positives_moved_it_and_the_model_is_not_worse():
     moved, worse = answers(BEFORE, (4_000, 4_750, 1_000, 90_250))
@@ -69,7 +71,7 @@ def test_a_model_is_no_worse_where_it_is_better_or_fewer_labels_are_wrong():
     more = is_model_worse(found_on(after, before))
     assert more.answer == "not_shown"
     assert more.text.endswith("as when more labels are wrong")
-    died = found._replace(by_predictions=True)
+    died = found._replace(by_predictions=DIED)
     assert is_model_worse(died).answer == "not_shown"
 
 
@@ -201,12 +203,12 @@ def test_a_model_that_died_is_named_where_no_window_is_compared_yet():
     rates = dict.fromkeys(("recall", "false_positive_rate"), (0.8, 0.8))
     words = "the last 7d reach back into the reference"
     reaches = nothing_found("")._replace(reaches_back=words, rates=rates)
-    died = reaches._replace(by_predictions=True)
+    died = reaches._replace(by_predictions=DIED)
     assert is_model_worse(reaches).text.startswith(f"Cannot be known: {words}")
     found = is_model_worse(died)
     assert (found.answer, found.text) == (
         "not_shown",
-        "Not shown: labels do not show it yet, but its predictions are not as usual",
+        "Not shown: it flags nothing any more; labels do not show a worse model yet",
     )
 
 
@@ -221,14 +223,16 @@ def test_a_recall_that_nothing_bounds_below_is_at_most_so_much(lower, upper, wor
 
 
 def test_that_predictions_are_wrong_stands_in_short_before_the_rates_of_a_worse_model():
-    found = found_on(BEFORE, (6_000, 4_500, 4_000, 85_500))._replace(by_predictions=True)
+    found = found_on(BEFORE, (6_000, 4_500, 4_000, 85_500))._replace(
+        by_predictions="flags nothing any more"
+    )
     assert is_model_worse(found).text == (
-        "Yes: its predictions are not as usual; recall fell from .80 to .60"
+        "Yes: it flags nothing any more; recall fell from .80 to .60"
     )
     coin = found_on(BEFORE, (500, 4_500, 9_500, 85_500))
     assert is_model_worse(coin).text == "Yes: it hardly tells the classes apart any more"
-    died = coin._replace(by_predictions=True)
-    assert is_model_worse(died).text == "Yes: its predictions are not as usual"
+    died = coin._replace(by_predictions=DIED)
+    assert is_model_worse(died).text == "Yes: it flags nothing any more"
 
 
 def test_a_few_cases_of_which_none_is_flagged_are_not_said_to_be_the_end_of_a_model():

@@ -191,7 +191,7 @@ def test_nothing_is_steady_while_predictions_alone_show_a_dead_model(because):
     assert status.verdict_because == "too_few_outcomes"
     assert status.worse.answer == "not_shown"
     assert status.worse.text == (
-        "Not shown: labels do not show it yet, but its predictions are not as usual"
+        "Not shown: it flags nothing any more; labels do not show a worse model yet"
     )
     assert status.headline.startswith("The model flags nothing any more (since 1970-02-12 12:00). ")
 
@@ -201,7 +201,7 @@ def test_a_model_without_change_that_died_is_not_said_to_be_no_worse():
     snapshot, _ = with_verdicts(counted(USUAL), w1d=unchanged, w7d=unchanged)
     assert status_answer(snapshot, limit=1).models[0].worse.answer == "no"
     (status,) = status_answer(dead_by_predictions(snapshot), limit=1).models
-    assert status.worse.text.startswith("Not shown: labels do not show it yet, but its predict")
+    assert status.worse.text.startswith("Not shown: it flags nothing any more; labels do not")
 
 
 @pytest.mark.parametrize("compared", [True, False])

@@ -169,7 +169,8 @@ def _operating_point_moved(scope: Scope) -> Alert:
         description="Recall and false positives moved together along the curve, as after a "
         "changed threshold or scores that slid. Two rates alone do not show whether the model also "
         "got worse, unless ModelDegraded fires as well. Look for a changed threshold or "
-        "calibration; if it was not meant, set the threshold anew.",
+        "calibration; if it was not meant, set the threshold anew. Where PredictionsDegenerate "
+        "fires as well, look first at what that names.",
         numbers=templates.in_windows((), point_moved(), series) + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
         page=links.page_of_comparison(scope, window),
