@@ -9,12 +9,14 @@ from monitor.config import quantities as q
 from monitor.config.fields import BaseUrl, Name, PositiveDuration, Section, setting
 
 _PATH = "v1/events"
-_LONGEST_MS = 300_000
+_SHORTEST_MS, _LONGEST_MS = 100, 300_000
 
 
 def _is_soon(every: int) -> int:
     if every > _LONGEST_MS:
         raise q.unfit("must be at most 5m", "lower it")
+    if every < _SHORTEST_MS:
+        raise q.unfit("must be at least 100ms", "raise it")
     return every
 
 
@@ -26,7 +28,7 @@ class ForwardConfig(Section):
         "http://monitor:9109; /v1/events is added."
     )
     every: Annotated[PositiveDuration, AfterValidator(_is_soon)] = setting(
-        "10s", "Wall time between two batches, at most 5m; there are two checkpoints for each."
+        "10s", "Wall time between two batches, 100ms to 5m; there are two checkpoints for each."
     )
     timeout: PositiveDuration = setting("10s", "A request that takes longer has failed.")
     headers: Mapping[Name, SecretStr] = setting(

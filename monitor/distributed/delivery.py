@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from http.client import HTTPException
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -18,6 +19,12 @@ from monitor.config.quantities import count_of
 from monitor.distributed.counts_events import CELL_NAMES
 from monitor.errors import MonitorError
 from monitor.extras import install_command
+from monitor.feeds.http.acknowledgement import (
+    NOT_A_FEED,
+    Acknowledgement,
+    acknowledgement,
+    direct_opener,
+)
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_S = 30.0
@@ -180,6 +187,7 @@ class HttpDelivery:
             self._headers["Authorization"] = f"Bearer {token}"
         self._patience = patience
         self._say = say
+        self._opener = direct_opener()
 
     def deliver(self, batch: int, lines: Sequence[bytes]) -> None:
         """Post a batch in parts of at most 1 MiB; retry if the monitor is away or busy.
@@ -195,9 +203,9 @@ class HttpDelivery:
         rejected: Counter[str] = Counter()
         faults: list[str] = []
         for body in _bodies(lines):
-            answer = self._posted(body)
-            rejected.update(answer.get("rejected") or {})
-            faults += [fault["detail"] for fault in answer.get("faults") or ()]
+            taken = self._posted(body)
+            rejected.update(taken.rejected)
+            faults += [fault.detail for fault in taken.faults]
         if not rejected:
             return
         shown = ", ".join(f"{reason} {number}" for reason, number in sorted(rejected.items()))
@@ -210,11 +218,11 @@ class HttpDelivery:
             )
         self._say(text)
 
-    def _posted(self, body: bytes) -> dict[str, Any]:
+    def _posted(self, body: bytes) -> Acknowledgement:
         deadline, pause = time.monotonic() + self._patience, _FIRST_PAUSE_S
         while True:
             fault, again = self._try(body)
-            if isinstance(fault, dict):
+            if isinstance(fault, Acknowledgement):
                 return fault
             if not again or time.monotonic() + pause > deadline:
                 raise MonitorError(f"{self._url}: {fault}; the batch was not delivered")
@@ -222,17 +230,18 @@ class HttpDelivery:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
-    def _try(self, body: bytes) -> tuple[dict[str, Any] | str, bool]:
+    def _try(self, body: bytes) -> tuple[Acknowledgement | str, bool]:
         """Return the answer, or what went wrong and True if a retry may help."""
         request = urllib.request.Request(self._url, body, self._headers)  # noqa: S310  # the operator's
         try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310  # same
-                return dict(json.loads(answer.read())), False
+            with self._opener.open(request, timeout=_TIMEOUT_S) as answer:
+                return acknowledgement(answer.read()) or NOT_A_FEED, False
         except urllib.error.HTTPError as error:
-            detail = error.read(500).decode(errors="replace").strip()
-            return f"answered {error.code} {detail}", error.code in _COME_AGAIN
-        except (OSError, ValueError) as error:
-            return f"cannot be reached: {error}", True
+            with error:
+                detail = error.read(500).decode(errors="replace").strip()
+            return f"answered {error.code} {detail}".rstrip(), error.code in _COME_AGAIN
+        except (OSError, HTTPException, ValueError) as error:
+            return f"cannot be reached: {str(error) or type(error).__name__}", True
 
 
 def _changes(line: bytes) -> bool:

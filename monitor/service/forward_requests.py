@@ -13,6 +13,7 @@ from typing import NamedTuple
 from monitor.clock import SECOND_MS
 from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import without_account
+from monitor.feeds.http.acknowledgement import direct_opener
 from monitor.feeds.http.app import STATE_HEADER
 
 _FASTEST = 1
@@ -47,7 +48,7 @@ Post = Callable[[bytes, str], ReceiverAnswer]
 
 def poster(config: ForwardConfig) -> Post:
     """Return what posts to the configured receiver. Redirects are not followed."""
-    opener = urllib.request.build_opener(_NoRedirect)
+    opener = direct_opener()
     own = {name: value.get_secret_value() for name, value in config.headers.items()}
     fixed = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip", **own}
 
@@ -66,13 +67,6 @@ def poster(config: ForwardConfig) -> Post:
             raise ReceiverAwayError(without_account(f"cannot be reached: {reason}")) from error
 
     return post
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Leaves redirects as they are: following one would turn a POST into a GET."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Follow none."""
 
 
 def _read(status: int, headers: Message, body: bytes) -> ReceiverAnswer:

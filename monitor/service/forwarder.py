@@ -25,7 +25,6 @@ receivers loses nothing either.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -35,6 +34,7 @@ from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import count_of, without_account
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
+from monitor.feeds.http.acknowledgement import NOT_A_FEED, Acknowledgement, acknowledgement
 from monitor.prometheus.forward_series import (
     FORWARD_FAILURES,
     FORWARD_LAST_SUCCESS,
@@ -50,8 +50,7 @@ from monitor.state.state_errors import StateError
 _EVENTS_A_REQUEST = 2048
 _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
-_ACCEPTED = range(200, 300)
-_TOO_LARGE, _ANOTHER_STATE = 413, 412
+_OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
 _BUSY = (408, 429, 500, 502, 503, 504)
 
 
@@ -191,10 +190,12 @@ class Forwarder:
             if answer.status == _TOO_LARGE and self._most > 1:
                 self._most = max(1, min(self._most, end - self._sent) // 2)
                 continue
-            if answer.status not in _ACCEPTED:
+            if answer.status != _OK:
                 return self._refused(answer)
+            if (taken := acknowledgement(answer.body)) is None:
+                return self._failed(FailureReason.REFUSED, NOT_A_FEED)
             if counting:
-                self._note_rejected(batch, answer)
+                self._note_rejected(batch, taken)
             self._sent, receiver = end, answer.state or receiver
         self._acknowledge(receiver)
         return None
@@ -252,17 +253,14 @@ class Forwarder:
         self._failing = True
         return self._every
 
-    def _note_rejected(self, batch: ForwardedBatch, answer: ReceiverAnswer) -> None:
-        try:
-            found = json.loads(answer.body)
-            rejected = sum(found["rejected"].values())
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return
+    def _note_rejected(self, batch: ForwardedBatch, taken: Acknowledgement) -> None:
+        rejected = sum(taken.rejected.values())
         self._rejected += rejected
         if rejected and not self._rejecting:
+            such_as = f", such as: {taken.faults[0].detail}" if taken.faults else ""
             self._say(
                 f"forward {self._to}: the receiver rejected {count_of(rejected, 'record')} of "
-                f"batch {batch.number}, such as: {found['faults'][:1]}"
+                f"batch {batch.number}{such_as}"
             )
         self._rejecting = bool(rejected)
 

@@ -12,6 +12,7 @@ from monitor.distributed.delivery import DirectoryDelivery, delivery_to
 from monitor.errors import MonitorError
 
 LINES = [b'{"type":"counts","n":%d}' % i for i in range(3)]
+TAKEN = (200, {"accepted": 1, "rejected": {}, "faults": []})
 
 
 @contextmanager
@@ -89,9 +90,8 @@ def test_a_directory_that_cannot_be_is_refused(tmp_path):
 def test_a_feed_that_is_busy_or_away_is_asked_again(tmp_path, monkeypatch):
     monkeypatch.setattr(delivery, "_FIRST_PAUSE_S", 0.001)
     (tmp_path / "token").write_text("a-token-of-16-chars\n")
-    accepted = (200, {"accepted": 3, "rejected": {}, "faults": []})
     reported = []
-    with feed((429, {}), (503, {}), accepted) as (url, asked):
+    with feed((429, {}), (503, {}), TAKEN) as (url, asked):
         http(url, reported, token_file=str(tmp_path / "token")).deliver(1, LINES)
     assert asked == [("/v1/events", "Bearer a-token-of-16-chars", b"\n".join(LINES))] * 3
     assert ["429" in reported[0], "503" in reported[1], len(reported)] == [True, True, 2]
@@ -100,6 +100,53 @@ def test_a_feed_that_is_busy_or_away_is_asked_again(tmp_path, monkeypatch):
 def test_a_feed_that_refuses_ends_the_job():
     with feed((401, {"error": "token"})) as (url, _), pytest.raises(MonitorError, match="401"):
         http(url).deliver(1, LINES)
+
+
+@pytest.mark.parametrize("answer", [{}, [], "log in", {"accepted": 1}])
+def test_an_answer_that_is_not_a_feeds_takes_nothing(answer):
+    with feed((200, answer)) as (url, _), pytest.raises(MonitorError, match="not that of a feed"):
+        http(url).deliver(1, LINES)
+
+
+def test_a_redirect_is_not_followed():
+    """Following it would turn the POST into a GET, and lose the batch."""
+
+    class Handler(Quiet):
+        def do_POST(self):  # noqa: N802  # as the server calls it
+            self.send_response(302)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+
+        def do_GET(self):  # noqa: N802  # same
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(TAKEN[1]).encode())
+
+    with serving(Handler) as url, pytest.raises(MonitorError, match="answered 302; the batch"):
+        http(url).deliver(1, LINES)
+
+
+@pytest.mark.parametrize(
+    "first", [b"nonsense\r\n\r\n", b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_an_answer_that_breaks_off_is_asked_for_again(monkeypatch, first):
+    monkeypatch.setattr(delivery, "_FIRST_PAUSE_S", 0.001)
+    left, reported = [first], []
+
+    class Handler(Quiet):
+        def do_POST(self):  # noqa: N802  # as the server calls it
+            self.rfile.read(int(self.headers["Content-Length"]))
+            if left:
+                self.wfile.write(left.pop())
+                return
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(TAKEN[1]).encode())
+
+    with serving(Handler) as url:
+        http(url, reported).deliver(1, LINES)
+    assert len(reported) == 1
+    assert "retrying" in reported[0]
 
 
 def test_a_feed_that_stays_away_ends_the_job_when_patience_does():
@@ -121,7 +168,7 @@ def test_counts_that_the_monitor_rejects_end_the_job_after_all_parts_were_posted
     reported, lines = [], [row(tp=1), row(fp=1), row(tp=-1)]
     answers = (
         rejecting("unknown_model", 2, "model: 'm'"),
-        (200, {"accepted": 1, "rejected": {}, "faults": []}),
+        TAKEN,
         rejecting("timestamp_out_of_range", 1, "ts: 9"),
     )
     expected = (
@@ -146,7 +193,7 @@ def test_a_rejected_event_that_changes_no_count_is_reported_and_loses_nothing():
 
 def test_a_large_batch_is_posted_in_parts(monkeypatch):
     monkeypatch.setattr(delivery, "_CHUNK_BYTES", 60)
-    with feed((200, {}), (200, {})) as (url, asked):
+    with feed(TAKEN, TAKEN) as (url, asked):
         http(url).deliver(1, LINES)
     assert [body for _, _, body in asked] == [b"\n".join(LINES[:2]), LINES[2]]
 

@@ -12,6 +12,8 @@ from monitor.clock import ManualClock
 from monitor.prometheus.forward_series import FORWARD_FAILURES, FORWARD_REJECTED
 from monitor.service.forward_requests import ReceiverAnswer
 
+TAKEN = ReceiverAnswer(200, "x", b'{"accepted": 9, "rejected": {}, "faults": []}')
+
 
 class Answering:
     """A receiver that gives these answers, then takes everything."""
@@ -21,7 +23,7 @@ class Answering:
 
     def __call__(self, lines, state):
         self.asked.append((len(lines.splitlines()), state))
-        return self.left.pop(0) if self.left else ReceiverAnswer(200, "x", b'{"rejected": {}}')
+        return self.left.pop(0) if self.left else TAKEN
 
 
 @pytest.fixture
@@ -64,6 +66,19 @@ def test_a_receiver_that_does_not_take_a_batch_is_asked_again(shard, status, rea
     ]
 
 
+@pytest.mark.parametrize(
+    "body", [b"<html>log in</html>", b"{}", b"[]", b"", b'{"accepted": 9, "rejected": {}, "fau']
+)
+def test_an_answer_that_is_not_a_feeds_takes_nothing(shard, body):
+    answering = Answering(*[ReceiverAnswer(200, body=body)] * 2)
+    made = shard(answering)
+    assert [made.forwarder.deliver() for _ in range(3)] == [10.0, 10.0, None]
+    assert [size for size, _ in answering.asked] == [answering.asked[0][0]] * 3
+    assert made.forwarder.readings[FORWARD_FAILURES]()["refused",] == 2
+    (said, _) = [line for line in made.said if line.startswith("forward ")]
+    assert "its answer is not that of a feed of this program" in said
+
+
 def test_a_receiver_that_asks_for_less_time_gets_it(shard):
     made = shard(Answering(ReceiverAnswer(503, retry_after=2.0), ReceiverAnswer(503, "", b"", 99)))
     assert [made.forwarder.deliver(), made.forwarder.deliver()] == [2.0, 10.0]
@@ -79,8 +94,7 @@ def test_a_request_that_is_too_large_is_divided_and_the_rest_goes_on(shard):
 
 
 def test_a_batch_goes_on_where_it_stopped_and_names_the_state_that_has_its_beginning(shard):
-    took = ReceiverAnswer(200, "x", b'{"rejected": {}}')
-    answering = Answering(ReceiverAnswer(413), took, ReceiverAnswer(503))
+    answering = Answering(ReceiverAnswer(413), TAKEN, ReceiverAnswer(503))
     made = shard(answering)
     assert [made.forwarder.deliver(), made.forwarder.deliver()] == [10.0, None]
     sizes = [size for size, _ in answering.asked]
@@ -89,13 +103,16 @@ def test_a_batch_goes_on_where_it_stopped_and_names_the_state_that_has_its_begin
 
 
 def test_records_that_the_receiver_cannot_use_are_counted_and_told_once(shard):
-    body = b'{"accepted": 0, "rejected": {"unknown_model": 3}, "faults": [{"line": 1}]}'
+    fault = b'{"line": 1, "reason": "unknown_model", "detail": "model \'m\' is unknown"}'
+    body = b'{"accepted": 0, "rejected": {"unknown_model": 3}, "faults": [%s]}' % fault
     answering = Answering(ReceiverAnswer(200, "x", body))
     made = shard(answering)
     assert made.forwarder.deliver() is None
     assert made.forwarder.readings[FORWARD_REJECTED]() == {(): 3}
     (told,) = [line for line in made.said if line.startswith("forward ")]
-    assert told.endswith("the receiver rejected 3 records of batch 1, such as: [{'line': 1}]")
+    assert told.endswith(
+        "the receiver rejected 3 records of batch 1, such as: model 'm' is unknown"
+    )
 
 
 class Refusing(Answering):

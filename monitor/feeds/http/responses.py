@@ -10,6 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from monitor.events.columns import EventBatch
+from monitor.feeds.http.acknowledgement import Acknowledgement, FeedFault
 
 MAX_FAULTS = 10
 """Maximum number of faults in one response."""
@@ -59,15 +60,15 @@ def accepted_response(batch: EventBatch, headers: Mapping[str, str]) -> Response
     """
     reasons = Counter(str(rejection.reason) for rejection in batch.rejected)
     faults = [
-        {
-            "line": int(rejection.position.rpartition(":")[2]),
-            "reason": str(rejection.reason),
-            "detail": rejection.detail,
-        }
+        FeedFault(
+            line=int(rejection.position.rpartition(":")[2]),
+            reason=str(rejection.reason),
+            detail=rejection.detail,
+        )
         for rejection in batch.rejected[:MAX_FAULTS]
     ]
     used = batch.records - len(batch.rejected)
-    content = {"accepted": used, "rejected": dict(reasons), "faults": faults}
+    content = Acknowledgement(accepted=used, rejected=dict(reasons), faults=faults)
     return json_response(content, headers=headers)
 
 
