@@ -95,6 +95,19 @@ def one_of(query: QueryParams, name: str, known: Collection[str]) -> str:
     return text
 
 
+def is_true(query: QueryParams, name: str) -> bool:
+    """Return a parameter that is `true` or `false`; False where it is left out or empty.
+
+    Args:
+        query: parameters of the request.
+        name: of the parameter.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return one_of(query, name, ("true", "false")) == "true"
+
+
 def whole_number(query: QueryParams, name: str, default: int, *, most: int) -> int:
     """Return a parameter that is a whole number from 0 on.
 

@@ -78,6 +78,7 @@ def document() -> dict[str, Any]:
                     "Only models that count as this, see `tally`.",
                     {"enum": [*KINDS]},
                 ),
+                _parameter("paging", "`true`: only models that page.", {"enum": ["true", "false"]}),
                 _parameter(
                     "sort",
                     "Order of the models, by the metrics of the longest window; `-` for the "

@@ -13,7 +13,13 @@ from starlette.routing import Route
 from monitor.config.quantities import format_duration, parse_duration
 from monitor.config.versions_asked import parse_last, parse_versions
 from monitor.errors import UsageError
-from monitor.exporter.api.handlers import in_thread, json_response, one_of, whole_number
+from monitor.exporter.api.handlers import (
+    in_thread,
+    is_true,
+    json_response,
+    one_of,
+    whole_number,
+)
 from monitor.exporter.api.openapi import MOST_MODELS, MOST_OFFSET, document
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.selection import SORTS, URGENCY, Selection
@@ -34,6 +40,7 @@ def api_routes(queries: Queries) -> list[Route]:
         asked = Selection(
             matching=query.get("q", ""),
             kind=one_of(query, "verdict", KINDS),
+            paging=is_true(query, "paging"),
             names=tuple(query.getlist("model")),
             sort=one_of(query, "sort", SORTS) or URGENCY,
             offset=whole_number(query, "offset", 0, most=MOST_OFFSET),

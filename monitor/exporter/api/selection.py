@@ -37,6 +37,7 @@ class Selection(NamedTuple):
     Attributes:
         matching: only models whose name contains this text, in any case.
         kind: only models that count as this, see `kind_of`; "" for all.
+        paging: only models that page.
         names: only these models; all if empty.
         sort: one of `SORTS`.
         offset: leave out this many models.
@@ -44,6 +45,7 @@ class Selection(NamedTuple):
 
     matching: str = ""
     kind: str = ""
+    paging: bool = False
     names: tuple[str, ...] = ()
     sort: str = URGENCY
     offset: int = 0
@@ -113,6 +115,7 @@ def selected(
         if asked.matching.casefold() in model.name.casefold()
         and (not asked.names or model.name in asked.names)
         and asked.kind in ("", judged[model.name].kind)
+        and (judged[model.name].pages or not asked.paging)
     ]
     by_name = sorted(found, key=lambda model: model.name)
     order = asked.sort.removeprefix(DESCENDING)

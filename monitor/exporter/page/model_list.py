@@ -82,23 +82,42 @@ def model_list_page(content: ModelListContent, query: PageQuery) -> str:
 
 
 def _tally(status: StatusAnswer, query: PageQuery) -> h.Element:
-    """Count the models of each kind, each a link to them; the one that is shown leads back."""
+    """Count those that page, and the models of each kind; the link that is shown leads back."""
 
-    def link(kind: str, words: VerdictWords | BecauseWords, number: int) -> h.Element:
+    def link(to: str, drawn: h.Element, text: str, *, shown: bool) -> h.Element:
+        return h.a(".key", href=to, aria_current="true" if shown else None)[drawn, text]
+
+    def of_kind(kind: str, words: VerdictWords | BecauseWords, number: int) -> h.Element:
         shown = kind == query.kind
-        address = _address(query, verdict="" if shown else kind)
-        return h.a(".key", href=address, aria_current="true" if shown else None)[
-            sign(words), f"{count(number)} {words.title}"
-        ]
+        address = _address(query, verdict="" if shown else kind, paging="")
+        drawn = sign(words, tone_of(words, pages=False))
+        return link(address, drawn, f"{count(number)} {words.title}", shown=shown)
 
-    return h.p(".tally")[(link(kind, KINDS[kind], number) for kind, number in status.tally.items())]
+    pages = _address(query, verdict="", paging="" if query.paging else "true")
+    drawn = sign(VERDICTS[Verdict.MODEL_DEGRADED], "bad" if status.paging else "unknown")
+    return h.p(".tally")[
+        link(pages, drawn, f"Pages: {count(status.paging)}", shown=query.paging)
+        if status.tally
+        else None,
+        (of_kind(kind, KINDS[kind], number) for kind, number in status.tally.items()),
+    ]
 
 
 def _address(query: PageQuery, **other: str) -> str:
     """Return the address of the list with some parameters changed; "" leaves one out."""
-    asked = {"q": query.matching, "verdict": query.kind, "sort": _order(query), **other}
+    asked = {**dict(_asked(query)), **other}
     given = {name: value for name, value in asked.items() if value}
     return f"/?{urlencode(given, errors='replace')}"
+
+
+def _asked(query: PageQuery) -> list[tuple[str, str]]:
+    """Return what was asked for, as parameters of a link; "" where it was not."""
+    return [
+        ("q", query.matching),
+        ("verdict", query.kind),
+        ("paging", "true" if query.paging else ""),
+        ("sort", _order(query)),
+    ]
 
 
 def _order(query: PageQuery) -> str:
@@ -121,6 +140,7 @@ def _filter(query: PageQuery) -> h.Element:
             ],
         ],
         h.input(type="hidden", name="verdict", value=query.kind) if query.kind else None,
+        h.input(type="hidden", name="paging", value="true") if query.paging else None,
         h.button(type="submit")["Show"],
     ]
 
@@ -142,7 +162,7 @@ def _models(content: ModelListContent, query: PageQuery) -> h.Element:
             query.models_page,
             MODELS_A_PAGE,
             status.total,
-            [("q", query.matching), ("verdict", query.kind), ("sort", _order(query))],
+            _asked(query),
             "models",
         )
         if status.total > MODELS_A_PAGE
@@ -153,6 +173,8 @@ def _models(content: ModelListContent, query: PageQuery) -> h.Element:
 def _no_models(status: StatusAnswer, query: PageQuery) -> h.Element:
     if status.total:
         return h.p["This page has no models: ", h.a(href="/")["go to the first page"], "."]
+    if query.paging:
+        return h.p["No such model pages now: ", h.a(href="/")["show all models"], "."]
     if query.kind:
         return h.p["No such model has this verdict now: ", h.a(href="/")["show all models"], "."]
     if query.matching:
@@ -258,7 +280,8 @@ def _why(model: ModelStatus) -> Iterator[h.Node]:
         return
     pages, moved = model.detectors.degradation_detected, model.moved_precision
     yield h.small[coded(f"{moved.text}.")] if moved.certain else None
-    yield h.small[h.strong["Pages. "] if pages else None, coded(model.worse.text)]
+    paging = "Pages. " if pages else "Does not page. " if model.worse.answer == "yes" else None
+    yield h.small[None if paging is None else h.strong[paging], coded(model.worse.text)]
 
 
 def _numbers(model: ModelStatus, window: WindowStatus) -> Iterator[h.Element]:

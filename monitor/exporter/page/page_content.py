@@ -79,11 +79,12 @@ def page_content(queries: Queries, query: PageQuery) -> ModelListContent | Model
     asked = Selection(
         matching=query.matching,
         kind=query.kind,
+        paging=query.paging,
         sort=query.sort,
         offset=query.models_page * MODELS_A_PAGE,
     )
     status = queries.status(asked, MODELS_A_PAGE)
-    if status.total == 1 and status.models and not (query.matching or query.kind):
+    if status.total == 1 and status.models and not (query.matching or query.kind or query.paging):
         return _model(queries, query, status.models[0].name)
     names = [model.name for model in status.models]
     trends = queries.trends(names, step=DAY_MS, last=_TREND_DAYS)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 from starlette.datastructures import QueryParams
 
 from monitor.errors import UsageError
-from monitor.exporter.api.handlers import one_of, whole_number
+from monitor.exporter.api.handlers import is_true, one_of, whole_number
 from monitor.exporter.api.selection import SORTS, URGENCY
 from monitor.exporter.page.iso_curves import IsoCurves
 from monitor.report.verdict_words import KINDS
@@ -23,6 +23,7 @@ class PageQuery(NamedTuple):
         model: name of the model to show; None for the list of models.
         matching: only models whose name contains this text.
         kind: only models that count as this, see `kind_of`; "" for all.
+        paging: only models that page.
         sort: order of the list.
         models_page: page of the list, from 0 on.
         before: the earlier period, as written; None for the reference.
@@ -35,6 +36,7 @@ class PageQuery(NamedTuple):
     model: str | None
     matching: str
     kind: str
+    paging: bool
     sort: str
     models_page: int
     before: str | None
@@ -54,6 +56,7 @@ class PageQuery(NamedTuple):
             model=query.get("model"),
             matching=query.get("q", ""),
             kind=one_of(query, "verdict", KINDS),
+            paging=is_true(query, "paging"),
             sort=one_of(query, "sort", SORTS) or URGENCY,
             models_page=whole_number(query, "models-page", 0, most=_MOST_PAGES),
             before=query.get("before") or None,

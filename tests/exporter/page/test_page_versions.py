@@ -62,7 +62,7 @@ def test_the_list_counts_a_model_by_what_its_row_says():
     canary = fed(stream(recall=(0.9, 0.5), a_day=1_008, share=0.15), config_of(text))
     page = page_of(canary, "/?verdict=version_worse")
     tally = re.search(r'<p class="tally">.*?</p>', page, re.DOTALL)[0]
-    assert words(re.sub(r"<[^>]+>", " ", tally)) == "1 Version worse"
+    assert words(re.sub(r"<[^>]+>", " ", tally)) == "Pages: 0 1 Version worse"
     assert words(re.sub(r"<[^>]+>", " ", page)).count("Version worse") == 2
     assert "No such model" in page_of(canary, "/?verdict=steady")
 
