@@ -147,7 +147,7 @@ def without_labels(snapshot: Snapshot, model: ModelState) -> WithoutLabels | Non
     event = {"type": "label", "id": _ID, "ts": format_time(second), "label": _a_class(model)}
     return WithoutLabels(
         reason=reason,
-        text=_text(model, made, reason),
+        text=_text(model, made, reason, snapshot.now_ms),
         known=(*_so_far(snapshot.lifetime, model), *_known(snapshot, model)),
         lost=_lost(snapshot.labels),
         send=() if reason == "too_recent" else (json.dumps(event), _MAPPING),
@@ -181,7 +181,11 @@ def _waits(number: int) -> str:
     return "waits" if number == 1 else "wait"
 
 
-def _text(model: ModelState, made: int, reason: str) -> str:
+def _text(model: ModelState, made: int, reason: str, now_ms: int | None) -> str:
+    """Return the reason in a sentence; labels are as old as by the model furthest on.
+
+    A model of which nothing comes has no later time of its own, and its labels age all the same.
+    """
     limit = model.label_timeout_ms
     timeout = "" if limit is None else duration_text(limit / 1000)
     expired = (
@@ -198,8 +202,8 @@ def _text(model: ModelState, made: int, reason: str) -> str:
         return f"No label has come: {of_all}, {model.pending:,} {_waits(model.pending)}."
     if reason == "stopped":
         last = "more than 90 days ago"
-        if model.now_ms is not None and model.last_label_ms is not None:
-            last = f"{duration_text((model.now_ms - model.last_label_ms) / 1000)} ago"
+        if now_ms is not None and model.last_label_ms is not None:
+            last = f"{duration_text((now_ms - model.last_label_ms) / 1000)} ago"
         lapsed = f"; {expired}" if model.expired else ""
         return f"The last label is from {last}: {waiting}{lapsed}."
     wait = model.maturity_ms

@@ -11,6 +11,7 @@ from monitor.cli.top import table
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.formats import last_label
 from monitor.feeds.decode import Decoder, DecodeSettings
 
 DAY = 86_400
@@ -37,7 +38,7 @@ def labels(made, until, hours=2):
 def answered(records, **settings):
     config = Config(defaults={"label_timeout": "3d", **settings}, windows=["1d", "7d"])
     in_order = sorted(records, key=lambda one: one["ts"])
-    return status_answer(fed(Monitor(config), in_order).snapshot(), limit=1)
+    return status_answer(fed(Monitor(config), in_order).snapshot(), limit=2)
 
 
 def test_outcomes_of_one_record_are_not_called_old():
@@ -90,6 +91,16 @@ def test_labels_that_stopped_are_told_from_labels_that_never_came():
     assert model.without_labels.known[0].startswith("Of all 400 labelled so far")
     row = next(line for line in table(status) if line.startswith("m "))
     assert row.split()[-1] == "12d"  # as in the sentence, not rounded down
+
+
+def test_one_page_states_one_age_of_the_last_label_where_other_models_are_further_on():
+    made = predictions(20)
+    further = [one | {"model": "other", "id": f"o{one['id']}"} for one in predictions(34)]
+    status = answered([*made, *labels(made, 8), *further], maturity="6h")
+    model = next(one for one in status.models if one.name == "m")
+    assert model.behind_seconds == pytest.approx(14 * DAY, abs=1)
+    assert model.without_labels.text.startswith("The last label is from 25.9 days ago: ")
+    assert last_label(model) == "25.9 days ago"
 
 
 def test_labels_without_a_time_of_their_own_say_nothing_about_their_delay():
