@@ -18,7 +18,8 @@ from monitor.events.columns import EARLIEST_MS, LATEST_MS
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.explanation import curve_aim, curve_regime
-from monitor.exporter.api.queries import find_model, series_context
+from monitor.exporter.api.find_model import find_model
+from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.page.html_report import report_html

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config, Labelling, ModelConfig
+from monitor.config.nearest_name import suggestion
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import (
@@ -331,6 +331,5 @@ def asked_model(model: str | None, known: tuple[str, ...], where: str) -> str:
         raise UsageError(f"--model: {where} has several models: {', '.join(known)}; name one")
     if model is None or model in known:
         return model or known[0]
-    near = get_close_matches(model, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}"
+    hint = suggestion(model, known, f"it has {', '.join(known) or 'none'}")
     raise UsageError(f"--model: {where} has no such model, got {model!r}; {hint}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
 from monitor.config import Config, load_config
+from monitor.config.nearest_name import suggestion
 from monitor.config.quantities import count_of
 from monitor.config.versions_asked import parse_last
 from monitor.engine import Monitor
@@ -18,7 +18,8 @@ from monitor.events.columns import EventBatch
 from monitor.events.label_totals import LabelTotals
 from monitor.events.record_order import RecordOrder
 from monitor.events.renumbering import State
-from monitor.exporter.api.queries import Queries, find_model
+from monitor.exporter.api.find_model import find_model
+from monitor.exporter.api.queries import Queries
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.frames import frame, plain_table
@@ -273,8 +274,7 @@ class EmbeddedMonitor(Monitor):
             if state.name == model:
                 return ModelView(snapshot, state)
         known = [state.name for state in snapshot.models]
-        near = get_close_matches(str(model), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
+        hint = suggestion(str(model), known, f"there are {', '.join(known) or 'none'}")
         raise KeyError(f"no model {model!r}; {hint}")
 
     def __iter__(self) -> Iterator[str]:

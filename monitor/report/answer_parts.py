@@ -22,7 +22,7 @@ from monitor.drift.reference_news import ReferenceVersions
 from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.prediction_words import degenerate_text
 from monitor.snapshot import Estimate, Window
-from monitor.verdicts import DegeneratePredictions, MissingLabels, ReferenceOutcomes
+from monitor.verdicts import DegeneratePredictions, MissingLabels, ReferenceOutcomes, Watched
 
 Count = Annotated[int, Meta(ge=0)]
 Sum = Annotated[float, Meta(ge=0)]
@@ -208,6 +208,15 @@ def json_text(answer: Struct | Mapping[str, Any], *, indent: int | None = None) 
 def defined(number: float) -> float | None:
     """Return the number; None where it is NaN or infinite."""
     return float(number) if math.isfinite(number) else None
+
+
+def evidence_ratio(watched: Watched) -> float | None:
+    """Return the evidence of a detector over its threshold, to six digits; None where undefined.
+
+    >>> evidence_ratio(Watched(evidence=100.00000000000011))
+    100.0
+    """
+    return defined(float(f"{watched.evidence:.6g}"))
 
 
 def time_text(milliseconds: int | None) -> str | None:

@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     Share,
     Time,
     defined,
+    evidence_ratio,
     time_text,
 )
 from monitor.report.class_parts import ClassParts, class_parts
@@ -280,7 +281,7 @@ def _change(classes: ClassesWatched, window: str, number: int) -> ClassChange:
         verdict_because=found.because,
         label_fault=LabelFault(found.label_fault) if found.label_fault else None,
         paging=watched.degradation_detected,
-        evidence=defined(watched.evidence),
+        evidence=evidence_ratio(watched),
         precision=class_parts(classes.causes[window], names, number),
     )
 

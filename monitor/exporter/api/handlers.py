@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from monitor.errors import MonitorError, UsageError
 from monitor.exporter.api.engine_access import EngineUnavailableError
-from monitor.exporter.api.queries import UnknownModelError
+from monitor.exporter.api.find_model import UnknownModelError
 from monitor.report.answer_parts import json_text
 
 _RETRY_SECONDS = 2

@@ -17,6 +17,7 @@ from monitor.errors import UsageError
 from monitor.exporter.api.compare import digest, given_reference, is_mature, recall
 from monitor.exporter.api.engine_access import EngineUnavailableError, ReadEngine
 from monitor.exporter.api.explanation import Explanation, explain
+from monitor.exporter.api.find_model import find_model
 from monitor.exporter.api.memo import RecentMemo, SnapshotMemo
 from monitor.exporter.api.score_shares import counted_scores, score_stretches, scores_answer
 from monitor.exporter.api.scores_answer import ScoresAnswer
@@ -42,14 +43,8 @@ from monitor.windows.history import History
 
 T = TypeVar("T")
 
-_NAMED = 5
-"""Models that an error names at most."""
 _LABEL_SHIFTS = (LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT)
 _MOSTLY = 0.5
-
-
-class UnknownModelError(UsageError):
-    """There is no such model."""
 
 
 class Queries:
@@ -300,29 +295,6 @@ class Queries:
         if self._read_engine is None:
             raise EngineUnavailableError("history: is not served here")
         return self._read_engine(read)
-
-
-def find_model(snapshot: Snapshot, name: str | None) -> ModelState:
-    """Return a model by its name.
-
-    Args:
-        snapshot: the state.
-        name: of the model; None for the only one there is.
-
-    Raises:
-        UnknownModelError: no such model.
-        UsageError: no name is given, and there are several models, or none yet.
-    """
-    known = {model.name: model for model in snapshot.models}
-    if name is None and len(known) == 1:
-        return next(iter(known.values()))
-    if name is None:
-        some = ", ".join(list(known)[:_NAMED]) or "none yet"
-        fault = f"model: one must be named; there are {len(known)}: {some}"
-        raise UsageError(fault if len(known) <= _NAMED else f"{fault}, …; see /api/v1/status")
-    if name not in known:
-        raise UnknownModelError(f"model: there is no such model, got {name!r}")
-    return known[name]
 
 
 def series_context(model: ModelState) -> SeriesContext:

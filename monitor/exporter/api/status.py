@@ -36,6 +36,7 @@ from monitor.labels.refusals import because, refused
 from monitor.labels.regime import LabelRegime
 from monitor.report.answer_parts import (
     defined,
+    evidence_ratio,
     label_status,
     metric_interval,
     metric_intervals,
@@ -230,7 +231,7 @@ def _detectors(watched: Watched) -> DetectorStatus:
         off=watched.detectors_off or None,
         warming_up=watched.warming_up,
         warming_up_because=warming_up_text(watched),
-        evidence=defined(watched.evidence),
+        evidence=evidence_ratio(watched),
         degradation_detected=watched.degradation_detected,
         prevalence_shift_detected=watched.prevalence_shift_detected,
     )

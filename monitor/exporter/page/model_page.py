@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import htpy as h
 from msgspec import UNSET
@@ -11,6 +12,7 @@ from monitor.config.quantities import count_of
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
+from monitor.exporter.api.find_model import UnknownModelError
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.drawing import sign
@@ -239,5 +241,17 @@ def error_page(error: MonitorError) -> str:
         head=page_head(),
         aside=h.a(href="/")["Precision monitor"],
         sections=(),
-        main=h.p(".fault", role="alert")[one_line(str(error))],
+        main=[
+            h.p(".fault", role="alert")[one_line(str(error))],
+            _ways_on(error.nearest) if isinstance(error, UnknownModelError) else None,
+        ],
     )
+
+
+def _ways_on(nearest: str | None) -> h.Element:
+    """Return links to the model that was probably meant, and to the list."""
+    models = h.a(href="/")["show all models"]
+    if nearest is None:
+        return h.p[models, "."]
+    address = urlencode({"model": nearest}, errors="replace")
+    return h.p["Open ", h.a(href=f"/?{address}")[one_line(nearest)], ", or ", models, "."]

@@ -9,7 +9,7 @@ from monitor.clock import DAY_MS
 from monitor.errors import UsageError
 from monitor.exporter.api.engine_access import EngineUnavailableError
 from monitor.exporter.api.explanation import Explanation
-from monitor.exporter.api.queries import Queries, UnknownModelError
+from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.scores_answer import ScoresAnswer
 from monitor.exporter.api.segments_answer import SegmentsAnswer
 from monitor.exporter.api.selection import Selection
@@ -94,14 +94,10 @@ def page_content(queries: Queries, query: PageQuery) -> ModelListContent | Model
 
 
 def _model(queries: Queries, query: PageQuery, name: str) -> ModelContent:
+    segments = queries.segments(name, None)
     status = queries.status(Selection(names=(name,)), 1)
-    if not status.models:
-        raise UnknownModelError(f"model: there is no such model, got {name!r}")
     content = ModelContent(
-        status,
-        status.models[0],
-        segments=queries.segments(name, None),
-        versions=queries.versions(name).answer,
+        status, status.models[0], segments=segments, versions=queries.versions(name).answer
     )
     try:
         series = queries.series(name, most=_DRAWN_STEPS)

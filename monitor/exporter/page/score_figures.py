@@ -10,7 +10,7 @@ import htpy as h
 from msgspec import UnsetType
 
 from monitor.exporter.page.drawing import band, line, n
-from monitor.exporter.page.formats import count, interval, ratio, signed
+from monitor.exporter.page.formats import coded, count, interval, ratio, signed
 from monitor.metrics.score_intervals import Interval
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections
@@ -264,7 +264,7 @@ def _corrections(found: ScoreCorrections | None) -> h.Node:
         ]
         if rows
         else None,
-        h.p[correction_advice(found) or none_advised(found)],
+        h.p[coded(correction_advice(found) or none_advised(found) or "")],
     ]
 
 

@@ -222,6 +222,7 @@ def test_the_curve_goes_through_what_each_threshold_gives(client, fed):
     ("path", "query", "status", "reported"),
     [
         ("series", {"model": "nobody"}, 404, "no such model, got 'nobody'"),
+        ("series", {"model": MODEL[:-1]}, 404, f"; did you mean {MODEL!r}?"),
         ("series", {"step": "2h"}, 400, "step: must be one of 1h, 6h, 1d, 7d, 28d, 364d, got '2h'"),
         ("status", {"limit": "-1"}, 400, "limit: must be a whole number up to 1000, got '-1'"),
         ("status", {"offset": "٣"}, 400, "offset: must be"),

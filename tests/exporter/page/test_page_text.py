@@ -68,6 +68,15 @@ def test_a_question_that_does_not_fit_is_answered_in_words(september, query, sta
     assert reported in text
 
 
+def test_an_unknown_model_leads_to_the_nearest_name_and_to_the_list(september):
+    _, text = page(september, model=MODEL.replace("delay", "dealy"))
+    assert f"did you mean &#39;{MODEL}&#39;?" in text
+    assert f'Open <a href="/?model={MODEL}">{MODEL}</a>, or <a href="/">show all models</a>' in text
+    _, text = page(september, model="nobody")
+    assert f"there are {MODEL}" in text
+    assert '<p><a href="/">show all models</a>.</p>' in text
+
+
 def test_a_monitor_that_has_seen_nothing_has_a_page():
     state = nothing()
     with BackgroundServer(create_app(lambda: state, ready=lambda: True)) as server:

@@ -3,11 +3,14 @@
 import re
 
 import htpy as h
+import numpy as np
 from drawn_scores import by_day, drawn
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.exporter.page.score_figures import scores_panel
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.recalibration import recalibration
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.score_answer import compared_scores, score_metrics
 from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS
@@ -15,11 +18,12 @@ from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS
 REFERENCE = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
 
 
-def shown(*sides):
+def shown(*sides, recalibration=None):
     """The panel of two periods of seven days."""
     found = ComparedScores(
         **dict(zip(("before", "after"), sides, strict=True)),
-        **dict.fromkeys(("roc_before", "roc_after", "slide", "parts", "recalibration")),
+        **dict.fromkeys(("roc_before", "roc_after", "slide", "parts")),
+        recalibration=recalibration,
         threshold=None,
     )
     return str(h.div[scores_panel(compared_scores(found))])
@@ -55,6 +59,15 @@ def test_metrics_that_bins_hide_are_named_below_the_table():
     page = shown(skill(1), hidden)
     assert "log loss and balanced log loss of after are undefined, because they depend" in page
     assert "of before are undefined" not in page
+
+
+def test_the_key_of_json_that_holds_a_correction_is_code_on_the_page():
+    rows = np.zeros((2, 7, 1000), dtype=np.int64)
+    rows[0, :, 600:602], rows[1, :, 598:601] = 50, 200
+    found = ScoreHistogram(positive=rows[0], negative=rows[1], unlabelled=np.zeros_like(rows[0]))
+    page = shown(skill(1), skill(2), recalibration=recalibration(found, 0.5))
+    assert "replace them by the rates of <code>--json</code>: on days" in page
+    assert "`" not in page
 
 
 def test_a_period_without_scores_has_dashes():
