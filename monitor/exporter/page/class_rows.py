@@ -11,6 +11,7 @@ from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.formats import interval, percent, ratio
 from monitor.exporter.page.sparkline import sparkline
+from monitor.exporter.page.window_cells import window_cells
 from monitor.report.answer_parts import LabelStatus
 from monitor.report.class_words import ACCURACY, WHOLE_WORDS, AllClassesWords
 
@@ -63,10 +64,7 @@ def _row(
     return h.tr[
         h.th(scope="row")[words.title, h.small[words.meaning]],
         h.td(".trend")[line],
-        (
-            h.td(".number", {"data-title": f"last {name}"})[_number(words, window)]
-            for name, window in zip(names, windows, strict=True)
-        ),
+        window_cells(names, (_number(words, window) for window in windows)),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import htpy as h
 from msgspec import UNSET
@@ -36,6 +36,7 @@ from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sources_now import sources_now
 from monitor.exporter.page.sparkline import sparkline
+from monitor.exporter.page.window_cells import context_row, window_cells
 from monitor.labels.faults import RATES_UNDEFINED
 from monitor.labels.refusals import UNAUDITED, UNAUDITED_CLASSES, clipped_texts
 from monitor.report.answer_parts import MetricInterval, PredictionCheck
@@ -96,15 +97,16 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
             ],
             h.tbody[
                 _metrics(model, windows, trend),
-                _context("Verdict", "", [_verdict(model, window) for window in windows]),
-                _context(
+                context_row("Verdict", "", names, [_verdict(model, window) for window in windows]),
+                context_row(
                     "Labelled",
                     "Share of the predictions."
                     if has_many_classes(windows)
                     else "Share of the flagged cases; of the others.",
+                    names,
                     [coverage(window) for window in windows],
                 ),
-                _context("Outcomes", "", [_outcomes(window) for window in windows]),
+                context_row("Outcomes", "", names, [_outcomes(window) for window in windows]),
             ],
         ]
     ]
@@ -150,14 +152,6 @@ def _so_far(model: ModelStatus) -> h.Element:
     ]
 
 
-def _context(title: str, meaning: str, cells: Sequence[h.Node]) -> h.Element:
-    return h.tr(".context")[
-        h.th(scope="row")[title, h.small[meaning] if meaning else None],
-        h.td(".trend"),
-        (h.td(".number")[cell] for cell in cells),
-    ]
-
-
 def _metric(
     row: MetricWords, model: ModelStatus, windows: list[WindowStatus], trend: SeriesAnswer | None
 ) -> h.Element:
@@ -170,11 +164,9 @@ def _metric(
             h.small[f"{row.meaning} {objective_text(row.name, objective)}".strip()],
         ],
         h.td(".trend")[sparkline(values, row.name)],
-        (
-            h.td(".number", {"data-title": f"last {name}"})[
-                _number(number), objective_mark(row.name, number, objective)
-            ]
-            for name, number in zip(model.windows, numbers, strict=True)
+        window_cells(
+            model.windows,
+            ([_number(one), objective_mark(row.name, one, objective)] for one in numbers),
         ),
     ]
 

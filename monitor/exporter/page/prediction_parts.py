@@ -20,6 +20,7 @@ from monitor.exporter.page.formats import (
     period,
     ratio,
 )
+from monitor.exporter.page.window_cells import window_cells
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.points import in_points
 from monitor.report.vocabulary import METRIC_WORDS
@@ -61,19 +62,22 @@ def prediction_rows(model: ModelStatus, windows: Sequence[WindowStatus]) -> Iter
     yield h.tr[
         h.th(scope="row")["Flagged", h.small[f"Share of cases predicted positive{beside}."]],
         h.td(".trend"),
-        (
-            h.td(".number")[
-                h.strong[ratio(window.predicted_positive_rate)],
-                h.small[f"of {count(window.predictions)}"],
-            ]
-            for window in windows
+        window_cells(
+            model.windows,
+            (
+                [
+                    h.strong[ratio(window.predicted_positive_rate)],
+                    h.small[f"of {count(window.predictions)}"],
+                ]
+                for window in windows
+            ),
         ),
     ]
     for name in _ESTIMATED:
-        yield _estimated(name, windows)
+        yield _estimated(name, tuple(model.windows), windows)
 
 
-def _estimated(name: str, windows: Sequence[WindowStatus]) -> h.Node:
+def _estimated(name: str, names: Sequence[str], windows: Sequence[WindowStatus]) -> h.Node:
     """Return a rate of each window ahead of its labels; None where none is published."""
     found = [None if one.nowcast is None else _rate(one, name) for one in windows]
     published = [one.nowcast for one, rate in zip(windows, found, strict=True) if _is_shown(rate)]
@@ -86,7 +90,7 @@ def _estimated(name: str, windows: Sequence[WindowStatus]) -> h.Node:
             h.small[f"Up to the start of {moment(close)}, before its labels."],
         ],
         h.td(".trend"),
-        (h.td(".number")[_estimate(one)] for one in found),
+        window_cells(names, map(_estimate, found)),
     ]
 
 
