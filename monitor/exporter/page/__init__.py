@@ -11,7 +11,7 @@ A request passes through in this order:
                    the sections of a model
     timeline, waterfall, plane_figure, sparkline
                    the figures, each a pure function of the answers
-    html_document, paging, iso_curves, drawing, formats
+    html_document, paging, iso_curves, drawing, unit_square, chart_table, formats
                    the frame, links, curves, SVG, numbers and times as text
 
 Verdicts and metrics have their words in `monitor.report.vocabulary`. htpy escapes every

@@ -11,7 +11,7 @@ from monitor.drift import Status
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.page.formats import count, interval, ratio, signed
 from monitor.exporter.page.iso_curves import IsoCurves
-from monitor.exporter.page.plane_figure import plane_figure
+from monitor.exporter.page.plane_figure import plane_figure, plane_table
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.diagnosis_answer import DiagnosisAnswer
@@ -39,7 +39,9 @@ def plane_section(diagnosis: DiagnosisAnswer, curve: CurveAnswer, iso: IsoCurves
         h.p(".muted")["Precision or recall of one side is not known."]
         if drawn is None
         else h.div(".beside")[
-            h.figure[drawn, h.figcaption[_legend(curve, iso)]],
+            h.div[
+                h.figure[drawn, h.figcaption[_legend(curve, iso)]], plane_table(diagnosis, curve)
+            ],
             h.div[_explained(diagnosis), _threshold(diagnosis, curve)],
         ],
         scores_panel(diagnosis.scores),

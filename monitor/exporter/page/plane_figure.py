@@ -14,13 +14,13 @@ import htpy as h
 
 from monitor.exporter.api.curve_answer import CurveAnswer
 from monitor.exporter.api.series_answer import Numbers
+from monitor.exporter.page.chart_table import ChartRow, chart_table
 from monitor.exporter.page.drawing import line, n
 from monitor.exporter.page.formats import ratio
 from monitor.exporter.page.iso_curves import IsoCurves
+from monitor.exporter.page.unit_square import unit_square, x_of, y_of
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 
-_SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
-_SIDE = _SIZE - _LEFT - _RIGHT
 _LEVELS = (0.2, 0.4, 0.6, 0.8)
 _STEPS = 60
 
@@ -40,18 +40,53 @@ def plane_figure(
         return None
     stayed = diagnosis.precision_had_prevalence_stayed.estimate
     carried = None if stayed is None else (new[0], stayed)
-    return h.svg(
-        ".plane", viewBox=f"0 0 {n(_SIZE)} {n(_SIZE)}", role="img", aria_labelledby="plane-title"
-    )[
-        h.title(id="plane-title")[_title(old, new, carried)],
-        _axes(),
-        _isos(iso),
-        _curves(curve),
-        _cross(diagnosis.before, "before"),
-        _cross(diagnosis.after, "after"),
-        _moves(old, new, carried),
-        _marks(old, new, carried),
+    return unit_square(
+        "plane",
+        _title(old, new, carried),
+        ("recall", "precision"),
+        [
+            _isos(iso),
+            _curves(curve),
+            _cross(diagnosis.before, "before"),
+            _cross(diagnosis.after, "after"),
+            _moves(old, new, carried),
+            _marks(old, new, carried),
+        ],
+    )
+
+
+def plane_table(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Element | None:
+    """Return the values of the figure by recall; None where there is none.
+
+    Args:
+        diagnosis: of the two periods.
+        curve: precision against recall of the later one.
+    """
+    old, new = _point(diagnosis.before), _point(diagnosis.after)
+    if old is None or new is None:
+        return None
+    stayed = diagnosis.precision_had_prevalence_stayed.estimate
+    rows = [
+        ChartRow(old[0], f"before, recall {ratio(old[0])}", [ratio(old[1]), ratio(old[1])]),
+        ChartRow(new[0], f"after, recall {ratio(new[0])}", [ratio(new[1]), ratio(stayed)]),
+        *_thresholds(curve),
     ]
+    heads = ["recall", "precision", "at the class ratio of before"]
+    rows.sort(key=lambda row: row.at)
+    return chart_table("plane", "The plane", heads, rows, "Precision by recall.")
+
+
+def _thresholds(curve: CurveAnswer) -> Iterator[ChartRow]:
+    """Yield the points of the curve, one for each hundredth of recall."""
+    before = curve.precision_at_reference or (None,) * len(curve.recall)
+    seen = set[int]()
+    points = zip(curve.threshold, curve.recall, curve.precision, before, strict=True)
+    for threshold, recall, precision, at_reference in points:
+        if threshold is None or not recall or (place := round(100 * recall)) in seen:
+            continue
+        seen.add(place)
+        title = f"from a score of {threshold:g}, recall {ratio(recall)}"
+        yield ChartRow(recall, title, [ratio(precision), ratio(at_reference)])
 
 
 def _point(side: ComparedSide) -> tuple[float, float] | None:
@@ -71,37 +106,14 @@ def _title(
     return f"{text} After, at the class ratio of before: precision {ratio(carried[1])}."
 
 
-def _x(recall: float) -> float:
-    return _LEFT + _SIDE * recall
-
-
-def _y(precision: float) -> float:
-    return _TOP + _SIDE * (1 - precision)
-
-
-def _axes() -> Iterator[h.Element]:
-    for i in range(6):
-        share = i / 5
-        x, y = n(_x(share)), n(_y(share))
-        yield h.line(".grid", x1=x, x2=x, y1=n(_y(0)), y2=n(_y(1)))
-        yield h.line(".grid", x1=n(_x(0)), x2=n(_x(1)), y1=y, y2=y)
-        yield h.text(".tick", x=x, y=n(_y(0) + 17), text_anchor="middle")[f"{share:g}"]
-        yield h.text(".tick", x=n(_LEFT - 7), y=y, dy="4", text_anchor="end")[f"{share:g}"]
-    yield h.text(".axis", x=n(_x(0.5)), y=n(_SIZE - 8), text_anchor="middle")["recall"]
-    middle = n(_y(0.5))
-    yield h.text(
-        ".axis", x="12", y=middle, text_anchor="middle", transform=f"rotate(-90 12 {middle})"
-    )["precision"]
-
-
 def _isos(iso: IsoCurves) -> Iterator[h.Element]:
     for level in _LEVELS:
         shares = [i / _STEPS for i in range(1, _STEPS + 1)]
         found = [(r, iso.precision(level, r)) for r in shares]
-        yield h.path(".iso", d=line((_x(r), None if p is None else _y(p)) for r, p in found))
+        yield h.path(".iso", d=line((x_of(r), None if p is None else y_of(p)) for r, p in found))
         right = [p for r, p in found if r == 1 and p is not None]
         if right:
-            yield h.text(".iso-name", x=n(_x(1) - 3), y=n(_y(right[0]) - 3), text_anchor="end")[
+            yield h.text(".iso-name", x=n(x_of(1) - 3), y=n(y_of(right[0]) - 3), text_anchor="end")[
                 f"{iso.name} = {level:g}"
             ]
 
@@ -117,13 +129,13 @@ def _curves(curve: CurveAnswer) -> Iterator[h.Element]:
         return
     if choice.recall.estimate is None or choice.precision.estimate is None:
         return
-    x, y = _x(choice.recall.estimate), _y(choice.precision.estimate)
+    x, y = x_of(choice.recall.estimate), y_of(choice.precision.estimate)
     yield h.path(".choice", d=f"M{n(x)} {n(y - 6)}l6 6-6 6-6-6Z")
 
 
 def _curve(recall: Numbers, precision: Numbers, kind: str) -> h.Element:
     points = zip(recall, precision, strict=True)
-    drawn = [(_x(r), None if p is None else _y(p)) for r, p in points if r]
+    drawn = [(x_of(r), None if p is None else y_of(p)) for r, p in points if r]
     return h.path(f".pr.{kind}", d=line(drawn))
 
 
@@ -135,10 +147,15 @@ def _cross(side: ComparedSide, kind: str) -> Iterator[h.Element]:
         return
     if precision.lower is None or precision.upper is None:
         return
-    x, y = _x(point[0]), _y(point[1])
+    x, y = x_of(point[0]), y_of(point[1])
     left, right, lower, upper = (
         n(end)
-        for end in (_x(recall.lower), _x(recall.upper), _y(precision.lower), _y(precision.upper))
+        for end in (
+            x_of(recall.lower),
+            x_of(recall.upper),
+            y_of(precision.lower),
+            y_of(precision.upper),
+        )
     )
     yield h.path(f".cross.{kind}", d=f"M{left} {n(y)}H{right}M{n(x)} {lower}V{upper}")
 
@@ -152,15 +169,15 @@ def _moves(
         ("prevalence", (carried, new)),
         ("skill", (old, carried)),
     ):
-        yield h.path(f".move.{kind}", d=line([(_x(r), _y(p)) for r, p in (start, end)]))
+        yield h.path(f".move.{kind}", d=line([(x_of(r), y_of(p)) for r, p in (start, end)]))
         yield from _arrowhead(start, end, kind)
 
 
 def _arrowhead(
     start: tuple[float, float], end: tuple[float, float], kind: str
 ) -> Iterator[h.Element]:
-    x, y = _x(end[0]), _y(end[1])
-    dx, dy = x - _x(start[0]), y - _y(start[1])
+    x, y = x_of(end[0]), y_of(end[1])
+    dx, dy = x - x_of(start[0]), y - y_of(start[1])
     length = math.hypot(dx, dy)
     if length < 18:  # noqa: PLR2004  # too short to show which way
         return
@@ -190,4 +207,4 @@ def _marks(
     for name, draw in _MARKS:
         place = places[name]
         if place is not None:
-            yield draw(_x(place[0]), _y(place[1]))
+            yield draw(x_of(place[0]), y_of(place[1]))

@@ -9,6 +9,7 @@ import htpy as h
 from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
+from monitor.exporter.page.chart_table import ChartRow, chart_table
 from monitor.exporter.page.drawing import n, ticks
 from monitor.exporter.page.formats import (
     UNDEFINED,
@@ -169,8 +170,13 @@ def _drawing(found: ScoresAnswer, sides: Sequence[_Side]) -> h.Element:
     edges = list(zip(found.edges, found.edges[1:], strict=False))
     return h.svg(
         ".readable.histogram",
-        {"data-left": n(_LEFT), "data-right": n(right), "data-from": "0", "data-to": "1"},
-        id="scores-figure",
+        {
+            "data-table": "scores-figure",
+            "data-left": n(_LEFT),
+            "data-right": n(right),
+            "data-from": "0",
+            "data-to": "1",
+        },
         viewBox=f"0 0 {n(_WIDTH)} {n(_HEIGHT + _BELOW)}",
         role="img",
         aria_label="Share of the predictions by score. The same numbers are in the table below.",
@@ -216,26 +222,13 @@ def _legend(sides: Sequence[_Side]) -> Iterator[h.Element]:
 
 def _as_table(found: ScoresAnswer, sides: Sequence[_Side]) -> h.Element:
     ranges = zip(found.edges, found.edges[1:], strict=False)
-    return h.details(id="scores-details")[
-        h.summary["The same as a table"],
-        h.div(".scroll", tabindex="0", role="region", aria_label="Scores")[
-            h.table(".series", {"data-of": "scores-figure"})[
-                h.caption(".unseen")["Share of the predictions by score."],
-                h.thead[
-                    h.tr[
-                        h.th(scope="col")["score"],
-                        (h.th(".number", scope="col")[words] for _, words, _ in sides),
-                    ]
-                ],
-                h.tbody[
-                    (
-                        h.tr({"data-at": f"{(low + high) / 2:g}"})[
-                            h.th(scope="row")[f"{low:g} to {high:g}"],
-                            (h.td(".number")[percent(side.shares[i])] for _, _, side in sides),
-                        ]
-                        for i, (low, high) in enumerate(ranges)
-                    )
-                ],
-            ]
-        ],
-    ]
+    rows = (
+        ChartRow(
+            (low + high) / 2,
+            f"{low:g} to {high:g}",
+            [percent(side.shares[i]) for _, _, side in sides],
+        )
+        for i, (low, high) in enumerate(ranges)
+    )
+    heads = ["score", *(words for _, words, _ in sides)]
+    return chart_table("scores", "Scores", heads, rows, "Share of the predictions by score.")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 import htpy as h
 from msgspec import UnsetType
 
+from monitor.exporter.page.chart_table import ChartRow, chart_table
 from monitor.exporter.page.drawing import band, line, n
 from monitor.exporter.page.formats import coded, count, interval, ratio, signed
+from monitor.exporter.page.unit_square import unit_square, x_of, y_of
 from monitor.metrics.score_intervals import Interval
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections
@@ -20,7 +22,12 @@ from monitor.report.recalibration_words import (
     none_advised,
     with_limits,
 )
-from monitor.report.score_answer import ComparedScoreMetrics, ReliabilityGroup, ScoreMetrics
+from monitor.report.score_answer import (
+    ComparedScoreMetrics,
+    ReliabilityGroup,
+    RocLimits,
+    ScoreMetrics,
+)
 from monitor.report.score_words import (
     MAIN_SCORE_WORDS,
     SCORE_WORDS,
@@ -30,8 +37,6 @@ from monitor.report.score_words import (
     ties_sentence,
 )
 
-_SIZE, _LEFT, _RIGHT, _TOP = 420.0, 46.0, 14.0, 14.0
-_SIDE = _SIZE - _LEFT - _RIGHT
 _SIDES = ("before", "after")
 _HOW_TO_READ = (
     "Of the whole days (UTC) inside each period, or of its whole weeks if it is long ago. A "
@@ -58,9 +63,12 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
     return [
         h.h3["The scores"],
         h.div(".beside")[
-            None if corrected else h.figure[_roc(found), roc],
-            h.figure[
-                _reliability(found), h.figcaption[_legend(found, "share of positives by score")]
+            None if corrected else h.div[h.figure[_roc(found), roc], _roc_table(found)],
+            h.div[
+                h.figure[
+                    _reliability(found), h.figcaption[_legend(found, "share of positives by score")]
+                ],
+                _reliability_table(found),
             ],
         ],
         _tables(found),
@@ -75,11 +83,12 @@ def _roc(found: ComparedScoreMetrics) -> h.Element:
     areas = [
         f"{name} {ratio(side.roc_auc.estimate)}" for name, side in _held(found.before, found.after)
     ]
-    return _figure(
+    return unit_square(
         "roc",
         f"ROC curves. Area under the curve: {', '.join(areas)}.",
         ("false positive rate", "recall"),
         [
+            _diagonal(),
             *_limits(found),
             *(
                 _curve(zip(found.false_positive_rate, recalls, strict=True), name)
@@ -92,11 +101,42 @@ def _roc(found: ComparedScoreMetrics) -> h.Element:
     )
 
 
+def _roc_table(found: ComparedScoreMetrics) -> h.Element:
+    """Return recall at each false positive rate, with its limits."""
+    sides = [
+        (name, recalls, limits)
+        for name, recalls, limits in zip(
+            _SIDES,
+            (found.recall_before, found.recall_after),
+            (found.limits_before, found.limits_after),
+            strict=True,
+        )
+        if recalls is not None
+    ]
+    rows = (
+        ChartRow(
+            rate, ratio(rate), [_with_limits(recalls, limits, i) for _, recalls, limits in sides]
+        )
+        for i, rate in enumerate(found.false_positive_rate)
+    )
+    heads = ["false positive rate", *(f"recall {name}" for name, _, _ in sides)]
+    return chart_table("roc", "ROC curves", heads, rows, "Recall by false positive rate.")
+
+
+def _with_limits(recalls: Sequence[float], limits: RocLimits | None, place: int) -> str:
+    recall = ratio(recalls[place])
+    if limits is None:
+        return recall
+    return f"{recall} ({ratio(limits.lower[place])} to {ratio(limits.upper[place])})"
+
+
 def _limits(found: ComparedScoreMetrics) -> Iterator[h.Element]:
-    xs = [_x(rate) for rate in found.false_positive_rate]
+    xs = [x_of(rate) for rate in found.false_positive_rate]
     for name, limits in zip(_SIDES, (found.limits_before, found.limits_after), strict=True):
         if limits is not None:
-            lower, upper = ([_y(share) for share in side] for side in (limits.lower, limits.upper))
+            lower, upper = (
+                [y_of(share) for share in side] for side in (limits.lower, limits.upper)
+            )
             yield h.path(f".band.{name}", d=band(xs, lower, upper))
 
 
@@ -141,19 +181,35 @@ def _reliability(found: ComparedScoreMetrics) -> h.Element:
         f"{name} {ratio(side.calibration_error.estimate)}"
         for name, side in _held(found.before, found.after)
     ]
-    return _figure(
+    return unit_square(
         "reliability",
         f"Reliability of the scores. Calibration error: {', '.join(errors)}.",
         ("score", "share of positives"),
-        (
-            part
-            for name, side in _held(found.before, found.after)
-            for part in (
-                _curve(((one.score, one.rate) for one in side.reliability), name),
-                *_groups(side.reliability, name),
-            )
-        ),
+        [
+            _diagonal(),
+            *(
+                part
+                for name, side in _held(found.before, found.after)
+                for part in (
+                    _curve(((one.score, one.rate) for one in side.reliability), name),
+                    *_groups(side.reliability, name),
+                )
+            ),
+        ],
     )
+
+
+def _reliability_table(found: ComparedScoreMetrics) -> h.Element:
+    """Return the groups of both periods, from the lowest scores on."""
+    rows = [
+        ChartRow(one.score, f"{name}, {ratio(one.score)}", [ratio(one.rate), count(one.cases)])
+        for name, side in _held(found.before, found.after)
+        for one in side.reliability
+    ]
+    rows.sort(key=lambda row: row.at)
+    heads = ["mean score", "share of positives", "cases"]
+    caption = "Share of positives by score."
+    return chart_table("reliability", "Reliability of the scores", heads, rows, caption)
 
 
 def _held(*sides: ScoreMetrics | None) -> Iterator[tuple[str, ScoreMetrics]]:
@@ -162,40 +218,17 @@ def _held(*sides: ScoreMetrics | None) -> Iterator[tuple[str, ScoreMetrics]]:
             yield name, side
 
 
-def _figure(name: str, title: str, axes: tuple[str, str], parts: Iterable[h.Element]) -> h.Element:
-    titled = f"{name}-figure-title"
-    return h.svg(
-        ".plane", viewBox=f"0 0 {n(_SIZE)} {n(_SIZE)}", role="img", aria_labelledby=titled
-    )[
-        h.title(id=titled)[title],
-        _axes(*axes),
-        h.path(".iso", d=line([(_x(0), _y(0)), (_x(1), _y(1))])),
-        list(parts),
-    ]
-
-
-def _axes(along: str, up: str) -> Iterator[h.Element]:
-    for i in range(6):
-        share = i / 5
-        x, y = n(_x(share)), n(_y(share))
-        yield h.line(".grid", x1=x, x2=x, y1=n(_y(0)), y2=n(_y(1)))
-        yield h.line(".grid", x1=n(_x(0)), x2=n(_x(1)), y1=y, y2=y)
-        yield h.text(".tick", x=x, y=n(_y(0) + 17), text_anchor="middle")[f"{share:g}"]
-        yield h.text(".tick", x=n(_LEFT - 7), y=y, dy="4", text_anchor="end")[f"{share:g}"]
-    yield h.text(".axis", x=n(_x(0.5)), y=n(_SIZE - 8), text_anchor="middle")[along]
-    middle = n(_y(0.5))
-    yield h.text(
-        ".axis", x="12", y=middle, text_anchor="middle", transform=f"rotate(-90 12 {middle})"
-    )[up]
+def _diagonal() -> h.Element:
+    return h.path(".iso", d=line([(x_of(0), y_of(0)), (x_of(1), y_of(1))]))
 
 
 def _curve(points: Iterable[tuple[float, float]], kind: str) -> h.Element:
-    return h.path(f".pr.{kind}", d=line((_x(x), _y(y)) for x, y in points))
+    return h.path(f".pr.{kind}", d=line((x_of(x), y_of(y)) for x, y in points))
 
 
 def _groups(groups: Iterable[ReliabilityGroup], kind: str) -> Iterator[h.Element]:
     for one in groups:
-        yield h.circle(f".mark.{kind}", cx=n(_x(one.score)), cy=n(_y(one.rate)), r="4")[
+        yield h.circle(f".mark.{kind}", cx=n(x_of(one.score)), cy=n(y_of(one.rate)), r="4")[
             h.title[
                 f"{kind}: {count(one.cases)} cases with a mean score of {ratio(one.score)}, "
                 f"{ratio(one.rate)} of them positive"
@@ -279,11 +312,3 @@ def _cell(side: ScoreMetrics | None, name: str) -> h.Element:
 def _changed(found: MetricInterval) -> h.Element:
     estimate, lower, upper = (signed(one, 3) for one in (found.estimate, found.lower, found.upper))
     return h.td[f"{estimate} ({lower} to {upper})" if found.lower is not None else estimate]
-
-
-def _x(share: float) -> float:
-    return _LEFT + _SIDE * share
-
-
-def _y(share: float) -> float:
-    return _TOP + _SIDE * (1 - share)

@@ -106,6 +106,7 @@ def _drawing(
     return h.svg(
         f"#timeline-{name}.timeline.readable",
         {
+            "data-table": "timeline",
             "data-from": str(round(frame.first)),
             "data-to": str(round(frame.last)),
             "data-left": n(LEFT),

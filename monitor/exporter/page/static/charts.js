@@ -19,7 +19,7 @@ export function attachCharts() {
 }
 
 function attach(svg) {
-  const table = svg.closest(".scores, section").querySelector("table[data-of]");
+  const table = document.querySelector(`table[data-of="${svg.dataset.table}"]`);
   const rows = table ? [...table.tBodies[0].rows] : [];
   if (!rows.length) return;
   const readout = readoutOf(svg);
