@@ -38,7 +38,7 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import Changes
 from monitor.drift.components import Component
 from monitor.drift.no_skill import flags_one_way
-from monitor.drift.wrong_labels import Places, places_of, what_is_left, whitening
+from monitor.drift.wrong_labels import places_of, what_is_left, whitening
 from monitor.metrics.ratio import FloatArray
 
 _SHARES = tuple(np.log(np.geomspace(1e-4, 0.05, 64)).tolist())
@@ -49,6 +49,8 @@ _STARTS = tuple(np.log([1e-3, 5e-3, 2e-2]).tolist())
 """Those from which the nearest one is looked for, beside other changes."""
 _FLIPPED = ((1.0, 0.0), (1.0, 1.0))
 """How many times the share of actual negatives more are labelled 1, and of positives 0."""
+_MOSTLY_LOST = ((1.0, 5.0),)
+"""The same where labels also miss a larger share of the few positives."""
 _LOST = ((0.0, 1.0),)
 """The same of labels that miss positives."""
 _SLOPES = (0.5, 0.75, 1.0, 1.5)
@@ -75,7 +77,7 @@ class LabelChange(StrEnum):
     NONE = "none"
     """None do."""
     FALSE_POSITIVES = "false_positives"
-    """Of actual negatives more, or fewer, are labelled 1; of positives perhaps as many 0."""
+    """Of actual negatives more, or fewer, are labelled 1; of positives perhaps more 0, too."""
     FALSE_NEGATIVES = "false_negatives"
     """Of actual positives more, or fewer, are labelled 0."""
 
@@ -111,22 +113,18 @@ class _Kind(NamedTuple):
         rate: that they move.
         sign: of its change where more of them are wrong.
         moves_ratio: log r must move against that rate.
-        likelier: 2 ln of how many times likelier the model alone must be, where no scores can tell.
+        likelier: 2 ln of how many times likelier the model alone must be, without scores and with
+            them; below 0, how many times likelier these labels must be.
         shares: logs of the shares that are looked at.
-        of: see `Places`.
+        of: see `wrong_labels.Places`.
     """
 
     rate: Component
     sign: int
     moves_ratio: bool
-    likelier: float
+    likelier: tuple[float, float]
     shares: tuple[float, ...]
     of: tuple[tuple[float, float], ...]
-
-    @property
-    def places(self) -> Places:
-        """Where these labels alone are wrong."""
-        return places_of(self.shares, self.of, (1.0,))
 
     def are_more(self, found: Changes) -> NDArray[np.bool_]:
         """Return whether more of them would be wrong after, not fewer."""
@@ -142,10 +140,13 @@ class _Kind(NamedTuple):
         return np.asarray(moved)
 
 
-_KINDS = {
-    _FALSE_POSITIVES: _Kind(Component.RECALL, -1, False, _THREE_TIMES, _SHARES, _FLIPPED),
-    _FALSE_NEGATIVES: _Kind(Component.FALSE_POSITIVE_RATE, 1, True, _TEN_TIMES, _MISSED, _LOST),
-}
+_WRONG = _Kind(Component.RECALL, -1, False, (_THREE_TIMES, _TEN_TIMES), _SHARES, _FLIPPED)
+_LACKING = _Kind(Component.FALSE_POSITIVE_RATE, 1, True, (_TEN_TIMES,) * 2, _MISSED, _LOST)
+_KINDS = (
+    (_FALSE_POSITIVES, _WRONG),
+    (_FALSE_POSITIVES, _WRONG._replace(likelier=(0.0, 0.0), of=_MOSTLY_LOST)),
+    (_FALSE_NEGATIVES, _LACKING),
+)
 
 
 class _Asked(NamedTuple):
@@ -216,19 +217,18 @@ def labels_explain(
     sides, explained = (before, after), np.zeros(possible.shape, dtype=np.int8)
     by_scores = 2 * (support or 0.0)
     nearest = np.full(possible.shape, np.inf)
-    for number, kind in _KINDS.items():
+    for number, kind in _KINDS:
         asked = possible & kind.may_explain(found)
         one = _asked(sides, found, kind, asked)
-        limit = _of_model(one.found) + (kind.likelier if support is None else _TEN_TIMES)
+        limit = _of_model(one.found) + kind.likelier[support is not None]
         distance = _of_labels_alone(one.right, one.way, kind)
         nearer = distance < np.minimum(np.minimum(_FITS, limit + by_scores), nearest[asked])
         explained[asked] = np.where(nearer, number, explained[asked])
         nearest[asked] = np.where(nearer, distance, nearest[asked])
     if support is not None:
-        kind = _KINDS[_FALSE_POSITIVES]
-        asked = possible & (explained == _NONE) & kind.may_explain(found)
+        asked = possible & (explained == _NONE) & _WRONG.may_explain(found)
         explained[asked] = np.where(
-            _explain_beside(_asked(sides, found, kind, asked), by_scores), _FALSE_POSITIVES, _NONE
+            _explain_beside(_asked(sides, found, _WRONG, asked), by_scores), _FALSE_POSITIVES, _NONE
         )
     return explained
 
@@ -266,10 +266,10 @@ def explaining_labels(
     >>> round(found.of_negatives, 3), found.more
     (0.01, True)
     """
-    kind = _KINDS[LABEL_CHANGES.index(change)]
-    more = bool(kind.are_more(found))
+    kinds = [kind for number, kind in _KINDS if LABEL_CHANGES[number] is change]
+    more = bool(kinds[0].are_more(found))
     way = Changes(found.change if more else -found.change, found.standard_error)
-    places = kind.places
+    places = places_of(kinds[0].shares, tuple(of for kind in kinds for of in kind.of), (1.0,))
     rest = what_is_left((before if more else after).cells, way, whitening(way), places)
     nearest = int((rest**2).sum(axis=-1).argmin())
     negatives, positives = np.exp(places.at[nearest, 0]) * places.of[nearest]
@@ -303,7 +303,7 @@ def _of_labels_alone(right: CountArray, found: Changes, kind: _Kind) -> FloatArr
     Returns:
         The distance of each series, (series,).
     """
-    places = kind.places
+    places = places_of(kind.shares, kind.of, (1.0,))
     nearest = np.empty(len(right))
     for start in range(0, len(right), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)

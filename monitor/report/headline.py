@@ -51,7 +51,7 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
     if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
-        why = page_reason(diagnosis.predictions, diagnosis.worse_lately)
+        why = page_reason(diagnosis.judgement, diagnosis.predictions, diagnosis.worse_lately)
     ends = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = certainly_moved(*ends, because=diagnosis.because)
     happened = with_version(
@@ -78,13 +78,21 @@ def died(found: DegeneratePredictions) -> str:
     return f"{wrong[0].upper()}{wrong[1:]}. " if wrong else ""
 
 
-def page_reason(predictions: DegeneratePredictions, worse: WorseLately | None) -> str:
+def page_reason(
+    judgement: Judgement, predictions: DegeneratePredictions, worse: WorseLately | None
+) -> str:
     """Return why a model pages whose deciding window alone is not degraded, a clause.
 
     Args:
+        judgement: of that window.
         predictions: its predictions against all that is known of them.
         worse: the stretch that looks worse; None where none does.
+
+    Returns:
+        The question that labels leave open, where they explain the change by now.
     """
+    if worse is None and predictions.kind is None and judgement.labels_may_explain:
+        return open_by_labels(judgement)
     lasts = _NOT_RECOVERED if predictions.kind is None else _GOT_WORSE
     return f"{lately_words(worse, pages=True) or lasts}."
 

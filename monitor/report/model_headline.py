@@ -104,7 +104,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     labels_changed = answers.judgement.label_errors_changed
     if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
         worse = worse_lately(snapshot, model, deciding)
-        return f"{change}: {page_reason(model.watched.predictions, worse)}"
+        return f"{change}: {page_reason(answers.judgement, model.watched.predictions, worse)}"
     rates = live_rates(model, after) if since is None else rates_since(model, since)
     why = reason(found.verdict, answers.judgement, rates, because=because)
     if labels_changed and reference is not None:

@@ -116,7 +116,9 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
     if obstacle or judgement is None or (found.mixed and not is_worse):
         return _uncompared(found, obstacle)
     if is_worse:
-        return _answer(found, "yes", f"Yes: {_how_worse(found, judgement)}")
+        doubt = _page_in_doubt(found, judgement)
+        text = f"Not shown: {doubt}" if doubt else f"Yes: {_how_worse(found, judgement)}"
+        return _answer(found, "not_shown" if doubt else "yes", text)
     if better := _how_better(found, judgement):
         return _answer(found, "no", better)
     if doubt := _beside(
@@ -131,6 +133,14 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         better = f"{likely}, and " if likely else ""
         return _answer(found, "not_shown", f"{start}: {better}{_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
+
+
+def _page_in_doubt(found: Compared, judgement: Judgement) -> str:
+    """Return that a page lasts whose change labels explain by now; "" where they do not."""
+    shown = found.verdict in DEGRADED or found.worse_lately or found.by_predictions
+    if shown or judgement.dead or not judgement.labels_may_explain:
+        return ""
+    return f"{found.lasting_page}, but {_slid(found, judgement)}; {as_when_labels(judgement)}"
 
 
 def _is_by_rates(found: Compared) -> bool:

@@ -87,8 +87,8 @@ class ModelPage:
     days on which the model was dead start it without a detector, as does a certain trend over
     weeks that the last 28 days confirm. It ends once the odds ratio is certainly (p < .05)
     above half of its fall, over the last 7 or 28 days, all of them since the page started, or
-    once the last 28 lie on the ROC curve of the scores. So one lasting degradation is one page,
-    and it does not fade as the fault fills the windows.
+    once the last 28 lie on the ROC curve of the scores, or other labels explain them. So one
+    lasting degradation is one page, and it does not fade as the fault fills the windows.
 
     Where scores come, a degraded stretch also has to lie below the ROC curve by `_BELOW_CURVE`
     standard errors, or by `_SUDDENLY_BELOW` within the day, unless both rates certainly became
@@ -201,7 +201,10 @@ class ModelPage:
         return tuple(days for days in JUDGED_DAYS if at - self._began >= days * DAY_MS)
 
     def judge_return(self, days: int, found: Judgement) -> None:
-        """End the page if the model has certainly recovered, or a month is on the ROC curve.
+        """End the page if the model has certainly recovered, or a month is not that of a worse one.
+
+        That is one on the ROC curve, or one that labels that are wrong more often explain, on
+        which no page would start.
 
         Args:
             days: number of last days judged.
@@ -211,8 +214,9 @@ class ModelPage:
         lower, _ = found.interval("odds_ratio", level=_CERTAINTY)
         if days == _LEVEL_DAYS:
             self._fall = min(self._fall, change)
-        slid = found.on_reference_curve and days > _LEVEL_DAYS
-        if slid or (lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED):
+        back = lower > _BACK_SHARE * self._fall and found.verdict not in DEGRADED
+        otherwise = found.on_reference_curve or found.labels_may_explain
+        if back or (otherwise and days > _LEVEL_DAYS):
             self._began = self._fired = None
             self._dead = False
 

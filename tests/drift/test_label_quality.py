@@ -207,9 +207,40 @@ NEARER_TO = {
 def test_of_two_kinds_of_wrong_labels_that_fit_the_nearer_one_explains(nearer, monkeypatch):
     assert explained(*NEARER_TO[nearer]) is nearer
     kinds = label_quality._KINDS
-    for number, kind in kinds.items():
-        monkeypatch.setattr(label_quality, "_KINDS", {number: kind})
+    for number in (1, 2):
+        alone = tuple(one for one in kinds if one[0] == number)
+        monkeypatch.setattr(label_quality, "_KINDS", alone)
         assert explained(*NEARER_TO[nearer]) is LABEL_CHANGES[number]
+
+
+def both_wrong(prevalence, made, missed, cases=140_000):
+    """Outcomes of recall .8 and FPR .02, where labels make positives and miss others."""
+    before = outcomes(prevalence, 0.8, 0.02, cases=cases)
+    tp, fp, fn, tn = before.cells
+    cells = (
+        tp * (1 - missed) + fp * made,
+        fp * (1 - made) + tp * missed,
+        fn * (1 - missed) + tn * made,
+        tn * (1 - made) + fn * missed,
+    )
+    return before, ConfusionCounts.from_cells(np.rint(cells).astype(int))
+
+
+@pytest.mark.parametrize(("prevalence", "missed"), [(0.03, 0.03), (0.03, 0.05), (0.1, 0.05)])
+def test_labels_that_make_some_positives_and_miss_more_explain_both_rates(prevalence, missed):
+    before, after = both_wrong(prevalence, 0.01, missed)
+    moved = changes(before, after)
+    assert judge(before, after).verdict is Verdict.INSUFFICIENT_EVIDENCE
+    assert explained(before, after) is LabelChange.FALSE_POSITIVES
+    found = explaining_labels(before, after, moved, LabelChange.FALSE_POSITIVES)
+    assert found.of_negatives == pytest.approx(0.01, rel=0.35)
+    assert found.of_positives > found.of_negatives
+
+
+def test_a_model_that_is_worse_by_both_rates_is_not_explained_by_labels_that_miss_more():
+    before = outcomes(0.2, 0.8, 0.05, cases=1_000)
+    after = outcomes(0.2, 0.6, 0.12, cases=1_000)
+    assert explained(before, after) is LabelChange.NONE
 
 
 def explained(before, after):

@@ -11,9 +11,11 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.label_quality import LabelChange
 from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.drift.verdict import Verdict
+from monitor.report.headline import page_reason
 from monitor.report.label_quality_words import as_when_labels, cases_named, open_by_labels
 from monitor.report.moved_precision import Points
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.verdicts import DegeneratePredictions
 
 DIED = "flags nothing any more"
 
@@ -73,6 +75,23 @@ def test_a_model_is_no_worse_where_it_is_better_or_fewer_labels_are_wrong():
     assert more.text.endswith("as when more labels are wrong")
     died = found._replace(by_predictions=DIED)
     assert is_model_worse(died).answer == "not_shown"
+
+
+def test_a_page_whose_change_labels_explain_by_now_is_in_doubt():
+    """One label in a hundred of the negatives turned wrong; the page began with the first days."""
+    before, after = (1_600, 980, 400, 97_020), (1_594, 986, 1_366, 96_054)
+    paging = found_on(before, after)._replace(pages=True, paged_since=0)
+    worse = is_model_worse(paging)
+    assert worse.answer == "not_shown"
+    assert worse.text == (
+        "Not shown: it has paged since 1 January 1970, and has not certainly recovered, but recall "
+        "is between .52 and .56, was .80; missed positives and prevalence rose together while "
+        "precision and flagged cases hardly moved, as when more labels are wrong"
+    )
+    reason = page_reason(paging.judgement, DegeneratePredictions(known=True), None)
+    assert reason == "more missed positives: more wrong labels, or a worse model? Open."
+    died = is_model_worse(paging._replace(by_predictions=DIED))
+    assert died.answer == "yes"
 
 
 def test_labels_that_miss_positives_are_named_beside_a_worse_model():

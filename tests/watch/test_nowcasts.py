@@ -246,7 +246,7 @@ def test_api_and_page_say_where_an_estimate_ends_and_what_it_rests_on(shifted):
     for rate in (window.nowcast.prevalence, window.nowcast.precision):
         off = f"off by {100 * rate.median_error:.1f} points in the median"
         assert rate.rests_on.endswith(f"over the last {rate.days} days such estimates were {off}")
-    rows = "".join(str(row) for row in prediction_rows(model, [window]))
+    rows = "".join(str(row) for row in prediction_rows(model, [*model.windows.values()]))
     assert "Estimated precision" in rows
     assert f"Up to the start of {np.datetime64(DAYS - 1, 'D')}, before its labels." in rows
 

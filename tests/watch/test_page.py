@@ -73,6 +73,16 @@ def test_a_month_on_the_curve_of_the_scores_ends_a_page(days, active, verdict):
     assert page.active == active
 
 
+@pytest.mark.parametrize(("days", "active"), [(7, True), (28, False)])
+def test_a_month_that_other_labels_explain_ends_a_page(days, active):
+    page = paging()
+    found = replace(
+        judged(0.6, days=days), verdict=Verdict.INSUFFICIENT_EVIDENCE, labels_may_explain=True
+    )
+    page.judge_return(days, found)
+    assert page.active == active
+
+
 def test_a_trend_is_confirmed_below_the_curve_alone_where_scores_come():
     month, week = judged(0.784, days=28), judged(0.764)
     assert not ModelPage().confirms_trend(week, replace(month, curve_z=-1.0))
