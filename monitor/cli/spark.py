@@ -84,6 +84,11 @@ def _check_input(args: Namespace) -> None:
         )
     if args.kafka and args.format == "parquet":
         raise MonitorError("spark: --format parquet goes with --input; records of Kafka are NDJSON")
+    if args.input and _local(args.input).is_file():
+        raise MonitorError(
+            f"--input {args.input}: is a file; give its directory, of which all files are read, or "
+            f"a pattern that fits it alone, such as '{args.input}*'"
+        )
     table = _table_in(args.input) if args.input and args.format != "parquet" else None
     if table is not None:
         raise MonitorError(
@@ -91,9 +96,13 @@ def _check_input(args: Namespace) -> None:
         )
 
 
+def _local(path: str) -> Path:
+    return Path(path.removeprefix("file://"))
+
+
 def _table_in(directory: str) -> str | None:
     """Return the name of a Parquet file in a directory of this machine; None without one."""
-    path = Path(directory.removeprefix("file://"))
+    path = _local(directory)
     names = sorted(one.name for one in path.iterdir() if one.is_file()) if path.is_dir() else []
     shown = [name for name in names if not name.startswith((".", "_"))]  # as Spark reads them
     if shown and _begins_as_parquet(path / shown[0]):

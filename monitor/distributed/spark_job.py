@@ -179,13 +179,13 @@ def _session(job: SparkJob) -> SparkSession:
 def _started(
     session: SparkSession, job: SparkJob, deliveries: Sequence[Delivery], say: Say
 ) -> StreamingQuery:
+    rows = _input(session, job.input)  # before the choice of pages is printed
     layout, keys, _ = _layout(session, job, say)
     reader = PacketReader(
         job.config, job.input.name, layout=layout, keys=keys, table=job.input.parquet
     )
     tallies = (
-        _input(session, job.input)
-        .mapInArrow(reader, PACKETS)
+        rows.mapInArrow(reader, PACKETS)
         .withWatermark("clock", "0 seconds")
         .drop("clock")
         .groupBy("task")

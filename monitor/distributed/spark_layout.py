@@ -34,7 +34,7 @@ class JobLayout(NamedTuple):
 def stored_layout(
     session: SparkSession, checkpoint: str, wanted: Layout | None
 ) -> JobLayout | None:
-    """Return the layout of a checkpoint; None for a new one.
+    """Return the layout of a checkpoint; None for one without a batch yet, which may still change.
 
     Args:
         session: of the job.
@@ -47,6 +47,8 @@ def stored_layout(
     """
     row = None
     if _is_there(session, directory := _directory(checkpoint)):
+        if not _has_begun(session, checkpoint):
+            return None
         row = session.read.schema(_SCHEMA).json(directory).first()
     elif _is_there(session, f"{checkpoint}/metadata"):
         raise MonitorError(
@@ -90,6 +92,12 @@ def _is_there(session: SparkSession, path: str) -> bool:
             return False
         raise
     return True
+
+
+def _has_begun(session: SparkSession, checkpoint: str) -> bool:
+    """Return True if Spark has planned a batch: it writes the offsets of each beforehand."""
+    offsets = f"{checkpoint}/offsets"
+    return _is_there(session, offsets) and session.read.text(offsets).first() is not None
 
 
 def _directory(checkpoint: str) -> str:

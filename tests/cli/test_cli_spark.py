@@ -82,6 +82,14 @@ def test_parquet_without_its_format_is_refused(name, data, monkeypatch, capsys, 
     assert "m.yaml" in capsys.readouterr().err  # only its configuration is missing
 
 
+def test_a_file_as_input_is_refused(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    (path := tmp_path / "events.ndjson").touch()
+    for given in (str(path), f"file://{path}"):
+        assert main([*WORDS, "--input", given]) == 2
+        assert f"--input {given}: is a file; give its directory" in capsys.readouterr().err
+
+
 def test_parquet_from_kafka_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(spark, "_NEEDED", ())
     assert main([*WORDS, "--kafka", "b:1", "--topics", "t", "--format", "parquet"]) == 2
