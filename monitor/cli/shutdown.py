@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+SIGNALLED = 128
 INTERRUPTED, READER_GONE, TERMINATED = 130, 141, 143
 """Exit codes: 128 and the number of the signal, as a shell reports it."""
 

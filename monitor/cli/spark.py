@@ -12,6 +12,7 @@ from pathlib import Path
 from monitor.cli.output import tell
 from monitor.cli.parser.cluster import RATE
 from monitor.cli.parser.command import PROGRAM
+from monitor.cli.shutdown import SIGNALLED
 from monitor.config import Config, load_config
 from monitor.distributed.delivery import delivery_to
 from monitor.distributed.sizing import Load
@@ -32,7 +33,7 @@ def run(args: Namespace) -> int:
     """Run the job until its input ends, or until it is stopped.
 
     Returns:
-        The exit code.
+        The exit code: 0 at the end of the input, 130 after Ctrl-C, 143 after SIGTERM.
 
     Raises:
         MonitorError: an option or target cannot be used, or Spark is not installed.
@@ -71,8 +72,8 @@ def run(args: Namespace) -> int:
         delivery_to(target, token_file=args.token_file, patience=args.patience, say=_say)
         for target in args.to
     ]
-    spark_job.run(job, deliveries, _say)
-    return 0
+    stopped = spark_job.run(job, deliveries, _say)
+    return SIGNALLED + stopped if stopped else 0
 
 
 def _check_input(args: Namespace) -> None:

@@ -14,12 +14,13 @@
     delivery.py       targets of the counts: a monitor, a directory, Kafka
     spark_faults.py   what went wrong, of what Spark raises
     spark_job.py      the job on Spark Structured Streaming
+    spark_query.py    runs its query until it ends or is stopped
     spark_tasks.py    what its tasks run
     spark_daemon.py   starts the Python workers that run them
     spark_layout.py   numbers of tasks and pages, in the checkpoint
     kafka_records.py  Kafka source for Spark, without Spark's own connector
 
-Only the last five import Spark.
+Only the last six import Spark.
 
 An id belongs to a page, and a task has many pages, so the engine moves a few large rows
 instead of one row per event, and a batch is joined by whole columns. The `counts` of a batch

@@ -29,11 +29,20 @@ def reason_of(text: str) -> str:
     'IOException: no; caused by EOFException'
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    own = (line.strip().partition(_OWN)[2] for line in lines if line.strip().startswith(_OWN))
     raised = next((at for at, line in enumerate(lines) if line.startswith(_JAVA_ERROR)), 0)
     causes = [at for at, line in enumerate(lines) if line.startswith(_CAUSE)]
     named = (_first_error(lines[at:]) for at in (raised, *causes[:1]) if lines)
-    return next(own, None) or "; caused by ".join(named) or "failed"
+    return own_error(text) or "; caused by ".join(named) or "failed"
+
+
+def own_error(text: str) -> str | None:
+    """Return the message of a `MonitorError` in the text; None without one.
+
+    Args:
+        text: what Spark raised.
+    """
+    lines = (line.strip() for line in text.splitlines())
+    return next((line.removeprefix(_OWN) for line in lines if line.startswith(_OWN)), None)
 
 
 def _first_error(lines: Sequence[str]) -> str:

@@ -15,14 +15,12 @@ replaces it (see `monitor.join.external_counts`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import msgspec
 from pyspark import __version__
-from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -32,8 +30,9 @@ from monitor.distributed.delivery import Delivery, Say
 from monitor.distributed.layout import Layout
 from monitor.distributed.page_rules import PageRules, mismatch
 from monitor.distributed.sizing import Load, check_pages, pages_for, why_so_many
-from monitor.distributed.spark_faults import reason_of
+from monitor.distributed.spark_faults import own_error, reason_of
 from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
+from monitor.distributed.spark_query import FAULTS, STOP_TIMEOUT, QueryRun, hush, stack_of
 from monitor.distributed.spark_tasks import (
     PACKETS,
     TALLY,
@@ -46,11 +45,7 @@ from monitor.distributed.tallies import events_of, merged, unpacked
 from monitor.errors import MonitorError
 from monitor.extras import install_command
 
-py4j: Any = import_module("py4j.protocol")
-
 _STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_LATE_WORKER = "Python worker failed to connect back"
-_MOST_STARTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,41 +108,34 @@ class SparkJob:
     rate_given: bool = False
 
 
-def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
-    """Run a job until it is stopped, or to the end of its input.
+def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> int:
+    """Run a job until a signal stops it, or to the end of its input.
 
     Args:
         job: settings of the job.
         deliveries: targets of the counts.
-        say: prints a one-line message for the operator.
+        say: prints a message for the operator.
+
+    Returns:
+        0 at the end of the input, or the number of the signal.
 
     Raises:
         MonitorError: the job failed; restarted, it continues where it stopped.
     """
     session = _session(job)
+    sink = _Sink(job, deliveries, say)
     try:
-        _await(lambda: _started(session, job, deliveries, say), say)
-    except (PySparkException, py4j.Py4JJavaError) as error:
+        with QueryRun(session, say) as query:
+            stopped = query.ended(lambda: _started(session, job, sink, say))
+    except FAULTS as error:
+        if own_error(str(error)) is None and (stack := stack_of(error)):
+            say(stack)
         raise MonitorError(f"spark: {_explained(str(error), job)}") from error
     finally:
         session.stop()
-
-
-def _await(start: Callable[[], StreamingQuery], say: Say) -> None:
-    """Run a query to its end, from its checkpoint again where a worker came too late for Spark.
-
-    Spark waits ten seconds, which no setting changes, for each Python process that it starts; a
-    busy machine may take longer.
-    """
-    for left in reversed(range(_MOST_STARTS)):
-        try:
-            start().awaitTermination()
-        except StreamingQueryException as error:
-            if not left or _LATE_WORKER not in str(error):
-                raise
-            say("Spark got no Python worker within its ten seconds; the query starts again")
-        else:
-            return
+    if stopped:
+        say(f"stopped {sink.reached}; the next start continues there")
+    return stopped
 
 
 def _session(job: SparkJob) -> SparkSession:
@@ -159,6 +147,7 @@ def _session(job: SparkJob) -> SparkSession:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
+        "spark.sql.streaming.stopTimeout": STOP_TIMEOUT,
         # A stray request to a TCP port between JVM and Python would end the job: its first bytes
         # are read as a length ("Java heap space").
         "spark.python.unix.domain.socket.enabled": "true",
@@ -172,13 +161,11 @@ def _session(job: SparkJob) -> SparkSession:
     if job.master:
         builder = builder.master(job.master)
     session: SparkSession = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")  # silences a warning for each new page
+    hush(session)
     return session
 
 
-def _started(
-    session: SparkSession, job: SparkJob, deliveries: Sequence[Delivery], say: Say
-) -> StreamingQuery:
+def _started(session: SparkSession, job: SparkJob, sink: _Sink, say: Say) -> StreamingQuery:
     rows = _input(session, job.input)  # before the choice of pages is printed
     layout, keys, _ = _layout(session, job, say)
     reader = PacketReader(
@@ -198,7 +185,6 @@ def _started(
     )
     if groups := groups_of(job.partitions):
         tallies = tallies.repartition(groups).mapInArrow(TallyJoiner(), f"{TALLY} binary")
-    sink = _Sink(job, deliveries, say)
     writer = (
         tallies.writeStream.foreachBatch(sink)
         .outputMode("update")
@@ -296,7 +282,7 @@ def _own_kafka(session: SparkSession) -> str:
 
 
 class _Sink:
-    """Sums a batch on the driver and delivers it."""
+    """Sums a batch on the driver and delivers it; `reached` says how far this run has come."""
 
     def __init__(self, job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> None:
         self._job = job
@@ -304,6 +290,7 @@ class _Sink:
         self._say = say
         self._run = ""
         self._named = threading.Event()
+        self.reached = "before the end of a batch"
 
     def start(self, identity: Any) -> None:
         """Set the name of the checkpoint, which the names of its batches contain."""
@@ -321,6 +308,7 @@ class _Sink:
         if lines:
             for delivery in self._deliveries:
                 delivery.deliver(number, lines)
+        self.reached = f"after batch {number}"
         self._tell(number, len(lines), whole.records, whole.rejected | whole.books)
         for position, reason, detail in whole.samples:
             self._say(f"{position}: {reason}: {detail}")

@@ -14,7 +14,7 @@ from monitor.cli.parser import build_parser
 from monitor.extras import install_command
 
 PACKAGE = Path(monitor.__file__).parent
-SPARK_MODULES = ("kafka_records", "spark_job", "spark_layout", "spark_tasks")
+SPARK_MODULES = ("kafka_records", "spark_job", "spark_layout", "spark_query", "spark_tasks")
 OTHER_EXTRAS = ("opentelemetry", "authlib", "cachetools", "fastavro", "google")
 """Packages of the extras `otlp` and `kafka-schemas`, by the names that are imported."""
 WORDS = ["spark", "-c", "m.yaml", "--checkpoint", "ck", "--to", "out"]

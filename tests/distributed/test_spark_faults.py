@@ -1,5 +1,7 @@
 """Messages of the job when Spark fails, without Spark's stack."""
 
+import signal
+import threading
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -13,7 +15,8 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from monitor.config import Config
 from monitor.distributed import spark_job
 from monitor.distributed.sizing import Load
-from monitor.distributed.spark_job import JobInput, SparkJob, _await, _explained
+from monitor.distributed.spark_job import JobInput, SparkJob, _explained
+from monitor.distributed.spark_query import QueryRun
 from monitor.errors import MonitorError
 
 pytestmark = pytest.mark.dev("pyspark")
@@ -140,6 +143,61 @@ LATE = (
 def test_a_query_starts_again_where_a_worker_came_too_late_for_spark_and_only_then(faults, raised):
     queries, said = [Query(fault) for fault in faults], []
     with pytest.raises(StreamingQueryException) if raised else nullcontext():
-        _await(lambda: queries.pop(0), said.append)
+        QueryRun(None, said.append).ended(lambda: queries.pop(0))
     assert len(queries) == (1 if "other" in faults[0] else 0)
     assert len(said) == faults.count(LATE) - (raised and faults[0] == LATE)
+
+
+class Endless:
+    """A query that runs until it is stopped, and gets a signal meanwhile."""
+
+    def __init__(self, stops):
+        self.stopped, self.stops = threading.Event(), stops
+
+    def awaitTermination(self):  # noqa: N802  # as Spark calls it
+        self.stopped.wait()
+
+    def stop(self):
+        self.stopped.set()
+        if not self.stops:
+            raise PySparkException("its batch is still being sent")
+
+
+@pytest.mark.parametrize("stops", [True, False])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_query_in_one_line(number, stops, monkeypatch):
+    levels, said = [], []
+    context = SimpleNamespace(setLogLevel=levels.append)
+    session = SimpleNamespace(stop=lambda: said.append("session"), sparkContext=context)
+    monkeypatch.setattr(spark_job, "_session", lambda _: session)
+    query = Endless(stops)
+
+    def started(_session, _job, sink, _say):
+        sink.reached = "after batch 4"
+        signal.raise_signal(number)
+        return query
+
+    monkeypatch.setattr(spark_job, "_started", started)
+    assert spark_job.run(job(directory="in"), [], said.append) == number
+    assert query.stopped.is_set()
+    assert levels == ["OFF"]
+    assert said == ["session", "stopped after batch 4; the next start continues there"]
+
+
+def test_a_second_signal_is_left_to_who_had_it_before():
+    before = signal.getsignal(signal.SIGTERM)
+    with QueryRun(None, [].append):
+        assert signal.getsignal(signal.SIGTERM) is not before
+        signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is before
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(("fault", "shown"), [(UNREADABLE, [UNREADABLE]), (STACK, [])])
+def test_stacks_are_shown_of_what_is_no_error_of_the_job(fault, shown, monkeypatch):
+    monkeypatch.setattr(spark_job, "_session", lambda _: SimpleNamespace(stop=lambda: None))
+    monkeypatch.setattr(spark_job, "_started", lambda *_: Query(fault))
+    said = []
+    with pytest.raises(MonitorError):
+        spark_job.run(job(directory="in"), [], said.append)
+    assert said == shown

@@ -1,0 +1,131 @@
+"""Runs a query of Spark to its end, or until a signal asks to stop it."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from queue import SimpleQueue
+from types import FrameType
+from typing import Any, Self
+
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from monitor.distributed.delivery import Say
+
+py4j: Any = import_module("py4j.protocol")
+
+FAULTS = (PySparkException, py4j.Py4JError)
+"""What Spark raises."""
+STOP_TIMEOUT = "10s"
+"""How long a query that is stopped may wait for its batch, such as one that is being sent."""
+_LATE_WORKER = "Python worker failed to connect back"
+_MOST_STARTS = 5
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_LOG = "org.apache.logging.log4j"
+_BATCHES = "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution"
+"""Logs the fault that ends a query, which the query raises as well."""
+
+
+class QueryRun:
+    """Waits for a query; within its context SIGINT and SIGTERM stop it, the second one the process.
+
+    A signal is noted instead of raised, which would break a call of the JVM off.
+
+    Args:
+        session: of the query.
+        say: prints a one-line message for the operator.
+    """
+
+    def __init__(self, session: SparkSession, say: Say) -> None:
+        self._session = session
+        self._say = say
+        self._news: SimpleQueue[int | BaseException] = SimpleQueue()
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        """Take over from the handler of Spark, which only stops what runs now."""
+        self._before = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        self._before[signal.SIGINT] = signal.default_int_handler
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._let_go()
+
+    def ended(self, start: Callable[[], StreamingQuery]) -> int:
+        """Run a query, from its checkpoint again where a worker came too late for Spark.
+
+        Spark waits ten seconds, which no setting changes, for each Python process that it starts;
+        a busy machine may take longer.
+
+        Args:
+            start: starts the query.
+
+        Returns:
+            0 at the end of the input, or the number of the signal that stopped the query.
+
+        Raises:
+            PySparkException: the query failed.
+        """
+        for left in reversed(range(_MOST_STARTS)):
+            query = start()
+            threading.Thread(target=self._await, args=(query,), daemon=True).start()
+            news = self._news.get()
+            if isinstance(news, int):
+                if news:
+                    self._stop(query)
+                return news
+            if not left or _LATE_WORKER not in str(news):
+                raise news
+            self._say("Spark got no Python worker within its ten seconds; the query starts again")
+        raise AssertionError("unreachable")
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self._let_go()
+        self._news.put(number)
+
+    def _let_go(self) -> None:
+        while self._before:
+            signal.signal(*self._before.popitem())
+
+    def _await(self, query: StreamingQuery) -> None:
+        try:
+            query.awaitTermination()
+        except FAULTS as error:
+            self._news.put(error)
+        else:
+            self._news.put(0)
+
+    def _stop(self, query: StreamingQuery) -> None:
+        """Stop a query without a word of the tasks that are broken off."""
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
+        self._session.sparkContext.setLogLevel("OFF")
+        with suppress(*FAULTS):  # its batch is still being sent
+            query.stop()
+
+
+def hush(session: SparkSession) -> None:
+    """Log errors only, and not the one that ends a query with its stacks.
+
+    Args:
+        session: its JVM logs.
+    """
+    session.sparkContext.setLogLevel("ERROR")  # silences a warning for each new page
+    log: Any = session.sparkContext._jvm  # noqa: SLF001  # Spark has no other way
+    for name in _LOG.split("."):
+        log = getattr(log, name)
+    log.core.config.Configurator.setLevel(_BATCHES, log.Level.OFF)
+
+
+def stack_of(error: Exception) -> str:
+    """Return the stacks of a query's fault, which `hush` keeps out of the log; "" of others.
+
+    Args:
+        error: that Spark raised.
+    """
+    return str(error) if isinstance(error, StreamingQueryException) else ""
