@@ -212,7 +212,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
                 _say(_PUBLIC_IDS)
             if begins:
                 _say(f"no state in {config.state.directory}; counting begins")
-            opened.callback(_forward(forwarder, telemetry))
+            opened.callback(_forward(forwarder, telemetry, lambda: service.restored))
             opened.callback(_push(config, exposed[0], checkpointer, service, telemetry))
             notify.ready()
             service.run(stopping)
@@ -226,11 +226,13 @@ def _forwarder(config: Config, identity: str) -> Forwarder | None:
     return Forwarder(config.forward, identity, clock=SystemClock(), say=_say)
 
 
-def _forward(forwarder: Forwarder | None, telemetry: ProcessCollector) -> Callable[[], None]:
+def _forward(
+    forwarder: Forwarder | None, telemetry: ProcessCollector, restored: Callable[[], bool]
+) -> Callable[[], None]:
     """Begin to forward, where that is configured; return what ends it."""
     if forwarder is None:
         return lambda: None
-    telemetry.add(forwarder.readings)
+    telemetry.add(forwarder.readings(restored))
     forwarder.start()
     return forwarder.stop
 

@@ -25,7 +25,7 @@ FORWARD_UNSENT = SeriesDescription(
     kind="gauge",
     labels=(),
     meaning="Changes of counts that the receiver has not acknowledged: predictions, labels and "
-    "moved outcomes.",
+    "moved outcomes. Absent until the journal is replayed after a start.",
 )
 FORWARD_FAILURES = SeriesDescription(
     name="precision_monitor_forward_failures_total",

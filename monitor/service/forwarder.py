@@ -125,6 +125,7 @@ class Forwarder:
                 self._batch = ForwardedBatch.restored(self._source, state["batch"])
                 self._checkpoints = 1
         monitor.forwarding.switch(on=True)
+        self._collected = lambda: monitor.forwarding.waiting
 
     def checkpoint(self, monitor: Monitor) -> State:
         """Seal a batch if one is due; return the state, before that of the engine is copied.
@@ -209,12 +210,18 @@ class Forwarder:
         self._stopping.set()
         self._wake.set()
 
-    @property
-    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
-        """Series of the forwarding, and how each is read."""
+    def readings(
+        self, restored: Callable[[], bool]
+    ) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
+        """Return the series of the forwarding, and how each is read.
+
+        Args:
+            restored: whether all events from before the start are counted; until then nobody
+                knows how many changes are unsent, and there is no sample.
+        """
         return {
             FORWARD_LAST_SUCCESS: lambda: {} if self._succeeded is None else {(): self._succeeded},
-            FORWARD_UNSENT: lambda: {(): float(self._unsent())},
+            FORWARD_UNSENT: lambda: {(): float(self._unsent())} if restored() else {},
             FORWARD_FAILURES: lambda: {(why,): float(n) for why, n in self._failures.items()},
             FORWARD_REJECTED: lambda: {(): float(self._rejected)},
         }

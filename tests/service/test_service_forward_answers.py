@@ -58,7 +58,7 @@ def test_a_receiver_that_does_not_take_a_batch_is_asked_again(shard, status, rea
     made = shard(answering)
     assert [made.forwarder.deliver() for _ in range(3)] == [10.0, 10.0, None]
     assert len({size for size, _ in answering.asked}) == 1
-    assert made.forwarder.readings[FORWARD_FAILURES]()[reason,] == 2
+    assert made.forward_readings[FORWARD_FAILURES]()[reason,] == 2
     to = "forward http://r:1/v1/events"
     assert [line for line in made.said if line.startswith("forward ")] == [
         f'{to}: answered {status} {{"error": "no"}}; counts wait, retrying every 10 s',
@@ -74,7 +74,7 @@ def test_an_answer_that_is_not_a_feeds_takes_nothing(shard, body):
     made = shard(answering)
     assert [made.forwarder.deliver() for _ in range(3)] == [10.0, 10.0, None]
     assert [size for size, _ in answering.asked] == [answering.asked[0][0]] * 3
-    assert made.forwarder.readings[FORWARD_FAILURES]()["refused",] == 2
+    assert made.forward_readings[FORWARD_FAILURES]()["refused",] == 2
     (said, _) = [line for line in made.said if line.startswith("forward ")]
     assert "its answer is not that of a feed of this program" in said
 
@@ -108,7 +108,7 @@ def test_records_that_the_receiver_cannot_use_are_counted_and_told_once(shard):
     answering = Answering(ReceiverAnswer(200, "x", body))
     made = shard(answering)
     assert made.forwarder.deliver() is None
-    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): 3}
+    assert made.forward_readings[FORWARD_REJECTED]() == {(): 3}
     (told,) = [line for line in made.said if line.startswith("forward ")]
     assert told.endswith(
         "the receiver rejected 3 records of batch 1, such as: model 'm' is unknown"
@@ -129,7 +129,7 @@ def test_records_that_only_say_how_far_a_model_has_come_are_not_counted_as_lost(
     refusing = Refusing()
     made = shard(refusing)
     made.forwarder.deliver()
-    lost = made.forwarder.readings[FORWARD_REJECTED]()[()]
+    lost = made.forward_readings[FORWARD_REJECTED]()[()]
     assert lost == sum(size for size, _ in refusing.asked)
     for _ in range(4):  # until a batch without changes may be sent
         made._clock.sleep(5)
@@ -137,4 +137,4 @@ def test_records_that_only_say_how_far_a_model_has_come_are_not_counted_as_lost(
         made.turn()
     assert made.forwarder.deliver() is None
     assert len(refusing.asked) > 1, "a model that has not changed still says how far it has come"
-    assert made.forwarder.readings[FORWARD_REJECTED]() == {(): lost}
+    assert made.forward_readings[FORWARD_REJECTED]() == {(): lost}

@@ -132,7 +132,7 @@ def test_a_receiver_that_begins_anew_gets_all_that_the_shards_remember(cluster):
     whole = receiving(made.receiver_config, [lines_of(events)])
     assert counted(made.received()) == counted(whole.snapshot())
     assert sum("begun anew" in line for line in made.shards[0].said) == 1
-    failures = made.shards[0].forwarder.readings[FORWARD_FAILURES]()
+    failures = made.shards[0].forward_readings[FORWARD_FAILURES]()
     assert failures == {("unreachable",): 0, ("busy",): 0, ("refused",): 0, ("another_state",): 1}
 
 
@@ -177,7 +177,7 @@ def test_while_the_receiver_is_away_counts_add_up_and_one_line_says_so(cluster):
         (newest,) = sorted((made.folder / "shard-0" / "checkpoints").iterdir())[-1:]
         sizes.append(newest.stat().st_size)
     assert max(sizes[2:]) - min(sizes[2:]) < 2_000
-    readings = made.shards[0].forwarder.readings
+    readings = made.shards[0].forward_readings
     assert readings[FORWARD_UNSENT]()[()] > 300
     assert readings[FORWARD_LAST_SUCCESS]() == {}
     assert readings[FORWARD_FAILURES]()["unreachable",] >= 15
@@ -190,6 +190,21 @@ def test_while_the_receiver_is_away_counts_add_up_and_one_line_says_so(cluster):
         f"{to}: counts are taken again",
     ]
     assert readings[FORWARD_LAST_SUCCESS]()[()] > NOW
+
+
+def test_how_much_is_unsent_is_not_known_until_the_journal_is_replayed(cluster):
+    made = cluster(1)
+    made.settle()
+    made.give(0, stream(30, seed=3))
+    made.shards[0].close()  # before a checkpoint has them
+    config = made.shards[0].config
+    started = made.shards[0] = Process(config, made.clock, made.post)
+    assert started.forward_readings[FORWARD_UNSENT]() == {}
+    while not started.service.restored:
+        started.turn()
+    assert started.forward_readings[FORWARD_UNSENT]()[()] > 0
+    made.settle()
+    assert started.forward_readings[FORWARD_UNSENT]() == {(): 0}
 
 
 def test_a_state_counted_without_forwarding_meanwhile_is_refused(tmp_path):

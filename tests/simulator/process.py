@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from random import Random
@@ -26,6 +26,7 @@ from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.kafka.client import make_consumer
 from monitor.feeds.kafka.source import KafkaSource
 from monitor.feeds.source import Position, Source
+from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 from monitor.service import loop
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.forward_requests import Post, ReceiverAnswer
@@ -177,6 +178,12 @@ class Process:
     def write(self) -> None:
         """Write what was posted to the journal, all with one sync."""
         self.posted._commits.write_waiting()
+
+    @property
+    def forward_readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
+        """The series of what it forwards, as it serves them."""
+        assert self.forwarder is not None
+        return self.forwarder.readings(lambda: self.service.restored)
 
     def turn(self) -> bool:
         return self.service.turn()
