@@ -75,8 +75,9 @@ def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
         yield (
             f"CAUTION: {model.name}: {count_of(model.aside[1] - before[1], 'event')} dated far "
             f"ahead of {format_time(model.watermark_ms)}, the time of the model, or of the clock; "
-            f"they count, but move no window until one in {SHARE} events agrees with them: correct "
-            "the clock or the unit of time of their producer"
+            f"they count, but move no window until one in {SHARE} events agrees with them; after "
+            "a gap in the predictions that is no fault, otherwise correct the clock or the unit of "
+            "time of their producer"
         )
 
 

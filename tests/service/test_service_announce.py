@@ -102,6 +102,7 @@ def test_events_that_are_set_aside_give_one_caution_until_there_are_none():
     (line,) = announcements(state(0, 4), state(3, 7))
     assert line.startswith("CAUTION: fraud: 3 events dated far ahead of 2026-11-02T12:00:00Z, ")
     assert "no window until one in 16 events agrees" in line
+    assert "after a gap in the predictions that is no fault, otherwise correct the clock" in line
     assert not list(announcements(state(3, 7), state(9, 13)))
     assert not list(announcements(state(3, 7), state(0, 7)))
 
