@@ -138,6 +138,8 @@ def _fault(detail: ErrorDetails, document: Document) -> ConfigFault:
 def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
     if detail["loc"][-1] == "[key]":
         return repr(path[-1])
+    if detail.get("ctx", {}).get("hidden"):
+        return "a hidden value"
     shared = _shared(path)
     if path not in document.written and shared in document.written:
         return f"{document.written[shared].shown} from defaults"

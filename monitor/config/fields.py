@@ -16,6 +16,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    SecretStr,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
@@ -195,6 +196,32 @@ FileLocation = Annotated[Path | str, BeforeValidator(_location), WithJsonSchema(
 
 Name = Annotated[str, AfterValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})]
 """Name of a model or a topic: printable, not empty."""
+
+_HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+
+
+def _header_name(text: str) -> str:
+    if not re.fullmatch(_HEADER_NAME, text):
+        raise q.unfit("must be the name of a header", "write it like Authorization")
+    return text
+
+
+def _header_value(value: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[\t\x20-\x7e\xa0-\xff]*", value.get_secret_value()):
+        raise q.unfit(
+            "must be one line of Latin-1", "take line breaks and other characters out", hidden=True
+        )
+    return value
+
+
+HeaderName = Annotated[
+    str,
+    AfterValidator(_header_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{_HEADER_NAME}$"}),
+]
+"""Name of a header of HTTP requests (RFC 9110, section 5.1)."""
+HeaderValue = Annotated[SecretStr, AfterValidator(_header_value)]
+"""Value of a header of HTTP requests, hidden where the configuration is shown."""
 
 SegmentKey = Annotated[
     str,

@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, Field
 
 from monitor.config import quantities as q
-from monitor.config.fields import BaseUrl, Name, PositiveDuration, Section, setting
+from monitor.config.fields import (
+    BaseUrl,
+    HeaderName,
+    HeaderValue,
+    PositiveDuration,
+    Section,
+    setting,
+)
 
 _PATH = "v1/events"
 _SHORTEST_MS, _LONGEST_MS = 100, 300_000
@@ -20,10 +28,17 @@ def _is_soon(every: int) -> int:
     return every
 
 
+def _is_no_other_path(to: str) -> str:
+    path = urlsplit(to).path.strip("/")
+    if "/v1/" in f"/{path}/" and not path.endswith(_PATH):
+        raise q.unfit("must not be another path of a feed than /v1/events", "leave it out")
+    return to
+
+
 class ForwardConfig(Section):
     """Where a monitor that sees a part of the events sends what it has counted."""
 
-    to: BaseUrl = Field(
+    to: Annotated[BaseUrl, AfterValidator(_is_no_other_path)] = Field(
         description="URL of the http feed of the monitor that counts the whole, such as "
         "http://monitor:9109; /v1/events is added."
     )
@@ -31,7 +46,7 @@ class ForwardConfig(Section):
         "10s", "Wall time between two batches, 100ms to 5m; there are two checkpoints for each."
     )
     timeout: PositiveDuration = setting("10s", "A request that takes longer has failed.")
-    headers: Mapping[Name, SecretStr] = setting(
+    headers: Mapping[HeaderName, HeaderValue] = setting(
         {}, "Headers of each request, such as those with a token; values stay hidden."
     )
 

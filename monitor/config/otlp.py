@@ -3,9 +3,17 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
-from monitor.config.fields import BaseUrl, Name, PositiveDuration, Section, setting
+from monitor.config.fields import (
+    BaseUrl,
+    HeaderName,
+    HeaderValue,
+    Name,
+    PositiveDuration,
+    Section,
+    setting,
+)
 
 _PATH = "v1/metrics"
 
@@ -25,7 +33,7 @@ class OtlpConfig(Section):
     protocol: OtlpProtocol = setting("http", "http: Protobuf over HTTP, compressed by gzip.")
     every: PositiveDuration = setting("1m", "Wall time between two pushes.")
     timeout: PositiveDuration = setting("10s", "A push that takes longer has failed.")
-    headers: Mapping[Name, SecretStr] = setting(
+    headers: Mapping[HeaderName, HeaderValue] = setting(
         {}, "Headers of each request, such as those with a token; values stay hidden."
     )
     attributes: Mapping[Name, Name] = setting(

@@ -52,7 +52,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def unfit(what: str, allowed: str, *, instead: tuple[str, ...] = ()) -> PydanticCustomError:
+def unfit(
+    what: str, allowed: str, *, instead: tuple[str, ...] = (), hidden: bool = False
+) -> PydanticCustomError:
     """Create the error for an invalid value; a `ValueError`.
 
     Args:
@@ -60,8 +62,9 @@ def unfit(what: str, allowed: str, *, instead: tuple[str, ...] = ()) -> Pydantic
         allowed: what is allowed, or what to do.
         instead: path of the key to report where the invalid value itself is a default
             that conflicts with that key.
+        hidden: the value is secret, and is not shown.
     """
-    context = {"what": what, "allowed": allowed, "instead": instead}
+    context = {"what": what, "allowed": allowed, "instead": instead, "hidden": hidden}
     return PydanticCustomError("unfit", "{what}; {allowed}", context)
 
 
