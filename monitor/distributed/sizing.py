@@ -172,12 +172,13 @@ def check_pages(pages: int, tasks: int) -> None:
         )
 
 
-def why_so_many(load: Load, pages: int) -> str:
+def why_so_many(load: Load, pages: int, assumed: str = "") -> str:
     """Return why a job has so many pages, in one line.
 
     Args:
         load: what the job is expected to hold.
         pages: number of pages.
+        assumed: what of the load was assumed and not given, to be appended.
 
     >>> print(why_so_many(Load(1000, 86_400, 60), 256))
     256 pages, for 1,000 predictions a second remembered for 1d (86,400,000): 337,500 in each, \
@@ -195,7 +196,7 @@ CPU with its share in the searches for expired states, of which each takes 35 s 
         f"({_size(rows * STORED_BYTES)} as stored); a batch of {batch} touches "
         f"{load.touched(pages):,.0f} of them and has {load.events:,.0f} events, {seconds:,.1f} s "
         "of CPU with its share in the searches for expired states, of which each takes "
-        f"{load.search_cost(pages):,.0f} s more"
+        f"{load.search_cost(pages):,.0f} s more{assumed}"
     )
 
 

@@ -122,6 +122,7 @@ def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> int:
     Raises:
         MonitorError: the job failed; restarted, it continues where it stopped.
     """
+    say("starting Spark")
     session = _session(job)
     sink = _Sink(job, deliveries, say)
     try:
@@ -195,7 +196,10 @@ def _started(session: SparkSession, job: SparkJob, sink: _Sink, say: Say) -> Str
     writer = writer.trigger(availableNow=True) if once else writer.trigger(processingTime=job.every)
     query = writer.start()
     sink.start(query.id)
-    say(f"reading {job.input.name} on {session.sparkContext.master}")
+    say(
+        f"reading {job.input.name} on {session.sparkContext.master}; the first batch takes a "
+        "minute or so, as workers start and code is compiled"
+    )
     return query
 
 
@@ -236,7 +240,10 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
 def _chosen(job: SparkJob, say: Say) -> Layout:
     """Return the layout for the load; say why."""
     chosen = Layout.of(pages=pages_for(job.load, job.partitions), tasks=job.partitions)
-    say(why_so_many(job.load, chosen.pages))
+    assumed = [] if job.rate_given else ["the rate is the default, not measured: give --rate"]
+    if not job.every:
+        assumed.append(f"batches of {job.load.batch / 60:g}m are assumed with --once")
+    say(why_so_many(job.load, chosen.pages, "".join(f"; {one}" for one in assumed)))
     return chosen
 
 

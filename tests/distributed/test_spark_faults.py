@@ -181,7 +181,11 @@ def test_a_signal_stops_the_query_in_one_line(number, stops, monkeypatch):
     assert spark_job.run(job(directory="in"), [], said.append) == number
     assert query.stopped.is_set()
     assert levels == ["OFF"]
-    assert said == ["session", "stopped after batch 4; the next start continues there"]
+    assert said == [
+        "starting Spark",
+        "session",
+        "stopped after batch 4; the next start continues there",
+    ]
 
 
 def test_a_second_signal_is_left_to_who_had_it_before():
@@ -200,4 +204,4 @@ def test_stacks_are_shown_of_what_is_no_error_of_the_job(fault, shown, monkeypat
     said = []
     with pytest.raises(MonitorError):
         spark_job.run(job(directory="in"), [], said.append)
-    assert said == shown
+    assert said == ["starting Spark", *shown]

@@ -36,6 +36,15 @@ def test_why_it_has_so_many_pages_is_said_where_the_job_has_chosen(monkeypatch):
     pages, (line,) = said(monkeypatch, NEW, rate_given=True)
     assert pages == 256
     assert line.startswith("256 pages, for 1,000 predictions a second")
+    assert line.endswith(" s more")
+
+
+def test_what_was_assumed_of_the_load_is_said(monkeypatch):
+    _, (line,) = said(monkeypatch, NEW, every="")
+    assert line.endswith(
+        "; the rate is the default, not measured: give --rate; "
+        "batches of 1m are assumed with --once"
+    )
 
 
 def test_a_given_number_is_not_explained_but_one_that_was_raised_is_named(monkeypatch):

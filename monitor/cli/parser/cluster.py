@@ -117,7 +117,7 @@ def _spark(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="number of pages of ids; fixed for the checkpoint's life (default: by --rate, "
-        "horizon and --every; the job says how)",
+        "horizon and --every, 10m with --once; the job says how)",
     )
     parser.add_argument(
         "--partitions",
