@@ -23,6 +23,7 @@ from monitor.events.columns import KeyArray
 from monitor.feeds import files
 from monitor.feeds.decode.id_texts import IdTexts
 from monitor.join.audits import LabelledCases
+from monitor.join.terms import ENDLESS
 from monitor.report.printable import one_line
 
 _MOST_PENDING = 1 << 40
@@ -87,10 +88,11 @@ def run(args: Namespace) -> int:
 
 
 def _endless(config: Config) -> Config:
-    """The same models without limits by which predictions are forgotten."""
+    """The same models with a horizon past which nothing lies: which label counts stays as it is."""
 
     def endless(model: ModelConfig) -> ModelConfig:
-        return ModelConfig(threshold=model.threshold, classes=model.classes, label_timeout=None)
+        update = {} if model.label_timeout is None else {"horizon": ENDLESS}
+        return model.model_copy(update=update)
 
     models = {name: endless(model) for name, model in config.models.items()}
     return config.model_copy(

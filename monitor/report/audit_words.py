@@ -134,7 +134,7 @@ def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
     if misses is not None and misses.are_evident:
         yield (
             f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied "
-            f"on (`precision-monitor audit --sample {2 * misses.audits}` draws them beside "
+            f"on (`precision-monitor audit FILE --sample {2 * misses.audits}` draws them beside "
             f"others): at a recall of {MODEST_RECALL:g} they hold a missed positive with a "
             "probability of 95 %. Until then leave the scores as they are: a correction would be "
             "fitted to decisions."

@@ -229,6 +229,6 @@ def audit_advice(diagnosis: Diagnosis) -> str:
     return (
         f"Have {cases} cases looked at again, drawn at random from the "
         f"{kind.cases.format(f' of {side}')}: if hardly any label is wrong, it is the model, or "
-        f"{kind.like}. `precision-monitor audit --sample {2 * cases}{stretch}` draws them beside "
-        "others; sent as audits, they teach label_errors: audit the rates."
+        f"{kind.like}. `precision-monitor audit FILE --sample {2 * cases}{stretch}` draws them "
+        "beside others; sent as audits, they teach label_errors: audit the rates."
     )

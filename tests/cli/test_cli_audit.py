@@ -119,6 +119,35 @@ def test_revised_labels_ranges_and_audits_decide_what_is_drawn_from(command, tmp
 
 
 @pytest.mark.parametrize(
+    "model",
+    [
+        "{label_sources: {order: [expert, rules]}}",
+        "{label_timeout: 90s, horizon: 2d}",
+        "{shadow_versions: ['*-shadow'], segments: [version]}",
+    ],
+)
+def test_strata_are_those_that_replay_counts_with_the_same_configuration(command, tmp_path, model):
+    rng, events = np.random.default_rng(3), []
+    for n in range(200):
+        called, label = (int(one) for one in rng.integers(0, 2, 2))
+        base = {"type": "prediction", "id": f"id-{n}", "ts": 60 * n}
+        events.append({**base, "prediction": called, "version": "a"})
+        events.append({**base, "prediction": 1 - called, "version": "b-shadow"})
+        first = {"type": "label", "id": f"id-{n}", "ts": 60 * n + 30}
+        events.append({**first, "label": label, "source": "expert"})
+        events.append({**first, "ts": 60 * n + 5_000, "label": 1 - label, "source": "rules"})
+    path = ndjson(events, tmp_path / "a.ndjson")
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{default: {model}}}\n")
+    (counted,) = json.loads(command("replay", "--json", "-c", config, path).out)["models"].values()
+    drawn = json.loads(command("audit", path, "-c", config, "--sample", "5", "--json").out)
+    cells = {(0, 0): "tn", (1, 0): "fp", (0, 1): "fn", (1, 1): "tp"}
+    strata = {cells[one["predicted"], one["label"]]: one["cases"] for one in drawn["strata"]}
+    assert strata == {name: counted["outcomes"][name] for name in strata}
+    assert sum(strata.values()) == 200
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--sample", "0"], "--sample: must be at least 1, got 0"),
