@@ -65,6 +65,7 @@ CHANGES = {
     "none to .5 % flipped": (World(), World(flips=0.005)),
     "none to 1 % flipped": (World(), NOISY),
     "1 to 2 % flipped": (NOISY, World(flips=0.02)),
+    "none to 1 %, and to 5 % of positives": (World(), NOISY._replace(missed=0.04)),
     "none to 10 % of positives missed by labels": (World(), World(missed=0.1)),
     "none to 30 % of positives missed by labels": (World(), World(missed=0.3)),
     "30 % of positives missed to none": (World(missed=0.3), World()),
