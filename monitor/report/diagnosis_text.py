@@ -17,6 +17,7 @@ from monitor.report.answer_parts import version_beginnings
 from monitor.report.curve_change_text import curve_change_lines
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
+from monitor.report.label_quality_words import AS_LABELLED
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
@@ -49,7 +50,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         _sides(diagnosis),
         _causes(diagnosis),
         score_lines(diagnosis.scores, by_labels=diagnosis.judgement.labels_may_explain),
-        correction_lines(diagnosis.scores),
+        () if diagnosis.judgement.labels_may_explain else correction_lines(diagnosis.scores),
         _segments(diagnosis),
         curve_change_lines(diagnosis.segments),
         _bullets("What is not known, and why", diagnosis.notes),
@@ -135,7 +136,8 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
         yield from wrap(sentence, COLUMNS)
     yield ""
     yield from wrap(_errors(diagnosis), COLUMNS)
-    yield from wrap(_counterfactual(diagnosis), COLUMNS)
+    by_labels = diagnosis.judgement.labels_may_explain
+    yield from wrap(AS_LABELLED if by_labels else _counterfactual(diagnosis), COLUMNS)
 
 
 def _errors(diagnosis: Diagnosis) -> str:

@@ -92,6 +92,12 @@ _KINDS = {
 }
 
 
+AS_LABELLED = (
+    "These are the changes as labelled; labels that are wrong more, or less, often explain them."
+)
+"""What takes the place of precision had prevalence stayed, where labels explain the change."""
+
+
 def _kind(judgement: Judgement) -> _Kind:
     """Return the words for the labels that explain a change: wrong ones where none are known."""
     return _KINDS.get(judgement.label_change, _KINDS[LabelChange.FALSE_POSITIVES])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from monitor.config.quantities import count_of
 from monitor.metrics.recalibration import LEAST_GAIN, Correction
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections, ThresholdAdvice
@@ -71,7 +72,7 @@ def correction_rows(found: ScoreCorrections) -> Iterator[CorrectionRow]:
     if platt.intercept is not None and platt.slope is not None:
         formula = _formula(platt.intercept, platt.slope)
         yield CorrectionRow(Correction.PLATT, "logistic (Platt)", formula, platt.gain)
-    steps = f"{len(found.isotonic.score)} steps"
+    steps = count_of(len(found.isotonic.score), "step")
     yield CorrectionRow(Correction.ISOTONIC, "isotonic", steps, found.isotonic.gain)
 
 

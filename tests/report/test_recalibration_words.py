@@ -189,6 +189,19 @@ def test_no_correction_is_advised_of_scores_whose_labels_may_follow_the_decision
     assert "leave the scores as they are" in texts[1]
 
 
+def test_what_labels_explain_is_given_as_labelled_without_corrections() -> None:
+    judgement = replace(RARER.judgement, labels_may_explain=True)
+    doubted = replace(RARER, judgement=judgement)
+    for diagnosis, trusted in ((RARER, True), (doubted, False)):
+        page = plain(str(why_section(diagnosis_answer(diagnosis))))
+        scores = diagnosis_answer(diagnosis).scores
+        page += plain(str(h.div[scores_panel(scores, by_labels=not trusted)]))
+        for text in (" ".join(diagnosis_text(diagnosis).split()), page):
+            assert ("Had prevalence stayed at" in text) == trusted
+            assert ("takes off the Brier score" in text) == trusted
+            assert ("These are the changes as labelled; " in text) != trusted
+
+
 def test_a_model_that_died_is_looked_at_first_and_its_scores_are_not_corrected() -> None:
     died = DegeneratePredictions(known=True, kind=Degeneracy.ALWAYS_NEGATIVE, since=0)
     first, *others = advice(replace(RARER, predictions=died))

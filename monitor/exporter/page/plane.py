@@ -44,7 +44,7 @@ def plane_section(diagnosis: DiagnosisAnswer, curve: CurveAnswer, iso: IsoCurves
             ],
             h.div[_explained(diagnosis), _threshold(diagnosis, curve)],
         ],
-        scores_panel(diagnosis.scores),
+        scores_panel(diagnosis.scores, by_labels=diagnosis.labels_may_explain),
     ]
 
 

@@ -50,11 +50,12 @@ _CORRECTED = (
 )
 
 
-def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
+def scores_panel(found: ComparedScoreMetrics | UnsetType, *, by_labels: bool = False) -> h.Node:
     """Return both figures with the metrics of the scores; None without scores.
 
     Args:
         found: the scores of both periods.
+        by_labels: other labels explain the change, so that no correction is fitted to them.
     """
     if isinstance(found, UnsetType):
         return None
@@ -74,7 +75,7 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType) -> h.Node:
         _tables(found),
         _bins(found),
         _slide(found),
-        _corrections(found.recalibration),
+        None if by_labels else _corrections(found.recalibration),
         h.p(".muted")[_CORRECTED if corrected else _HOW_TO_READ],
     ]
 

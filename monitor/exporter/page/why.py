@@ -23,6 +23,7 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
+from monitor.report.label_quality_words import AS_LABELLED
 from monitor.report.moved_precision import Points, PrecisionAnswer
 from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
@@ -128,6 +129,8 @@ def _parts_of_skill(diagnosis: DiagnosisAnswer) -> h.Node:
 
 def _counterfactual(diagnosis: DiagnosisAnswer) -> h.Node:
     stayed, before = diagnosis.precision_had_prevalence_stayed, diagnosis.before
+    if diagnosis.labels_may_explain:
+        return h.p(".counterfactual")[AS_LABELLED]
     if stayed.estimate is None:
         return None
     effect, whole = points(diagnosis.attribution.prevalence.points), points(diagnosis.change.points)
