@@ -81,7 +81,7 @@ def of_a_frame(*_: object) -> str:
 def of_spark(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark, "_NEEDED", ())
-        words = ("--input", "EVENTS", "--checkpoint", "ck", "--to", "out", "-c", "CONFIG")
+        words = ("--input", str(path), "--checkpoint", "ck", "--to", "out", "-c", "CONFIG")
         return failed(path, capsys, "spark", *words)
 
 
