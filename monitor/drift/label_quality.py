@@ -49,10 +49,8 @@ _STARTS = tuple(np.log([1e-3, 5e-3, 2e-2]).tolist())
 """Those from which the nearest one is looked for, beside other changes."""
 _FLIPPED = ((1.0, 0.0), (1.0, 1.0))
 """How many times the share of actual negatives more are labelled 1, and of positives 0."""
-_MOSTLY_LOST = ((1.0, 5.0),)
-"""The same where labels also miss a larger share of the few positives."""
-_LOST = ((0.0, 1.0),)
-"""The same of labels that miss positives."""
+_MOSTLY_LOST, _LOST = ((1.0, 5.0),), ((0.0, 1.0),)
+"""The same where labels also miss a larger share of positives, and where they only miss some."""
 _SLOPES = (0.5, 0.75, 1.0, 1.5)
 """Change of logit TPR over that of logit FPR along a ROC curve."""
 _FARTHEST = 3.0
@@ -183,7 +181,8 @@ def labels_explain(
     explains them where the changes do not leave that prediction (p > .01), and no change of log r,
     which is what a change of the model alone predicts, is less than three times as likely; ten
     times for labels that miss positives, of which a tenth moves log r by little, and where scores
-    can tell both apart. What the scores show multiplies the likelihood. Where recall rose, labels
+    can tell both apart; and not likelier, for labels that also miss five times that share of the
+    positives. What the scores show multiplies the likelihood. Where recall rose, labels
     that are wrong less often are tested; where FPR fell, labels that miss fewer positives. Where
     both kinds explain it, the one does whose prediction is nearer to the changes.
 
@@ -195,7 +194,8 @@ def labels_explain(
         before: outcomes of the reference, one series for each index.
         after: outcomes of the window, same shape.
         found: the changes between them.
-        support: of wrong labels by scores (`missed_positives.label_support`); None without.
+        support: of wrong labels by scores (`missed_positives.label_support`), 0 before these are
+            asked; None without.
 
     Returns:
         Numbers in `LABEL_CHANGES`, in the shape of the series. `none` where neither the rate nor
