@@ -54,7 +54,7 @@ class ModelTime:
     jump ahead of the others are set aside. From then on an event is set aside where it lies
 
     - more than a jump ahead of the time of the model, unless it arrived within
-      `CLOCK_NEAR_MS`;
+      `CLOCK_NEAR_MS`, or is what a source of counts reports, with a known arrival;
     - ahead of the clock at its arrival and of the time of the model by more than
       `CLOCK_SLACK_MS`. Where the model itself is ahead of the clock, its stream has agreed
       that the clock is slow, and the clock decides nothing.
@@ -156,7 +156,7 @@ class ModelTime:
                     path[end - 1] = self.time
                 start = end
                 continue
-            end = min(start + _AT_ONCE, count)
+            end = min(start + (_AT_ONCE if self.settled else FIRST), count)
             for i, event in enumerate(one_by_one(events.rows(slice(start, end))), start=start):
                 self._take_one(*event)
                 if path is not None and self.settled:
@@ -204,7 +204,7 @@ class ModelTime:
             self._of_the_first()
             return
         self._events += 1
-        allowed = lead(self.time, self.jump_ms, time, arrived)
+        allowed = lead(self.time, self.jump_ms, time, kind, arrived)
         if time - self.time <= allowed:
             if time > self.time:
                 self._count(event)
@@ -284,7 +284,7 @@ class ModelTime:
         return 0
 
     def _lead_of(self, event: _Event, time: int) -> int:
-        return lead(time, self.jump_ms, event[0], self._first[event])
+        return lead(time, self.jump_ms, event[0], event[2], self._first[event])
 
     def _settle_highest(self) -> None:
         if len(self._highest) == RANK:

@@ -6,7 +6,7 @@ import numpy as np
 
 from monitor.clock import HOUR_MS
 from monitor.events.columns import NO_TIME, Int64Array
-from monitor.events.timed_events import TimedEvents
+from monitor.events.timed_events import EventKind, TimedEvents
 
 CLOCK_SLACK_MS = 60_000
 """An event this far ahead of the clock is plausible: clocks of hosts differ."""
@@ -18,6 +18,9 @@ _NEVER = 1 << 60
 def limit(time: Int64Array, jump_ms: int, events: TimedEvents) -> Int64Array:
     """Return the latest time at which each of some events is not set aside.
 
+    What a source of counts reports to have reached is plausible up to the clock: the source
+    has compared the times of its events with each other before.
+
     Args:
         time: of the model before each.
         jump_ms: length of a jump, milliseconds.
@@ -28,22 +31,26 @@ def limit(time: Int64Array, jump_ms: int, events: TimedEvents) -> Int64Array:
     clock = events.arrived + CLOCK_SLACK_MS
     trusted = (events.arrived != NO_TIME) & (time <= clock)
     ahead = trusted & (events.time > clock)
-    near = trusted & ~ahead & (events.time >= events.arrived - CLOCK_NEAR_MS)
+    near = events.time >= events.arrived - CLOCK_NEAR_MS
+    near |= events.kind == EventKind.REPORTED
+    near &= trusted & ~ahead
     limit = np.where(ahead, time + CLOCK_SLACK_MS, time + jump_ms)
     return np.where(near, _NEVER, limit)
 
 
-def lead(time: int, jump_ms: int, when: int, arrived: int) -> int:
+def lead(time: int, jump_ms: int, when: int, kind: int, arrived: int) -> int:
     """Return how far ahead of a time one event may lie, milliseconds; the same rule as `limit`.
 
     Args:
         time: of the model.
         jump_ms: length of a jump, milliseconds.
         when: time of the event.
+        kind: of the event, see `EventKind`.
         arrived: its arrival; `NO_TIME` where it is not known.
     """
     if arrived == NO_TIME or time > arrived + CLOCK_SLACK_MS:
         return jump_ms
     if when > arrived + CLOCK_SLACK_MS:
         return CLOCK_SLACK_MS
-    return _NEVER if when >= arrived - CLOCK_NEAR_MS else jump_ms
+    near = when >= arrived - CLOCK_NEAR_MS or kind == EventKind.REPORTED
+    return _NEVER if near else jump_ms

@@ -17,6 +17,8 @@ from monitor.events.columns import LATEST_MS
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.service.forwarded_batch import ForwardedBatch
 
+DAY = 86_400
+
 
 class Shard:
     """A monitor that forwards, without a process around it."""
@@ -42,11 +44,13 @@ class Shard:
         return batch.lines(0, len(batch))
 
 
-def receiving(config, lines):
+def receiving(config, lines, arrived=None):
+    """A monitor that took some blocks of lines, all of which arrived at a time, epoch seconds."""
     monitor = Monitor(config)
     decoder = Decoder(DecodeSettings.from_config(config))
     for some in lines:
-        monitor.apply(decoder.decode_lines(some, source="test"))
+        batch = decoder.decode_lines(some, source="test")
+        monitor.apply(batch if arrived is None else batch.arrived([(0, arrived * 1000)]))
     return monitor
 
 
@@ -191,6 +195,33 @@ def test_a_model_without_changes_sends_its_time():
         ("a", 6375, 0, 0),
         ("b", 6375, 0, 0),
     ]
+
+
+def test_time_that_passes_in_labels_alone_passes_at_the_receiver():
+    config = Config(defaults={"label_timeout": "30d"}, windows=["1d", "7d"])
+    days = [*(i * 600 for i in range(5 * DAY // 600)), *[5 * DAY] * 12]
+    made = [{"type": "prediction", "ts": at, "prediction": i % 2} for i, at in enumerate(days)]
+    labels = [{"type": "label", "ts": at + 4 * DAY, "label": 1} for at in days]
+    named = [event | {"id": f"{i}"} for events in (made, labels) for i, event in enumerate(events)]
+    events = sorted(named, key=lambda event: event["ts"])
+    _, sent = forwarded(config, events)
+    fed = receiving(config, sent, arrived=30 * DAY).snapshot()
+    whole = receiving(config, [lines_of(events)], arrived=30 * DAY).snapshot()
+    assert whole.now_ms == 9 * DAY * 1000
+    assert_same(fed, whole)
+
+
+def test_a_source_that_is_ahead_of_the_clock_moves_no_time():
+    config, events = config_of(), stream(50, seed=2)
+    shard = Shard(config)
+    shard.take(events)
+    honest = receiving(config, [shard.sent()], arrived=DAY)
+    wrong = {"type": "counts", "source": "wrong", "model": "a", "ts": 0, "watermark": 9 * DAY}
+    lines = lines_of([wrong | {"batch": f"{n}"} for n in range(9)])
+    decoded = Decoder(DecodeSettings.from_config(config)).decode_lines(lines, source="test")
+    before = honest.times
+    honest.apply(decoded.arrived([(0, DAY * 1000)]))
+    assert honest.times == before
 
 
 def test_nothing_is_collected_unless_it_is_switched_on():
