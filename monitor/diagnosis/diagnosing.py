@@ -35,19 +35,18 @@ from monitor.drift.day_scatter import DayScatter
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.recall_evidence import (
     UNKNOWN_RECALL,
-    Because,
-    RecallEvidence,
     false_positive_rate_above,
     fewest_outcomes,
     recall_evidence,
     visible_recall,
-    why_open,
 )
-from monitor.drift.verdict import OF_THE_MODEL, Verdict
+from monitor.drift.verdict import OF_THE_MODEL
 from monitor.labels.audits_decide import AuditedWindow
 from monitor.labels.error_ranges import (
     Corner,
+    RangeFindings,
     at_corners,
+    why_open_within,
     widened,
     widened_false_positive_rate,
     widened_recall,
@@ -105,15 +104,15 @@ def diagnose(
     errors = Errors.of(before, after, scatter)
     whole = ComparedOutcomes(before.blocks, after.blocks)
     corners = _corners(before, after)
-    attribution = attribute(*whole, errors.rows, between=errors.between)
-    attribution = widened(attribution, corners, errors.between)
+    causes = attribute(*whole, errors.rows, between=errors.between)
+    attribution = widened(causes, corners, errors.between)
     below: bool | None = None
     if trusted:
         wrong = NO_ERRORS if after.labelled_blocks is None else after.labelled_blocks.errors
         window = AuditedWindow(
             whole, errors.rows, errors.between, corners, wrong, lambda: after.audited
         )
-        judgement, below = window.judged(
+        judgement, middle, below = window.judged(
             lambda by_labels: judge_on_curve(
                 whole,
                 errors.rows,
@@ -126,16 +125,23 @@ def diagnose(
             )
         )
     else:
-        judgement = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
+        distrusted = judge(*whole, errors.rows, between=errors.between, labels_trustworthy=False)
+        judgement = middle = distrusted
     mixed = _mix_alone(before, after, judgement, errors)
     final = mixed[1] if mixed else judgement
-    seen, above = UNKNOWN_RECALL, _NAN
+    seen, above, because = UNKNOWN_RECALL, _NAN, None
     if trusted:
         outcomes, looks = (after.total, errors.rows, errors.between), _looks(before, after)
         found = recall_evidence(*outcomes, looks)
         seen = widened_recall(found, corners, errors.between, looks)
         above = false_positive_rate_above(*outcomes, looks)
         above = widened_false_positive_rate(above, corners, errors.between, looks)
+        because = why_open_within(
+            RangeFindings(final, attribution, seen),
+            RangeFindings(final if mixed else middle, causes, found),
+            float(metrics.recall(before.total)),
+            fewest=fewest_outcomes(after.total, final),
+        )
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     sides = _sides(before, after, refused)
@@ -157,7 +163,7 @@ def diagnose(
         main_driver=judgement.main_driver if trusted and known else None,
         segments=segment_parts(before, after, attribution, errors) if trusted else (),
         had_prevalence_stayed=_had_prevalence_stayed(after, attribution, errors, trusted=trusted),
-        because=_why_open(before, after, final, attribution, seen) if trusted else None,
+        because=because,
         recall=seen,
         false_positive_rate_above=above,
         visible_recall=visible_recall(before.total, judgement) if trusted else _NAN,
@@ -199,19 +205,6 @@ def _corners(before: Period, after: Period) -> tuple[Corner, ...]:
     """Return the comparison at the ends of the ranges of wrong labels; nothing without any."""
     labelled = after.labelled_blocks
     return () if labelled is None else at_corners(before.labelled_blocks or before.blocks, labelled)
-
-
-def _why_open(
-    before: Period,
-    after: Period,
-    final: Judgement,
-    attribution: Attribution,
-    seen: RecallEvidence,
-) -> Because | None:
-    if final.verdict is not Verdict.INSUFFICIENT_EVIDENCE:
-        return None
-    usual, fewest = float(metrics.recall(before.total)), fewest_outcomes(after.total, final)
-    return why_open(final, attribution, usual, seen.excluded, fewest=fewest)
 
 
 def _mix_alone(

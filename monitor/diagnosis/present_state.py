@@ -12,7 +12,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
 from monitor.verdicts import Watched
 
-_QUIET = (Because.STEADY, Because.TOO_FEW)
+_QUIET = (Because.STEADY, Because.TOO_FEW, Because.LABEL_ERRORS)
 LATEST = "mature"
 """Source of a period to judge that nobody named: the latest data with labels."""
 

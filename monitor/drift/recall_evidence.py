@@ -42,6 +42,7 @@ class Because(StrEnum):
         STEADY: nothing changed, and a fall of recall by a quarter is excluded.
         MOVED: precision or one of its causes certainly changed, and the cause is open.
         TOO_FEW: the outcomes exclude nothing that matters.
+        LABEL_ERRORS: the range of wrong labels leaves open what its middle would show.
         NO_REFERENCE: nothing to compare with: the reference is not complete, the window
             reaches back into it, or in it the model does not tell the classes apart.
     """
@@ -49,6 +50,7 @@ class Because(StrEnum):
     STEADY = "steady"
     MOVED = "moved_cause_open"
     TOO_FEW = "too_few_outcomes"
+    LABEL_ERRORS = "label_errors_range"
     NO_REFERENCE = "no_reference"
 
 

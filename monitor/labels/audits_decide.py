@@ -75,17 +75,17 @@ class AuditedWindow(NamedTuple):
         Args:
             ask: `judge_on_curve` of the window, by `by_labels`.
         """
-        judgement, below = ask(None)
-        judgement = certain_at(judgement, self.corners, self.between)
+        middle, below = ask(None)
+        judgement = certain_at(middle, self.corners, self.between)
         blamed = self._blamed(judgement.label_change) if judgement.labels_may_explain else None
         if blamed is Blamed.LABELS:
             verdict = Verdict.LABELS_NOT_TRUSTWORTHY
             judgement = replace(judgement, verdict=verdict, by_audits=True)
         if blamed is Blamed.MODEL:
             none = LabelChange.NONE
-            judgement, below = ask(none)
-            judgement = certain_at(judgement, self.corners, self.between, by_labels=none)
-        return Judged(judgement, below)
+            middle, below = ask(none)
+            judgement = certain_at(middle, self.corners, self.between, by_labels=none)
+        return Judged(judgement, middle, below)
 
     def _blamed(self, change: LabelChange) -> Blamed | None:
         found = self.audited()
@@ -98,9 +98,16 @@ class AuditedWindow(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A judgement, and whether recall lies below the ROC curve of before; None for not known."""
+    """A judgement of a window.
+
+    Attributes:
+        judgement: as far as it holds at all corners.
+        middle: at the middle of the ranges of wrong labels.
+        below_curve: whether recall lies below the ROC curve of before; None for not known.
+    """
 
     judgement: Judgement
+    middle: Judgement
     below_curve: bool | None
 
 

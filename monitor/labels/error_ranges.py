@@ -23,9 +23,11 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import LabelChange
 from monitor.drift.recall_evidence import (
+    Because,
     RecallEvidence,
     false_positive_rate_above,
     recall_evidence,
+    why_open,
 )
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.events.columns import Int64Array
@@ -50,6 +52,20 @@ class Corner(NamedTuple):
     before: ConfusionCounts
     after: ConfusionCounts
     dispersion: Dispersion
+
+
+class RangeFindings(NamedTuple):
+    """What was found on a window, at some rates of wrong labels.
+
+    Attributes:
+        judgement: of the change.
+        attribution: of the change of precision.
+        recall: limits of recall in the window.
+    """
+
+    judgement: Judgement
+    attribution: Attribution
+    recall: RecallEvidence
 
 
 class LabelledBlocks(NamedTuple):
@@ -248,6 +264,31 @@ def widened_false_positive_rate(
     excluded = partial(false_positive_rate_above, looks=looks)
     found = [above, *_of_windows(excluded, corners, between)]
     return math.nan if any(map(math.isnan, found)) else max(found)
+
+
+def why_open_within(
+    certain: RangeFindings, middle: RangeFindings, usual_recall: float, *, fewest: int
+) -> Because | None:
+    """Return why a window has no verdict.
+
+    Args:
+        certain: what holds at all corners.
+        middle: what was found at the middle of the ranges; the same without corners.
+        usual_recall: recall of the reference; NaN where it is unknown.
+        fewest: see `recall_evidence.why_open`.
+
+    Returns:
+        None where it has one. `LABEL_ERRORS` where the outcomes say nothing at all corners
+        together, and say something at the middle: a verdict, a change, or a fall that is excluded.
+    """
+    why, at_middle = (
+        why_open(one.judgement, one.attribution, usual_recall, one.recall.excluded, fewest=fewest)
+        if one.judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        else None
+        for one in (certain, middle)
+    )
+    few = Because.TOO_FEW
+    return Because.LABEL_ERRORS if why is few and at_middle is not few else why
 
 
 def _of_windows(

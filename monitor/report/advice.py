@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis, SegmentPart
 from monitor.drift import Status, Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.regime import SAMPLES
@@ -164,6 +165,12 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _more(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.predictions.kind is not None:
+        return
+    if diagnosis.because is Because.LABEL_ERRORS:
+        yield (
+            "Narrow the range of label_errors, or have labels audited (`label_errors: audit`): at "
+            "the middle of the range these outcomes would say more."
+        )
         return
     if missing := missing_class(diagnosis.before.counts, diagnosis.after.counts):
         yield f"Compare ranges with positives and negatives: there are {missing}."

@@ -15,13 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from monitor.drift import Judgement, Status, Verdict
-from monitor.drift.recall_evidence import Because, RecallEvidence, excludes_much
+from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
 from monitor.report.compared import FLAGS_NOTHING, Compared
 from monitor.report.label_quality_words import as_when_labels, labels_alone, more_are_wrong
 from monitor.report.moved_precision import PrecisionAnswer, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
+from monitor.report.recall_words import (
+    between,
+    excludes_a_fall,
+    open_by_range,
+    recall_now,
+    recall_so_far,
+    what_is_excluded,
+)
 from monitor.report.vocabulary import METRIC_WORDS
 
 THRESHOLD_OR_SCORES = "threshold or scores moved"
@@ -127,11 +135,12 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         together = "Not shown for all versions together"
-        quiet = "Not shown" if _is_by_rates(found) else "Nothing points to it"
+        is_open = _is_by_rates(found) or found.because is Because.LABEL_ERRORS
+        quiet = "Not shown" if is_open else "Nothing points to it"
         start = together if found.worse_version else quiet
         likely = "" if found.because is Because.STEADY else _likely(found)
         better = f"{likely}, and " if likely else ""
-        return _answer(found, "not_shown", f"{start}: {better}{_excluded(found)}")
+        return _answer(found, "not_shown", f"{start}: {better}{what_is_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
 
 
@@ -169,8 +178,8 @@ def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
     if not obstacle and doubt:
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if not (obstacle or found.mixed) and math.isfinite(found.recall.excluded):
-        return _answer(found, "not_shown", f"Nothing points to it: {_excluded(found)}")
-    text = f"Cannot be known: {obstacle or found.mixed or found.reaches_back}{_so_far(found)}"
+        return _answer(found, "not_shown", f"Nothing points to it: {what_is_excluded(found)}")
+    text = f"Cannot be known: {obstacle or found.mixed or found.reaches_back}{recall_so_far(found)}"
     return _answer(found, "unknown", text)
 
 
@@ -179,8 +188,8 @@ def _why_not(found: Compared, judgement: Judgement) -> str:
     if judgement.on_reference_curve:
         return f"{_slid(found, judgement)}, along the ROC curve of the reference"
     skill = judgement.status["log_likelihood_ratio"]
-    by_skill = skill is Status.CLEAN and not _excludes_much(found)
-    return "skill (log LR+) is as before" if by_skill else _excluded(found)
+    by_skill = skill is Status.CLEAN and not excludes_a_fall(found)
+    return "skill (log LR+) is as before" if by_skill else what_is_excluded(found)
 
 
 def _no_positives(found: Compared) -> str:
@@ -261,13 +270,6 @@ def _direction(judgement: Judgement) -> str:
     return "worse" if (change < 0) == recall else "better"
 
 
-def _so_far(found: Compared) -> str:
-    """Recall while there is no reference; "" where it is not known."""
-    if found.because is not Because.NO_REFERENCE or not math.isfinite(found.recall.lower):
-        return ""
-    return f"; so far recall is {_between(found.recall)}"
-
-
 def _how_worse(found: Compared, judgement: Judgement) -> str:
     if judgement.dead:
         return _how_dead(found)
@@ -276,7 +278,7 @@ def _how_worse(found: Compared, judgement: Judgement) -> str:
     moved = how_rates_moved(found.rates, judgement) if degraded else found.worse_lately
     if unusual or moved:
         return "; ".join(filter(None, (unusual, moved)))
-    return f"{found.lasting_page}{_now(found)}"
+    return f"{found.lasting_page}{recall_now(found)}"
 
 
 def _how_dead(found: Compared) -> str:
@@ -287,18 +289,6 @@ def _how_dead(found: Compared) -> str:
     if found.is_inverted:
         return "it flags negatives more often than positives"
     return "it hardly tells the classes apart any more"
-
-
-def _now(found: Compared) -> str:
-    """Recall by the window that says most, or false positives where these alone are worse."""
-    if not math.isfinite(found.recall.lower) or not both_known(found.rates):
-        return ""
-    (before, recall), (was, now) = (found.rates[name] for name in _RATES)
-    if recall >= before and now > was:
-        rates = f"the false positive rate is {short(now, 3)}, was {short(was, 3)}"
-        return f": {rates}; recall is not lower"
-    stretch = f"recall {found.stretch}".rstrip()
-    return f": {stretch} is {_between(found.recall)}, was {short(before, 2)}"
 
 
 def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:
@@ -318,32 +308,8 @@ def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:
 
 
 def _slid(found: Compared, judgement: Judgement) -> str:
+    if range_open := open_by_range(found):
+        return range_open
     if judgement.status["recall"] is Status.CHANGED and math.isfinite(found.recall.lower):
-        return f"recall is {_between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
+        return f"recall is {between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
     return how_rates_moved(found.rates, judgement)
-
-
-def _between(recall: RecallEvidence) -> str:
-    if recall.lower < _LEAST_EXCLUDED:
-        return f"at most {short(recall.upper, 2)}"
-    return f"between {short(recall.lower, 2)} and {short(recall.upper, 2)}"
-
-
-_LEAST_EXCLUDED = 0.005
-"""A recall that is excluded below this reads as .00, which is nothing."""
-
-
-def _excluded(found: Compared) -> str:
-    if not math.isfinite(found.recall.excluded):
-        return "there are no positives to tell by"
-    stretch = f" {found.stretch}" if found.stretch else ""
-    if found.recall.excluded < _LEAST_EXCLUDED:
-        return f"the outcomes{stretch} exclude no fall of recall"
-    little = "" if _excludes_much(found) else "only "
-    what = "a recall" if found.recall.excluded > found.rates["recall"][0] else "a fall of recall"
-    return f"{little}{what} below {short(found.recall.excluded, 2)}{stretch} is excluded"
-
-
-def _excludes_much(found: Compared) -> bool:
-    """Return True where a fall of recall that matters is excluded."""
-    return excludes_much(found.recall.excluded, found.rates["recall"][0])

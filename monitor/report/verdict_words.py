@@ -191,6 +191,14 @@ BECAUSE: Mapping[Because, BecauseWords] = {
         "well.",
         headline="too few outcomes to tell.",
     ),
+    Because.LABEL_ERRORS: BecauseWords(
+        title="Open by label errors",
+        tone="unknown",
+        icon=_DOTS,
+        meaning="The range of label_errors leaves open what the outcomes would show at its middle. "
+        "A narrower range, or audits, would settle it.",
+        headline="open: a narrower range of label_errors, or audits, would settle it.",
+    ),
     Because.NO_REFERENCE: BecauseWords(
         title="No reference yet",
         tone="unknown",
@@ -320,5 +328,5 @@ def _place(verdict: Verdict, because: Because | None) -> int:
         return 2 * order.index(Verdict.PREVALENCE_SHIFT) + 3
     if because is None:
         return 2 * order.index(verdict) + 2
-    reasons = [Because.TOO_FEW, Because.NO_REFERENCE, Because.STEADY]
+    reasons = [Because.TOO_FEW, Because.LABEL_ERRORS, Because.NO_REFERENCE, Because.STEADY]
     return 2 * order.index(Verdict.INSUFFICIENT_EVIDENCE) + 2 + reasons.index(because)

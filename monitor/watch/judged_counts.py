@@ -54,6 +54,7 @@ class Tested(NamedTuple):
 
     Attributes:
         judgement: on the totals, or within segments where a change of mix explains more.
+        middle: the same at the middle of the ranges of wrong labels alone.
         fault: of the labels behind it; None where there is none.
         total: all outcomes, a scalar.
         looks: the stretch, as it is looked at.
@@ -63,6 +64,7 @@ class Tested(NamedTuple):
     """
 
     judgement: Judgement
+    middle: Judgement
     fault: LabelFault | None
     total: ConfusionCounts
     looks: Looks

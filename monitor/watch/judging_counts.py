@@ -34,7 +34,6 @@ from monitor.drift.recall_evidence import (
     fewest_outcomes,
     recall_evidence,
     visible_recall,
-    why_open,
 )
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.events.columns import Int64Array
@@ -42,7 +41,9 @@ from monitor.labels.audits_decide import AuditedDuring, AuditedWindow, no_audits
 from monitor.labels.checks import in_order
 from monitor.labels.error_ranges import (
     LabelledBlocks,
+    RangeFindings,
     at_corners,
+    why_open_within,
     widened,
     widened_false_positive_rate,
     widened_recall,
@@ -221,7 +222,7 @@ class CountsJudge:
         whole = ComparedOutcomes(self._reference.blocks, after)
         audited = partial(self._audited, int(opens[0]), int(opens[-1]) + block_ms)
         window = AuditedWindow(whole, dispersion, between, corners, labelled.errors, audited)
-        judgement, _ = window.judged(
+        judgement, middle, _ = window.judged(
             lambda by_labels: judge_on_curve(
                 whole,
                 dispersion,
@@ -238,12 +239,12 @@ class CountsJudge:
         if fault is None and not (judgement.label_errors_changed or labelled.rates_fit):
             fault = LabelFault.LABEL_ERRORS_TOO_HIGH
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
-            judgement = within.judged(
+            judgement = middle = within.judged(
                 judgement, dispersion, between, alike=self._alike, widening=self._widening
             )
         looks = Looks(after.shape[-1] * block_ms / max(DAY_MS, block_ms), grows)
         total = after.sum(axis=-1)
-        return Tested(judgement, fault, total, looks, dispersion, between, corners)
+        return Tested(judgement, middle, fault, total, looks, dispersion, between, corners)
 
     def verdict(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> WindowVerdict:
         """Return the verdict on counts, their causes, and what they exclude.
@@ -258,7 +259,7 @@ class CountsJudge:
             if (fault := self.fault_of(counts)) is not None:
                 return untrusted(fault)
             return NOT_COMPARED if self._too_small else UNJUDGED
-        judgement, fault, total, looks, dispersion, between, corners = tested
+        judgement, middle, fault, total, looks, dispersion, between, corners = tested
         if fault is not None:
             return untrusted(fault)
         fewest = fewest_outcomes(total, judgement)
@@ -266,15 +267,21 @@ class CountsJudge:
             changed = untrusted(LabelFault.LABEL_ERRORS_CHANGED)
             return replace(changed, judgement=judgement, rests_on=fewest)
         before, because = self._reference.counts, None
-        recall = recall_evidence(total, dispersion, between, looks)
-        recall = widened_recall(recall, corners, between, looks)
+        seen = recall_evidence(total, dispersion, between, looks)
+        recall = widened_recall(seen, corners, between, looks)
         above = false_positive_rate_above(total, dispersion, between, looks)
-        found = widened(attribute(before, total, dispersion, between=between), corners, between)
+        causes = attribute(before, total, dispersion, between=between)
+        found = widened(causes, corners, between)
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
             if not separates_nothing(before):
                 usual = float(usual_recall(before))
-                because = why_open(judgement, found, usual, recall.excluded, fewest=fewest)
+                because = why_open_within(
+                    RangeFindings(judgement, found, recall),
+                    RangeFindings(middle, causes, seen),
+                    usual,
+                    fewest=fewest,
+                )
         return WindowVerdict(
             verdict=judgement.verdict,
             judgement=judgement,

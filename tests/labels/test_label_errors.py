@@ -12,6 +12,7 @@ from monitor.config import Config
 from monitor.diagnosis import Period, block_ms_of, diagnose
 from monitor.drift import Verdict
 from monitor.drift.label_quality import LabelChange
+from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.exporter.api.queries import series_context
 from monitor.exporter.api.series import series_answer
@@ -245,6 +246,22 @@ def test_verdicts_hold_at_all_rates_within_the_ranges():
     live = monitor.snapshot().models[0].watched
     assert live.verdicts["28d"].verdict is Verdict.INSUFFICIENT_EVIDENCE
     assert "recall" in live.verdicts["28d"].judgement.unknown
+
+
+def test_a_window_that_a_range_leaves_open_does_not_lack_outcomes():
+    """At the middle of the range, the outcomes show that nothing changed."""
+    made = list(batches(66, 1_000, 1, steady(0.04)))
+    monitor, found = diagnosed(made, ErrorRates.within((0.0, 0.02), (0.0, 0.1)))
+    assert found.because is Because.LABEL_ERRORS
+    assert monitor.snapshot().models[0].watched.verdicts["28d"].because is Because.LABEL_ERRORS
+    text = " ".join(diagnosis_text(found).split())
+    assert "a narrower range of label_errors, or audits, would settle it" in text
+    assert "- Narrow the range of label_errors, or have labels audited" in text
+    assert "more outcomes" not in text
+    _, middle = diagnosed(made, RATES)
+    assert middle.verdict is Verdict.NO_CHANGE
+    _, few = diagnosed(batches(66, 20, 1, steady(0.04)), ErrorRates.within((0.0, 0.02), 0.0))
+    assert few.because is Because.TOO_FEW
 
 
 @pytest.mark.slow

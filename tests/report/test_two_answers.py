@@ -210,6 +210,24 @@ def test_a_page_whose_windows_are_open_says_what_recall_is_now():
     ).replace("0.", ".")
 
 
+@pytest.mark.parametrize(
+    ("pages", "text"),
+    [
+        (True, "Yes: it has paged, and has not certainly recovered: {}, was .80"),
+        (False, "Not shown: {}"),
+    ],
+)
+def test_a_range_of_wrong_labels_that_leaves_recall_open_is_named(pages, text):
+    found = found_on(BEFORE, (310, 180, 80, 3_600))._replace(
+        because=Because.LABEL_ERRORS,
+        pages=pages,
+        recall=RecallEvidence(0.46, 1.0, 0.0),
+        stretch="over the last 28d",
+    )
+    said = "recall over the last 28d is not known: the range of label_errors leaves .46 to 1.00"
+    assert is_model_worse(found).text == text.format(said)
+
+
 def test_where_nothing_can_be_known_both_say_why():
     found = nothing_found("the reference is not complete yet")
     assert what_moved_precision(found).text == "Not known: the reference is not complete yet"
@@ -233,9 +251,14 @@ def test_a_model_that_died_is_named_where_no_window_is_compared_yet():
 
 @pytest.mark.parametrize(
     ("lower", "upper", "words"),
-    [(0.0, 0.79, "at most .79"), (0.31, 0.79, "between .31 and .79")],
+    [
+        (0.0, 0.79, "at most .79"),
+        (0.31, 0.79, "between .31 and .79"),
+        (0.31, 1.0, "at least .31"),
+        (0.0, 1.0, "not known"),
+    ],
 )
-def test_a_recall_that_nothing_bounds_below_is_at_most_so_much(lower, upper, words):
+def test_a_limit_of_recall_that_says_nothing_is_left_out(lower, upper, words):
     first = nothing_found("the reference is not complete yet")
     found = first._replace(recall=RecallEvidence(lower, upper, math.nan))
     assert is_model_worse(found).text.endswith(f"; so far recall is {words}")

@@ -140,7 +140,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         label_fault: what is wrong with the labels of that window; null where nothing is.
         verdict_because: why the verdict is `insufficient_evidence`: `steady` (no sign of a
             change, and a fall of recall by a quarter is excluded), `moved_cause_open`,
-            `too_few_outcomes` or `no_reference`; null for any other verdict.
+            `too_few_outcomes`, `label_errors_range` or `no_reference`; null for any other verdict.
         missing_evidence: what must come before a comparison; null where there is one.
         answers: both answers, as few values.
         excluded: ranges of recall and of the false positive rate that the outcomes exclude.
