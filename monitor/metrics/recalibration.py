@@ -77,6 +77,7 @@ class Recalibration:
         advised: the simplest correction whose gain is certain and at least 1 % of the Brier
             score, and that no more flexible one certainly improves on by as much again; None
             where no correction is warranted, and where a score separates the classes completely.
+            Steps of one rate are advised nowhere: that is the share of positives.
         separated: a score separates the classes completely, so that a fit to them is a step there
             and no probability in between is known. Where cases of both classes have that score,
             the gain decides, as elsewhere; `platt` is NaN there.
@@ -123,6 +124,7 @@ def recalibration(
     fits = _fits(class_ratio_before)
     score = middles(days.bins)
     as_is = np.array([_loss(score, f) for _, f in fitted_elsewhere(folds, lambda _: score)])
+    steps = _steps(whole)
     losses = {
         correction: np.array([_loss(rates, fold) for rates, fold in fitted_elsewhere(folds, fit)])
         for correction, fit in fits.items()
@@ -133,9 +135,9 @@ def recalibration(
         brier_score=float(as_is.sum() / cases.sum()),
         prior_shift=_shift(whole, class_ratio_before),
         platt=LogOddsLine(line.intercept, line.slope),
-        isotonic=_steps(whole),
+        isotonic=steps,
         gain={name: ratio_interval(as_is - loss, cases) for name, loss in losses.items()},
-        advised=None if separated else _advised(as_is, losses, cases),
+        advised=None if separated else _advised(as_is, _usable(losses, steps), cases),
         separated=separated,
     )
 
@@ -190,6 +192,17 @@ def _steps(cases: ScoreHistogram) -> RateSteps:
 def _loss(score: FloatArray, cases: ScoreHistogram) -> float:
     """Sum of the squared distances of the scores from the labels."""
     return float(cases.positive @ (1 - score) ** 2 + cases.negative @ score**2)
+
+
+def _usable(
+    losses: Mapping[Correction, FloatArray], steps: RateSteps
+) -> Mapping[Correction, FloatArray]:
+    """Return the losses of corrections that may be advised: steps of one rate order no cases."""
+    return {
+        correction: loss
+        for correction, loss in losses.items()
+        if correction is not Correction.ISOTONIC or np.ptp(steps.rate) > 0
+    }
 
 
 def _advised(

@@ -21,6 +21,11 @@ _NOT_WARRANTED = (
     "they are."
 )
 
+_ONE_RATE = (
+    "No correction is advised: the scores order no cases, so that the best fit is one rate for "
+    "every score, the share of positives."
+)
+
 _SEPARATED = (
     "No correction is advised: a score separates the labels completely, so that a fit to them is a "
     "step at this score and says nothing of the probabilities on either side."
@@ -51,6 +56,8 @@ def none_advised(found: ScoreCorrections) -> str | None:
     """
     if found.separated:
         return _SEPARATED
+    if found.advised is None and len(set(found.isotonic.rate)) == 1:
+        return _ONE_RATE
     return _NOT_WARRANTED if found.advised is None else None
 
 

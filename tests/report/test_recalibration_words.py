@@ -20,6 +20,7 @@ from monitor.metrics.expected_threshold import ExpectedThreshold
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.recalibration import recalibration
 from monitor.metrics.score_intervals import Interval
+from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
@@ -162,6 +163,26 @@ def test_separated_classes_are_given_no_correction() -> None:
     panel = str(h.div[scores_panel(compared_scores(scores))])
     assert "a score separates the labels completely" in panel
     assert "takes off the Brier score" not in panel
+
+
+def test_scores_that_are_all_equal_order_no_cases_and_are_given_no_correction() -> None:
+    rows = np.zeros((2, DAYS, 1000), dtype=np.int64)
+    rows[0, :, 500], rows[1, :, 500] = 50, 450
+    days = ScoreHistogram(positive=rows[0], negative=rows[1], unlabelled=np.zeros_like(rows[0]))
+    found = recalibration(days, 1 / 9)
+    assert found is not None
+    assert found.gain["isotonic"].lower > 0.1
+    assert found.advised is None
+    scores = replace(RARER.scores, after=ScoreSkill(by_day=days), recalibration=found)
+    for text in (
+        " ".join(diagnosis_text(replace(RARER, scores=scores)).split()),
+        plain(str(h.div[scores_panel(compared_scores(scores))])),
+    ):
+        assert "All scores of after are equal to .001: they order no cases." in text
+        assert "No correction is advised: the scores order no cases" in text
+        assert "1 step " in text
+        assert "of after may be" not in text
+        assert "replace them by the rates" not in text
 
 
 def test_steps_are_advised_where_both_classes_have_the_score_that_separates_the_others() -> None:
