@@ -31,14 +31,20 @@ def warn(config: Config) -> None:
 
 
 def _too_small(model: ModelConfig) -> str:
-    """Return what configured reference counts lack for detectors by pane; "" for nothing."""
+    """Return what configured reference counts lack for detectors, and show at best; "" for all."""
     from monitor.counts import ConfusionCounts  # noqa: PLC0415  # as above
     from monitor.labels.refusals import WITHOUT_DETECTORS  # noqa: PLC0415  # as above
     from monitor.labels.regime import LabelRegime  # noqa: PLC0415  # as above
-    from monitor.report.reference_text import too_small_text  # noqa: PLC0415  # as above
+    from monitor.report.reference_text import (  # noqa: PLC0415  # as above
+        few_positives_text,
+        too_small_text,
+    )
 
     given = model.reference.counts
-    by_pane = model.labelling not in WITHOUT_DETECTORS and not LabelRegime.of(model).is_estimated
-    if given is None or not by_pane or model.river_detector is not None:
+    if given is None or model.labelling in WITHOUT_DETECTORS:
         return ""
-    return too_small_text(ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn))
+    counts = ConfusionCounts(tp=given.tp, fp=given.fp, fn=given.fn, tn=given.tn)
+    if LabelRegime.of(model).is_estimated or model.river_detector is not None:
+        few = few_positives_text(counts)
+        return few and f"the reference: {few}"
+    return too_small_text(counts)

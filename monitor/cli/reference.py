@@ -13,7 +13,6 @@ from monitor.config import Config, load_config
 from monitor.config.quantities import count_of
 from monitor.config.yaml_text import flow, scalar
 from monitor.counts import ConfusionCounts
-from monitor.drift.recall_evidence import FEWEST_OUTCOMES
 from monitor.report.reference_text import too_small_text
 from monitor.report.vocabulary import METRIC_WORDS
 
@@ -47,9 +46,7 @@ def _found(one: HeldOut) -> Iterator[str]:
     without = f", {count_of(left, 'prediction')} without a label left out" if left else ""
     yield f"{count_of(labelled, 'outcome')}{without}"
     yield "; ".join(_estimate(one.counts, name) for name in _SHOWN)
-    if few := _too_few(one.counts):
-        yield f"warning: {few}"
-    elif small := too_small_text(one.counts):
+    if small := too_small_text(one.counts):
         yield f"warning: {small}"
 
 
@@ -61,16 +58,3 @@ def _estimate(counts: ConfusionCounts, name: str) -> str:
     lower, upper = (float(limit) for limit in metrics.intervals(counts, name))
     digits = METRIC_WORDS[name].digits
     return f"{words} {value:.{digits}f} ({lower:.{digits}f} to {upper:.{digits}f})"
-
-
-def _too_few(counts: ConfusionCounts) -> str:
-    """Return the classes that are too rare for any verdict, in words; "" for none."""
-    cases = {
-        "actual positives": counts.actual_positive,
-        "actual negatives": counts.actual_negative,
-        "predicted positives": counts.predicted_positive,
-    }
-    few = [f"{int(n):,} {what}" for what, n in cases.items() if int(n) < FEWEST_OUTCOMES]
-    if not few:
-        return ""
-    return f"{' and '.join(few)}: too few to judge a model by, {FEWEST_OUTCOMES} of each are needed"

@@ -21,7 +21,7 @@ from monitor.drift.attribution import Attribution
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.skill import Z_ODDS_RATIO
+from monitor.drift.skill import Z_ODDS_RATIO, Z_TWO_SIDED
 from monitor.drift.verdict import Judgement, Status
 
 MATTERS = 0.25
@@ -199,6 +199,31 @@ def visible_recall(before: ConfusionCounts, judgement: Judgement) -> float:
     error = judgement.standard_error["odds_ratio"]
     needed = float(stdtrit(judgement.freedom["odds_ratio"], float(ndtr(Z_ODDS_RATIO))))
     return float(expit(usual - (needed + float(ndtri(_POWER))) * error))
+
+
+def visible_recall_at_best(before: ConfusionCounts) -> float:
+    """Return the highest recall that a reference can show to be a fall, with 80 % probability.
+
+    It is that of endlessly many outcomes after it, of independent rows and with false positives as
+    they were: what remains is the error of the reference's own recall, which must certainly change
+    (p < .01). A window of some outcomes, whose days scatter, shows less.
+
+    Args:
+        before: outcomes of the reference, a scalar.
+
+    Returns:
+        In (0, 1); NaN without actual positives in the reference.
+
+    >>> few = ConfusionCounts(tp=9, fp=6, fn=3, tn=582)
+    >>> round(visible_recall_at_best(few), 2)
+    0.24
+    """
+    if not before.actual_positive:
+        return _NAN
+    rates = SmoothedRates.of(before)
+    error = math.sqrt(float(rates.variances(Dispersion.of(1.0))[Component.RECALL]))
+    needed = Z_TWO_SIDED + float(ndtri(_POWER))
+    return float(expit(float(logit(rates.recall)) - needed * error))
 
 
 def fewest_outcomes(counts: ConfusionCounts, judgement: Judgement) -> int:

@@ -6,10 +6,17 @@ import math
 
 from scipy.special import logit
 
+from monitor import metrics
 from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.counts import ConfusionCounts
-from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
+from monitor.drift.detectors import (
+    FEWEST_COMPARED,
+    FEWEST_FALSE_POSITIVES,
+    FEWEST_POSITIVES,
+    is_too_small,
+)
 from monitor.drift.level_change import LevelChange
+from monitor.drift.recall_evidence import excludes_much, visible_recall_at_best
 from monitor.drift.reference_news import AwaitedReference
 from monitor.report.answer_parts import prevalence_changed, version_beginnings
 from monitor.report.missing_evidence import day_text
@@ -147,8 +154,36 @@ def _rates(change: LevelChange) -> str:
     )
 
 
+def few_positives_text(reference: ConfusionCounts) -> str:
+    """Return what a reference with few positives can show of recall at best.
+
+    Args:
+        reference: its outcomes, a scalar.
+
+    Returns:
+        One line, a clause; "" where it can show that recall fell by a quarter.
+
+    >>> few_positives_text(ConfusionCounts(tp=9, fp=6, fn=3, tn=582))
+    'by 12 positives recall of .75 is known to be between .47 and .91 only, and at best a fall to \
+.24 shows, however many outcomes follow'
+    """
+    if is_too_small(reference):
+        return f"nothing is compared with fewer than {FEWEST_COMPARED} positives or negatives"
+    usual, visible = float(metrics.recall(reference)), visible_recall_at_best(reference)
+    if excludes_much(visible, usual):
+        return ""
+    lower, upper = (short(float(end), 2) for end in metrics.intervals(reference, "recall"))
+    return (
+        f"by {count_of(round(reference.actual_positive.item()), 'positive')} recall of "
+        f"{short(usual, 2)} is known to be between {lower} and {upper} only, and at best a fall to "
+        f"{short(visible, 2)} shows, however many outcomes follow"
+    )
+
+
 def too_small_text(reference: ConfusionCounts) -> str:
     """Return what a reference lacks for the detectors by pane, and what that means.
+
+    Where it has so few positives that a fall of recall by a quarter would not show, it says that.
 
     Args:
         reference: its outcomes, a scalar.
@@ -164,9 +199,12 @@ def too_small_text(reference: ConfusionCounts) -> str:
         (reference.fp.item(), FEWEST_FALSE_POSITIVES, "false positives"),
     )
     too_few = [f"{int(n):,} of {least:,} {what}" for n, least, what in needed if n < least]
+    few = few_positives_text(reference)
     if not too_few:
-        return ""
-    return f"{' and '.join(too_few)} in the reference: changes are found by days, not within hours"
+        return few and f"the reference: {few}"
+    by_days = "" if is_too_small(reference) else "changes are found by days, not within hours"
+    found = "; ".join(filter(None, (by_days, few)))
+    return f"{' and '.join(too_few)} in the reference: {found}"
 
 
 def warming_up_text(watched: Watched) -> str | None:

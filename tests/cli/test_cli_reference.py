@@ -197,7 +197,11 @@ def test_what_makes_no_reference_is_refused(capsys, tmp_path, change, words, rep
 @pytest.mark.parametrize(
     ("rows", "warning"),
     [
-        (120, "too few to judge a model by, 50 of each are needed"),
+        (20, "nothing is compared with fewer than 10 positives or negatives"),
+        (
+            120,
+            "; by 39 positives recall of .72 is known to be between .56 and .83 only, and at best",
+        ),
         (2_000, "of 500 false positives in the reference: changes are found by days"),
         (20_000, ""),
     ],
@@ -364,6 +368,19 @@ def test_a_configuration_without_counts_is_no_reference(capsys, tmp_path, text, 
     done = ran(capsys, "replay", live, "--reference", printed)
     assert (done.code, done.out) == (code, "")
     assert reported in done.err
+
+
+def test_replay_warns_of_a_test_set_of_twelve_positives(capsys, tmp_path):
+    live, printed = tmp_path / "live.csv", tmp_path / "reference.yaml"
+    outcomes(live, "claims", 3_000, 7)
+    printed.write_text("models: {claims: {reference: {counts: {tp: 9, fp: 6, fn: 3, tn: 582}}}}")
+    done = ran(capsys, "replay", live, "--reference", printed)
+    said = (
+        "by 12 positives recall of .75 is known to be between .47 and .91 only, and at best a fall "
+        "to .24 shows, however many outcomes follow"
+    )
+    assert said in done.err
+    assert said in " ".join(done.out.split())
 
 
 def test_several_models_must_be_configured(capsys, tmp_path):
