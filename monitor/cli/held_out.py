@@ -6,7 +6,8 @@ Every label in it counts, however late it came.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from monitor.cli.mapped_files import RecordedFeed, mappings_of
@@ -22,15 +23,17 @@ from monitor.counts import ConfusionCounts, Outcome
 from monitor.engine import CountingMonitor
 from monitor.errors import FeedError, UsageError
 from monitor.feeds import files
+from monitor.feeds.decode.settings import DEFAULT_MODEL
 from monitor.feeds.mapping.field_sources import fields_of
 from monitor.feeds.mapping.guessing import mapping_for_table
 from monitor.feeds.mapping.written import Notation, notation_for
+from monitor.report.printable import one_line
 from monitor.snapshot import ModelState, Snapshot
 
 _COLUMN = "COLUMN"
 _POSITIVE = "--positive prediction=VALUE --positive label=VALUE"
 _SHOWN = 12
-"""Columns that an error names at most."""
+"""Columns, or models, that a message names at most."""
 
 
 class HeldOut(NamedTuple):
@@ -123,11 +126,14 @@ def with_references(config: Config, path: str, found: Sequence[HeldOut]) -> Conf
         config: a model of it that the test set lacks stays as it is. Without models, the only
             model of the test set stands for every model.
         path: of the test set, for messages.
-        found: the test set.
+        found: the test set; one without a name of its model is of the only configured one.
 
     Raises:
-        UsageError: no models are configured, and the test set has several.
+        UsageError: no models are configured, and the test set has several; or it is of none of
+            those that are.
     """
+    if config.models:
+        found = _of_configured(config, path, found)
     for one in found:
         tell(f"{one.model}: reference: {count_of(int(one.counts.total), 'outcome')} of {path}")
     references = {
@@ -146,6 +152,50 @@ def with_references(config: Config, path: str, found: Sequence[HeldOut]) -> Conf
         )
     (only,) = references.values()
     return config.model_copy(update={"defaults": config.defaults.model_copy(update=only)})
+
+
+def another_model_text(path: str, found: Sequence[HeldOut], models: Iterable[str]) -> str:
+    """Return that models are compared with the reference of another one; "" where none is.
+
+    Args:
+        path: of the test set.
+        found: the test set, of one model that stands for all.
+        models: names of those that are compared. A model or a test set without a name is taken
+            for the same.
+    """
+    (of,) = (one.model for one in found)
+    others = [one_line(name) for name in models if name not in (of, DEFAULT_MODEL)]
+    if of == DEFAULT_MODEL or not others:
+        return ""
+    named = ", ".join([*islice(others, _SHOWN), *["…"] * (len(others) > _SHOWN)])
+    return (
+        f"CAUTION: {path} is the reference of model {of!r}, and {named} "
+        f"{'is' if len(others) == 1 else 'are'} compared with it; where it is not the same model, "
+        "give its own reference"
+    )
+
+
+def _of_configured(config: Config, path: str, found: Sequence[HeldOut]) -> Sequence[HeldOut]:
+    """Return the test set of configured models, and name those of others.
+
+    Raises:
+        UsageError: there is none.
+    """
+    names = list(config.models)
+    if len(found) == len(names) == 1 and found[0].model == DEFAULT_MODEL:
+        return [found[0]._replace(model=names[0])]
+    others = [one.model for one in found if one.model not in config.models]
+    if len(others) == len(found):
+        raise UsageError(
+            f"--reference: {path} is of {', '.join(map(one_line, others))}, and configured "
+            f"{'is' if len(names) == 1 else 'are'} {', '.join(islice(names, _SHOWN))}; give the "
+            "reference of a configured model"
+        )
+    for name in others:
+        tell(
+            f"{one_line(name)}: not configured, so its outcomes of {path} are the reference of none"
+        )
+    return [one for one in found if one.model in config.models]
 
 
 def _counting(config: Config, threshold: float | None) -> Config:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from monitor.cli.backfill import backfilled
 from monitor.cli.config_warnings import warn
-from monitor.cli.held_out import read_held_out, with_references
+from monitor.cli.held_out import HeldOut, another_model_text, read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
@@ -41,6 +41,7 @@ def run(args: Namespace) -> int:
         MonitorError: an option, the configuration or a file cannot be used.
     """
     config = load_config(args.config) if args.config else Config.without_file()
+    tested: tuple[HeldOut, ...] = ()
     if args.reference is not None:
         tested = read_held_out(args.reference, config, mapping_of(args))
         config = with_references(config, args.reference, tested)
@@ -57,6 +58,10 @@ def run(args: Namespace) -> int:
     rejected.tell()
     feed.warn_of_order(snapshot)
     warn_of_unknown_segments(snapshot, feed)
+    if tested and not config.models:
+        names = (model.name for model in snapshot.models)
+        if other := another_model_text(args.reference, tested, names):
+            tell(other)
     show(_printed(monitor, snapshot, args, feed))
     if feed.torn is not None:
         raise feed.torn

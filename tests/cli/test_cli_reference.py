@@ -383,6 +383,50 @@ def test_replay_warns_of_a_test_set_of_twelve_positives(capsys, tmp_path):
     assert said in " ".join(done.out.split())
 
 
+@pytest.mark.parametrize(
+    ("of", "live", "warned"), [("a", "b", True), ("a", "a", False), ("default", "b", False)]
+)
+def test_replay_says_that_a_reference_is_that_of_another_model(capsys, tmp_path, of, live, warned):
+    events, tested, printed = (tmp_path / one for one in ("live.csv", "held.csv", "reference.yaml"))
+    outcomes(events, live, 300, 7)
+    outcomes(tested, of, 4_000, 8)
+    printed.write_text(ran(capsys, "reference", tested).out)
+    assert set(yaml.safe_load(printed.read_text())["models"]) == {of}
+    for path in (tested, printed):
+        done = ran(capsys, "replay", events, "--reference", path)
+        said = f"CAUTION: {path} is the reference of model 'a', and b is compared with it"
+        assert done.code == 0
+        assert (said in done.err) is ("CAUTION" in done.err) is warned
+
+
+def test_a_reference_of_a_model_that_is_not_configured_is_refused_or_named(capsys, tmp_path):
+    live, printed, config = (tmp_path / one for one in ("live.csv", "ref.yaml", "monitor.yaml"))
+    outcomes(live, "b", 300, 7)
+    config.write_text("models: {b: {}, c: {}}")
+    block = "reference: {counts: {tp: 900, fp: 600, fn: 300, tn: 9000}}"
+    printed.write_text(f"models: {{a: {{{block}}}}}")
+    done = ran(capsys, "replay", live, "-c", config, "--reference", printed)
+    assert (done.code, done.out) == (2, "")
+    assert f"--reference: {printed} is of a, and configured are b, c; give the" in done.err
+    printed.write_text(f"models: {{a: {{{block}}}, b: {{{block}}}}}")
+    done = ran(capsys, "replay", live, "-c", config, "--reference", printed)
+    assert done.code == 0
+    assert f"a: not configured, so its outcomes of {printed} are the reference of none" in done.err
+    assert "a: reference" not in done.err
+
+
+def test_a_block_without_a_name_is_of_the_only_configured_model(capsys, tmp_path):
+    """It was ignored."""
+    live, printed, config = (tmp_path / one for one in ("live.csv", "ref.yaml", "monitor.yaml"))
+    outcomes(live, "b", 300, 7)
+    config.write_text("models: {b: {}}")
+    printed.write_text(
+        "models: {default: {reference: {counts: {tp: 900, fp: 600, fn: 300, tn: 9000}}}}"
+    )
+    done = ran(capsys, "replay", live, "-c", config, "--reference", printed, "--json")
+    assert json.loads(done.out)["models"]["b"]["reference"]["source"] == "counts"
+
+
 def test_several_models_must_be_configured(capsys, tmp_path):
     live, tested = tmp_path / "live.csv", tmp_path / "held.csv"
     table = outcomes(live, "claims", 300, 7)
