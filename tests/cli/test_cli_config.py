@@ -353,9 +353,39 @@ def test_a_rate_without_positives_promises_no_comparison(capsys, tmp_path):
     path.write_text("models: {fraud: {}}\n")
     done = ran(capsys, "check-config", str(path), "--rate", "0,30")
     assert (
-        "fraud: at 0 positives a day, no window can be compared with a reference, however long."
+        "fraud: at 0 positives a day, a reference never fills, and no window is compared with "
+        "fewer than 10 positives. Give the counts of a test set, reference: {counts: …} (precision-"
+        "monitor reference FILE prints it), with which precision and false positives are compared, "
+        "and recall once positives come.\n"
     ) in done.out
     assert "days after the first prediction" not in done.out
+
+
+def test_a_rate_of_next_to_no_positives_promises_no_comparison_either(capsys, tmp_path):
+    """It promised one after 28 days, with 1.4 positives."""
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {fraud: {}}\n")
+    done = ran(capsys, "check-config", str(path), "--rate", "0.05,0")
+    said = "fraud: at 0.05 positives a day, the first 28 days hold about 1.4 positives, and no"
+    assert said in done.out
+    assert "or the first 200 days: reference: {first: 200d}.\n" in done.out
+    assert "days after the first prediction" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [
+        ("2.4,0.6", " It holds about 67 positives then: of a recall of .8 at best a fall to .58 "),
+        ("58,14", ""),
+    ],
+)
+def test_a_rate_of_few_positives_says_what_they_show(capsys, tmp_path, rate, said):
+    path = tmp_path / "monitor.yaml"
+    path.write_text("models: {fraud: {}}\n")
+    done = ran(capsys, "check-config", str(path), "--rate", rate)
+    assert "its first reference is complete" in done.out
+    assert ("at best a fall" in done.out) is bool(said)
+    assert said in done.out
 
 
 def test_readiness_promises_no_comparison_that_the_labelling_refuses(capsys, tmp_path):
