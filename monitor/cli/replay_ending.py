@@ -12,9 +12,12 @@ from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.usable import unjudged
-from monitor.config.quantities import count_of
+from monitor.clock import DAY_MS
+from monitor.config.quantities import count_of, format_time
+from monitor.counts import Outcome
 from monitor.diagnosis.ending_unlabelled import end_behind_a_week
 from monitor.diagnosis.no_outcomes import without_outcomes
+from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -37,6 +40,9 @@ _READ_ALL = ("compare", "diagnose")
 """Commands that read all files, and the configuration."""
 _PIPED = "FILE"
 """What stands for standard input in a command, which cannot read it again."""
+_FEWEST_DAYS = 2
+"""Days of outcomes of which one can be compared with the other."""
+_DATE = len("2026-01-31")
 _DEGRADED = words_of(Verdict.MODEL_DEGRADED, None).title.lower()
 
 
@@ -80,7 +86,7 @@ def ending(
     lines += [line for name, end in ends.items() for line in wrap(f"{name}: {end}.", _COLUMNS)]
     if found or any(snapshot.events.values()):
         if int(snapshot.lifetime.counts.total.sum()):
-            step = _next(found, paging, args, ends)
+            step = _next(found, paging, args, ends, lambda: _stretches(snapshot, history))
         else:
             step = f"{without_outcomes(snapshot, notation)}."
         piped = any(map(is_read_once, args.files)) and f" {_PIPED}" in step
@@ -168,6 +174,7 @@ def _next(
     paging: Collection[str],
     args: Namespace,
     ends: Mapping[str, UnlabelledEnd],
+    stretches: Callable[[], list[str]],
 ) -> str:
     """Return the next step where there are outcomes: by the verdict."""
     if moved := _moved(found, paging):
@@ -183,11 +190,33 @@ def _next(
     if all(_is_open(one) or _is_too_few(one) for one in found.values()):
         return (
             "replay more days, or compare two stretches of time: "
-            f"{_command('diagnose', args)} --before A..B --after C..D."
+            f"{_command('diagnose', args, stretches())}."
         )
     if args.config:
         return f"{PROGRAM} run -c {shlex.quote(args.config)} watches new events."
     return f"{_command('init', args)} writes a configuration to watch new events."
+
+
+def _stretches(snapshot: Snapshot, history: Callable[[str], History]) -> list[str]:
+    """Return two stretches of mature outcomes to compare: the last week, or half, and all before.
+
+    They are of the first model that has two days of them; which it is where there are several.
+    Without one, letters stand for the times.
+    """
+    for model in snapshot.models:
+        opens, cells = history(model.name)
+        counted = opens[cells[:, : len(Outcome)].any(axis=1)]
+        if not len(counted):
+            continue
+        first, mature = int(counted[0]) // DAY_MS, int(snapshot.windows[-1].close[model.row])
+        end = min(mature // DAY_MS, int(counted[-1]) // DAY_MS + 1)
+        if end - first < _FEWEST_DAYS:
+            continue
+        divide = end - min((end - first) // 2, JUDGED_MS // DAY_MS)
+        days = [format_time(day * DAY_MS)[:_DATE] for day in (first, divide, end)]
+        named = ["--model", model.name] if len(snapshot.models) > 1 else []
+        return [*named, "--before", f"{days[0]}..{days[1]}", "--after", f"{days[1]}..{days[2]}"]
+    return ["--before", "A..B", "--after", "C..D"]
 
 
 def _unlabelled_ends(

@@ -43,6 +43,8 @@ class AwaitedReference(NamedTuple):
         false_positives_needed: as many as it needs; 0 likewise.
         restarted_with: the version that it begins anew with; "" where none did.
         first_ms: length of the first days that the reference in use stands in for; 0 without one.
+        whole_ms: length of the first days that become the reference whatever they hold, where the
+            numbers needed do not come sooner at the present rate; 0 where they do.
     """
 
     about_ms: int
@@ -52,3 +54,4 @@ class AwaitedReference(NamedTuple):
     false_positives_needed: int = 0
     restarted_with: str = ""
     first_ms: int = 0
+    whole_ms: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.config.quantities import count_of
 from monitor.drift import Verdict
@@ -149,7 +150,11 @@ def _progress(model: ModelState) -> str:
         )
         if have < needed
     ]
-    return f" ({', '.join([*counted, f'about {day_text(awaited.about_ms)}'])})"
+    day = f"about {day_text(awaited.about_ms)}"
+    if counted and awaited.whole_ms:
+        whole = count_of(awaited.whole_ms // DAY_MS, "day")
+        return f" ({', '.join(counted)}; at this rate it will be the first {whole}, {day})"
+    return f" ({', '.join([*counted, day])})"
 
 
 def day_text(moment: int) -> str:

@@ -70,6 +70,7 @@ def awaited_reference(
         positives_needed=first.positives,
         false_positives=int(have[1]),
         false_positives_needed=first.false_positives,
+        whole_ms=first.longest if first.least < first.longest == days * DAY_MS else 0,
     )
 
 

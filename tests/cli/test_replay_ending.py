@@ -162,6 +162,38 @@ def test_few_days_lead_to_more_of_them_or_to_two_ranges(last_lines):
     assert following.endswith("my events.ndjson' --before A..B --after C..D.")
 
 
+@pytest.mark.parametrize(
+    ("days", "several", "asked"),
+    [
+        (20.5, False, "--before 1970-01-01..1970-01-14 --after 1970-01-14..1970-01-21."),
+        (3.5, False, "--before 1970-01-01..1970-01-03 --after 1970-01-03..1970-01-04."),
+        (8.5, True, "--model m1 --before 1970-01-01..1970-01-05 --after 1970-01-05..1970-01-09."),
+        (1.5, False, "--before A..B --after C..D."),
+    ],
+)
+def test_days_before_the_reference_is_complete_lead_to_a_comparison_of_them(
+    capsys, tmp_path, days, several, asked
+):
+    """A model of 30 predictions a day has its reference after 28 days."""
+    path = tmp_path / "events.ndjson"
+    cells = [(1, 1), (0, 1), (1, 0), *[(0, 0)] * 27]
+    records = [
+        outcome(2_880 * n, prediction=predicted, label=label, model="m1")
+        for n in range(int(30 * days))
+        for predicted, label in [cells[n % 30]]
+    ]
+    if several:
+        records.insert(0, outcome(5, model="m0"))
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    following = ran(capsys, "replay", path).out.splitlines()[-1]
+    assert following.endswith(f"diagnose {path} {asked}")
+    if "A..B" not in asked:
+        words = shlex.split(following.removesuffix(".").partition("precision-monitor ")[2])
+        compared = ran(capsys, *words)
+        assert compared.code == 0, compared.err
+        assert "What moved precision?" in compared.out
+
+
 def test_the_mapping_goes_along(last_lines):
     rows = [{"when": n, "prediction": 1, "label": "fraud"} for n in range(9)]
     _, following = last_lines(rows, "--field", "ts=when", "--positive", "label=fraud")

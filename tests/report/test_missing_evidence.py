@@ -44,6 +44,8 @@ CASES = {
     "the reference is not complete yet (about 8 January 1970)": ({}, days(MANY, 0, 3)),
     "the reference is not complete yet (7 of 100 positives, 2 of 20 false positives, "
     "about 8 January 1970)": ({}, days((5, 2, 2, 100), 0, 2)),
+    "the reference is not complete yet (37 of 100 positives; at this rate it will be the first "
+    "28 days, about 29 January 1970)": ({}, days((1, 1, 0, 26), 0, 20)),
     "the reference is not complete yet (no positive has come, and without one nothing can be "
     "compared)": (
         {},

@@ -55,6 +55,18 @@ def test_it_counts_all_outcomes_and_dates_by_the_mature_ones():
     assert found.about_ms == (10 + 3) * DAY_MS
 
 
+def test_first_days_that_never_hold_enough_are_awaited_whole():
+    def few(ends):
+        return a_tenth_positive([end / 5 for end in ends])
+
+    found = awaited_reference(FIRST, 0, 20 * DAY_MS, 0, few)
+    assert (found.positives, found.whole_ms, found.about_ms) == (40, 28 * DAY_MS, 28 * DAY_MS)
+    assert awaited_reference(FIRST, 0, 2 * DAY_MS, 0, a_tenth_positive).whole_ms == 0
+    assert awaited_reference(Reference(first="5d"), 0, DAY_MS, 0, few).whole_ms == 28 * DAY_MS
+    short = awaited_reference(FIRST, 0, 6 * DAY_MS, 0, lambda ends: 9 * a_tenth_positive(ends))
+    assert (short.whole_ms, short.about_ms) == (0, 7 * DAY_MS)
+
+
 def test_where_silence_is_a_negative_only_mature_outcomes_count():
     found = awaited_reference(FIRST, 0, 2 * DAY_MS, 3 * DAY_MS, a_tenth_positive, silent=True)
     assert (found.positives, found.false_positives) == (20, 4)
