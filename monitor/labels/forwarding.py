@@ -66,6 +66,9 @@ class Forwarding:
         catalogue: numbers of models and groups.
         join: remembers the predictions.
         pane_ms: width of a pane, milliseconds.
+
+    Attributes:
+        dropped: changes that `restore` found of models that are gone, or start anew.
     """
 
     def __init__(self, catalogue: Catalogue, join: Join, pane_ms: int) -> None:
@@ -73,6 +76,7 @@ class Forwarding:
         self._join = join
         self._pane = pane_ms
         self._is_on = False
+        self.dropped = 0
         self._fresh: list[Deltas] = []
         self._unsorted = self._waiting = self._late = 0
         self._keys: Int64Array = np.zeros((_KEYS, 0), dtype=np.int64)
@@ -178,6 +182,7 @@ class Forwarding:
         keys[1] = renumbered(keys[1], groups)
         left = keys[1] != GONE
         self._is_on = True
+        self.dropped = int(np.abs(count[~left]).sum())
         self._clear()
         self._keys, self._count, self._late = keys[:, left], count[left], state["late"]
         self._waiting = int(np.abs(self._count).sum())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from monitor.config import Config
+from monitor.config.quantities import count_of
 from monitor.events.counted_values import changed_meaning
 from monitor.events.renumbering import State
 from monitor.report.printable import first_names
@@ -14,15 +15,15 @@ _SETTINGS = {"weighted": "labelling"}
 """Settings by what of them a state holds, where the names differ."""
 
 
-def changed_models(config: Config, models: Sequence[State]) -> Iterator[str]:
+def changed_models(config: Config, engine: State) -> Iterator[str]:
     """Yield a line for each reason why counts do not go on.
 
     Args:
         config: the new configuration.
-        models: of the state: names, and the settings that the meaning of counts depends on.
+        engine: state of the engine under the configuration before.
     """
     gone, anew = [], dict[str, list[str]]()
-    for saved in models:
+    for saved in engine["catalogue"]["models"]:
         name = saved["name"]
         if not config.accepts(name):
             gone.append(name)
@@ -35,3 +36,17 @@ def changed_models(config: Config, models: Sequence[State]) -> Iterator[str]:
     if gone:
         named = first_names(gone, _NAMED)
         yield f"models are no longer configured, and their counts are left out: {named}"
+    yield from _received({name for names in anew.values() for name in names}, engine)
+
+
+def _received(models: set[str], engine: State) -> Iterator[str]:
+    """Yield a line where other monitors, or jobs, have sent counts of models that start anew."""
+    known = engine["join"]["delivered"].get("sources", {})
+    senders = [name for name, source in known.items() if models & source.get("progress", {}).keys()]
+    if senders:
+        yield (
+            f"CAUTION: {count_of(len(senders), 'source')} of counts of these models, such as "
+            f"{first_names(senders, 1)}, will not send them again: stop, and start with a new "
+            "state directory, to which monitors that forward send all predictions within the "
+            "horizon"
+        )

@@ -157,7 +157,7 @@ class Checkpointer:
             return
         found, self._found = self._found, None
         self._say(self._resuming)
-        for line in changed_models(self._config, found["engine"]["catalogue"]["models"]):
+        for line in changed_models(self._config, found["engine"]):
             self._say(line)
         stored = found["positions"].keys() - {JOURNAL}
         fed = {source.identity for source in sources} - {JOURNAL}

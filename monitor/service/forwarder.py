@@ -17,10 +17,10 @@ is lost and nothing counts twice, whichever of them is killed whenever:
 
 A receiver that begins anew lacks all that was acknowledged. Its answers name the identity of
 its state, and each request names the one that the sender knows; a receiver with another state
-refuses (412). Then this monitor begins anew with the counts of all predictions that it
-remembers, those within the horizon, as it does with a receiver of another address. As long as no
-receiver is known, nothing but a batch that has everything is sent; so a crash between two
-receivers loses nothing either.
+refuses (412), and names its own. Then this monitor begins anew with the counts of all
+predictions that it remembers, those within the horizon, as it does with a receiver of another
+address; these are for that state alone. A state that has received counts before, and another one
+since, is sent nothing: what it had would count twice.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from monitor.config.quantities import count_of, without_account
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
 from monitor.feeds.http.acknowledgement import NOT_A_FEED, Acknowledgement, acknowledgement
+from monitor.labels.forwarding import Forwarding
 from monitor.prometheus.forward_series import (
     FORWARD_FAILURES,
     FORWARD_LAST_SUCCESS,
@@ -52,6 +53,29 @@ _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
 _OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
 _BUSY = (408, 429, 500, 502, 503, 504)
+_SERVED_BEFORE = (
+    "the receiver has counts of this monitor from before others went to another receiver, so that "
+    "they would count twice; forward to that other one, or start this receiver with a new state "
+    "directory"
+)
+
+
+def check_unsent(forwarding: Forwarding) -> None:
+    """Refuse a configuration under which changes would be lost that are not sealed yet.
+
+    Args:
+        forwarding: of the engine, restored under that configuration.
+
+    Raises:
+        StateError: it has dropped changes of models that are gone, or that start anew.
+    """
+    if forwarding.dropped:
+        raise StateError(
+            f"forward: {count_of(forwarding.dropped, 'change')} of counts that the receiver does "
+            "not have are of models that this configuration leaves out or starts anew (see "
+            "segments, window clock and labelling): go on with the configuration from before until "
+            f"{FORWARD_UNSENT.name} is 0 with all feeds ended, and change it then"
+        )
 
 
 class Forwarder:
@@ -86,7 +110,8 @@ class Forwarder:
         self._checkpoints = 0
         self._acknowledged = 0
         self._receiver = ""
-        self._begins_anew = False
+        self._served: set[str] = set()
+        self._begins_anew = ""
         self._sealed: float | None = None
         self._sent = 0
         self._most = _EVENTS_A_REQUEST
@@ -110,7 +135,8 @@ class Forwarder:
             state: from `checkpoint`; None where this state has never been forwarded.
 
         Raises:
-            StateError: it was counted without forwarding for a while since.
+            StateError: it was counted without forwarding for a while since; or the configuration
+                drops changes that are not sent.
         """
         if state is not None:
             if not monitor.forwarding.is_on:
@@ -121,10 +147,12 @@ class Forwarder:
                 )
             self._source, self._number = state["source"], state["number"]
             self._receiver, self._succeeded = state["receiver"], state["succeeded"]
+            self._served = {*state.get("served", [self._receiver])} - {""}
             if state["batch"] is not None:
                 self._batch = ForwardedBatch.restored(self._source, state["batch"])
                 self._checkpoints = 1
         monitor.forwarding.switch(on=True)
+        check_unsent(monitor.forwarding)
         self._collected = lambda: monitor.forwarding.waiting
 
     def checkpoint(self, monitor: Monitor) -> State:
@@ -136,8 +164,9 @@ class Forwarder:
         self._collected = lambda: monitor.forwarding.waiting
         with self._lock:
             if self._begins_anew:
-                self._begins_anew, self._batch, self._receiver = False, None, ""
-                self._sealed = None
+                self._receiver, self._begins_anew = self._begins_anew, ""
+                self._served.add(self._receiver)
+                self._batch = self._sealed = None
                 monitor.forwarding.collect_again()
             now = self._clock.monotonic()
             due = self._sealed is None or now - self._sealed >= self._every
@@ -151,6 +180,7 @@ class Forwarder:
                 "source": self._source,
                 "number": self._number,
                 "receiver": self._receiver,
+                "served": sorted(self._served),
                 "succeeded": self._succeeded,
                 "batch": None if self._batch is None else self._batch.state(),
             }
@@ -198,6 +228,8 @@ class Forwarder:
             if counting:
                 self._note_rejected(batch, taken)
             self._sent, receiver = end, answer.state or receiver
+            with self._lock:
+                self._served.add(receiver)
         self._acknowledge(receiver)
         return None
 
@@ -239,9 +271,11 @@ class Forwarder:
         self._failing = False
 
     def _refused(self, answer: ReceiverAnswer) -> float:
-        if answer.status == _ANOTHER_STATE:
+        if answer.status == _ANOTHER_STATE and answer.state in self._served:
+            return self._failed(FailureReason.REFUSED, _SERVED_BEFORE)
+        if answer.status == _ANOTHER_STATE and answer.state:
             with self._lock:
-                self._begins_anew = True
+                self._begins_anew = answer.state
             self._say(
                 f"forward {self._to}: the receiver has begun anew; all predictions within the "
                 "horizon are sent to it"

@@ -17,6 +17,7 @@ from monitor.service.changed_models import changed_models
 from monitor.service.changes import Reloadable, concerns_engine, restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
+from monitor.service.forwarder import check_unsent
 from monitor.service.liveness import Liveness
 from monitor.service.query_queue import QueryQueue
 from monitor.service.recent_rejections import RecentRejections
@@ -226,7 +227,9 @@ class Service:
         if concerns_engine(self._config, config):
             state = monitor.state()
             monitor = Monitor(config, state)
-            changed = list(changed_models(config, state["catalogue"]["models"]))
+            if config.forward is not None:
+                check_unsent(monitor.forwarding)
+            changed = list(changed_models(config, state))
         for apply in apply_each:
             apply()
         for line in changed:

@@ -71,6 +71,12 @@ class Cluster:
         self.generation += 1
         self.start_receiver()
 
+    def return_to_receiver(self, generation):
+        """An earlier one, with its state, takes the place of the present one."""
+        self.kill_receiver()
+        self.generation = generation
+        self.start_receiver()
+
     def _shard(self, i):
         config = config_of(
             self.folder / f"shard-{i}", forward={"to": "http://receiver:9109", "every": f"{EVERY}s"}

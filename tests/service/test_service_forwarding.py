@@ -151,6 +151,91 @@ def test_a_receiver_lost_while_a_shard_is_killed_gets_everything_too(cluster):
     assert counted(made.received()) == counted(whole.snapshot())
 
 
+def test_a_receiver_that_had_counts_before_another_one_is_sent_nothing(cluster):
+    made = cluster(1)
+    events = [event for event in stream(80, seed=7) if event["type"] != "outcome"]
+    made.give(0, events[:60])
+    made.settle()
+    before = counted(made.received())
+    made.lose_receiver()
+    made.give(0, events[60:90])
+    made.settle()
+    made.return_to_receiver(0)
+    made.give(0, events[90:])
+    for restarts in range(2):
+        made.settle()
+        assert counted(made.received()) == before
+        told = [line for line in made.shards[0].said if "would count twice" in line]
+        assert len(told) == 1, restarts
+        made.kill_shard(0)
+    made.return_to_receiver(1)
+    made.settle()
+    whole = receiving(made.receiver_config, [lines_of(events)])
+    assert counted(made.received()) == counted(whole.snapshot())
+
+
+def test_what_is_sealed_for_a_new_receiver_is_for_no_other(cluster):
+    made = cluster(1)
+    events = [event for event in stream(80, seed=7) if event["type"] != "outcome"]
+    made.give(0, events)
+    made.settle()
+    before = counted(made.received())
+    made.lose_receiver()
+    for _ in range(3):  # refused by the new one, and sealed for it
+        made.wait(0)
+        made.deliver(0)
+    made.return_to_receiver(0)
+    made.settle()
+    assert counted(made.received()) == before
+    made.return_to_receiver(1)
+    made.settle()
+    assert counted(made.received()) == before
+
+
+def other_segments(config):
+    """The configuration with models that start anew under it."""
+    return config.model_copy(
+        update={"models": {name: replaced(one) for name, one in config.models.items()}}
+    )
+
+
+def replaced(model):
+    return model.model_copy(update={"segments": ("region", "channel")})
+
+
+def test_a_configuration_that_would_drop_unsent_changes_is_refused(cluster):
+    made = cluster(1)
+    made.settle()
+    made.kill_receiver()
+    made.give(0, stream(60, seed=3))
+    made.wait(0)
+    made.give(0, stream(90, seed=3))
+    made.wait(0)
+    shard = made.shards[0]
+    changed = other_segments(shard.config)
+    with pytest.raises(StateError, match="go on with the configuration from before until "):
+        shard.service._reconfigure(changed)
+    shard.close()
+    with pytest.raises(StateError, match="changes of counts that the receiver does not have"):
+        Process(changed, made.clock, made.post)
+    made.shards[0] = made._shard(0)
+    made.settle()
+    made.shards[0].close()
+    made.shards[0] = Process(changed, made.clock, made.post)
+    assert any("models start anew" in line for line in made.shards[0].said)
+
+
+def test_a_receiver_whose_models_start_anew_says_that_shards_send_nothing_again(cluster):
+    made = cluster(1)
+    made.give(0, stream(60, seed=3))
+    made.settle()
+    made.kill_receiver()
+    made.receiver = Process(other_segments(made.receiver_config), made.clock)
+    cautions = [line for line in made.receiver.said if line.startswith("CAUTION")]
+    source = made.shards[0].forwarder._source
+    assert [source in line and "will not send them again" in line for line in cautions] == [True]
+
+
 def test_a_shard_that_is_added_is_a_new_source(cluster):
     made = cluster(1)
     events = stream(60, seed=8)

@@ -300,7 +300,8 @@ class _Feed:
         if "origin" in request.headers:
             raise RefusedError(403, "events from web pages are refused")
         if request.headers.get(STATE_HEADER, self._settings.state_id) != self._settings.state_id:
-            raise RefusedError(412, "the state is not the one that the request names")
+            text = "the state is not the one that the request names"
+            raise RefusedError(412, text, {STATE_HEADER: self._settings.state_id})
         if not self._intake.ready:
             raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
         client = client or address
