@@ -7,9 +7,10 @@ is allowed.
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from monitor.config import quantities as q
@@ -138,7 +139,7 @@ def _fault(detail: ErrorDetails, document: Document) -> ConfigFault:
 def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
     if detail["loc"][-1] == "[key]":
         return repr(path[-1])
-    if detail.get("ctx", {}).get("hidden"):
+    if detail.get("ctx", {}).get("hidden") or _secret_names() & {*detail["loc"]}:
         return "a hidden value"
     shared = _shared(path)
     if path not in document.written and shared in document.written:
@@ -147,6 +148,23 @@ def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
     if place is None:
         return f"{detail['input']!r} by default"
     return _ACCOUNT.sub("://", q.without_account(place.shown))
+
+
+@cache
+def _secret_names() -> frozenset[str | int]:
+    """Names of the settings that hold a secret, in any section."""
+    names, left, seen = set[str | int](), list[type[Section]]([Config]), set[type[Section]]()
+    while left:
+        section = left.pop()
+        seen.add(section)
+        for name, field in section.model_fields.items():
+            names |= {name} if _holds_secret(field.annotation) else set()
+            left += {*_sections(field.annotation)} - seen
+    return frozenset(names)
+
+
+def _holds_secret(annotation: Any) -> bool:
+    return annotation is SecretStr or any(map(_holds_secret, get_args(annotation)))
 
 
 def _line(path: KeyPath, instead: KeyPath, document: Document) -> int:

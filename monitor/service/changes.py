@@ -35,6 +35,7 @@ _LIVE = (
     "web_config",
 )
 """Keys inside other sections whose change needs no restart."""
+_LIST = (list, tuple)
 
 
 class Reloadable(Protocol):
@@ -93,26 +94,41 @@ def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
     '127.0.0.1:9200'; restart the monitor",)
 
     """
-    before, after = old.model_dump(mode="json"), new.model_dump(mode="json")
     if old.id_seed != new.id_seed:  # the secret itself is never shown
         return ("id_secret: cannot be changed for a state that exists; change it back",)
+    before, after = old.model_dump(), new.model_dump()
+    was, now = old.model_dump(mode="json"), new.model_dump(mode="json")
     return tuple(
-        f"{path}: cannot be changed without a restart, from {was!r} to {now!r}; restart the monitor"
+        f"{path}: cannot be changed without a restart, {change}; restart the monitor"
         for name in before
         if name not in _ENGINE
-        for path, was, now in _differences(name, before[name], after[name])
+        for path, change in _differences(name, (before[name], after[name]), (was[name], now[name]))
     )
 
 
-def _differences(path: str, was: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+def _differences(
+    path: str, values: tuple[Any, Any], shown: tuple[Any, Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield the path of each change, and the change as it may be shown.
+
+    Args:
+        path: of the values.
+        values: before and after, in which secrets compare by what they hide.
+        shown: the same as plain values, in which a secret is a row of asterisks.
+    """
+    was, now = values
     if was == now:
         return
     if isinstance(was, dict) and isinstance(now, dict) and set(was) == set(now):
         for name in was:
             if name not in _LIVE:
-                yield from _differences(f"{path}.{name}", was[name], now[name])
-    elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
+                inner = (shown[0][name], shown[1][name])
+                yield from _differences(f"{path}.{name}", (was[name], now[name]), inner)
+    elif isinstance(was, _LIST) and isinstance(now, _LIST) and len(was) == len(now):
         for number, pair in enumerate(zip(was, now, strict=True)):
-            yield from _differences(f"{path}[{number}]", *pair)
+            inner = (shown[0][number], shown[1][number])
+            yield from _differences(f"{path}[{number}]", pair, inner)
+    elif shown[0] == shown[1]:
+        yield path, "from one hidden value to another"
     else:
-        yield path, was, now
+        yield path, f"from {shown[0]!r} to {shown[1]!r}"

@@ -6,9 +6,11 @@ import gzip
 import http.client
 import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Callable
 from email.message import Message
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from monitor.clock import SECOND_MS
 from monitor.config.forward import ForwardConfig
@@ -16,6 +18,7 @@ from monitor.config.quantities import without_account
 from monitor.feeds.http.acknowledgement import direct_opener
 from monitor.feeds.http.app import STATE_HEADER
 
+_BODY = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 _FASTEST = 1
 _DETAIL_BYTES = 500
 _ANSWER_BYTES = 1 << 16
@@ -50,12 +53,14 @@ def poster(config: ForwardConfig) -> Post:
     """Return what posts to the configured receiver. Redirects are not followed."""
     opener = direct_opener()
     own = {name: value.get_secret_value() for name, value in config.headers.items()}
-    fixed = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip", **own}
+    fixed = {**_account(config.url), **own, **_BODY}
+    parts = urlsplit(config.url)
+    url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
     def post(lines: bytes, state: str) -> ReceiverAnswer:
         named = {STATE_HEADER: state} if state else {}
         body = gzip.compress(lines, _FASTEST, mtime=0)
-        request = urllib.request.Request(config.url, body, {**fixed, **named})  # noqa: S310  # the operator's
+        request = urllib.request.Request(url, body, {**fixed, **named})  # noqa: S310  # the operator's
         try:
             with opener.open(request, timeout=config.timeout / SECOND_MS) as answer:
                 return _read(answer.status, answer.headers, answer.read(_ANSWER_BYTES))
@@ -67,6 +72,15 @@ def poster(config: ForwardConfig) -> Post:
             raise ReceiverAwayError(without_account(f"cannot be reached: {reason}")) from error
 
     return post
+
+
+def _account(url: str) -> dict[str, str]:
+    """Return the header for the user and password of a URL; none where it has none."""
+    parts = urlsplit(url)
+    if parts.username is None:
+        return {}
+    account = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Authorization": f"Basic {b64encode(account.encode()).decode()}"}
 
 
 def _read(status: int, headers: Message, body: bytes) -> ReceiverAnswer:

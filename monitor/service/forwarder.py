@@ -16,11 +16,11 @@ is lost and nothing counts twice, whichever of them is killed whenever:
 - While the receiver is away nothing is sealed, and the sums grow with distinct places only.
 
 A receiver that begins anew lacks all that was acknowledged. Its answers name the identity of
-its state, and each request names the one that the sender knows; a receiver with another state
-refuses (412), and names its own. Then this monitor begins anew with the counts of all
-predictions that it remembers, those within the horizon, as it does with a receiver of another
-address; these are for that state alone. A state that has received counts before, and another one
-since, is sent nothing: what it had would count twice.
+its state, which is asked for before anything is sent, and each request names the one that the
+sender knows; a receiver with another state refuses (412), and names its own. Then this monitor
+begins anew with the counts of all predictions that it remembers, those within the horizon, as it
+does with a receiver of another address; these are for that state alone. A state that has received
+counts before, and another one since, is sent nothing: what it had would count twice.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from monitor.prometheus.forward_series import (
     FailureReason,
 )
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+from monitor.report.printable import one_line
 from monitor.service.forward_requests import Post, ReceiverAnswer, ReceiverAwayError, poster
 from monitor.service.forwarded_batch import ForwardedBatch
 from monitor.state.state_errors import StateError
@@ -53,6 +54,9 @@ _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
 _OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
 _BUSY = (408, 429, 500, 502, 503, 504)
+_UNKNOWN = "?"
+"""Names no state, so that the answer says which one there is."""
+_ITSELF = "the address is that of this monitor; forward to another one"
 _SERVED_BEFORE = (
     "the receiver has counts of this monitor from before others went to another receiver, so that "
     "they would count twice; forward to that other one, or start this receiver with a new state "
@@ -210,6 +214,10 @@ class Forwarder:
             ready = self._checkpoints >= _CHECKPOINTS and not self._begins_anew
         if batch is None or not ready:
             return None
+        if not receiver:
+            if (wait := self._introduce()) is not None:
+                return wait
+            receiver = self._receiver
         while self._sent < len(batch):
             counting = self._sent < batch.changing
             until = batch.changing if counting else len(batch)
@@ -227,10 +235,10 @@ class Forwarder:
                 return self._failed(FailureReason.REFUSED, NOT_A_FEED)
             if counting:
                 self._note_rejected(batch, taken)
-            self._sent, receiver = end, answer.state or receiver
+            self._sent = end
             with self._lock:
                 self._served.add(receiver)
-        self._acknowledge(receiver)
+        self._acknowledge()
         return None
 
     def start(self) -> None:
@@ -262,28 +270,51 @@ class Forwarder:
         batch = self._batch
         return self._collected() + (0 if batch is None else batch.changes)
 
-    def _acknowledge(self, receiver: str) -> None:
+    def _introduce(self) -> float | None:
+        """Ask which state the receiver has, so that each batch is for that state alone.
+
+        Returns:
+            Seconds after which to ask again; None where it is known now.
+        """
+        try:
+            answer = self._post(b"", _UNKNOWN)
+        except ReceiverAwayError as error:
+            return self._failed(FailureReason.UNREACHABLE, str(error))
+        if answer.status == _OK:
+            return self._failed(FailureReason.REFUSED, NOT_A_FEED)
+        if answer.status != _ANOTHER_STATE or not answer.state or self._is_own(answer):
+            return self._refused(answer)
         with self._lock:
-            self._batch, self._receiver = None, receiver
+            self._receiver = answer.state
+        return None
+
+    def _is_own(self, answer: ReceiverAnswer) -> bool:
+        return self._source == f"shard-{answer.state}"
+
+    def _acknowledge(self) -> None:
+        with self._lock:
+            self._batch = None
         self._succeeded = self._clock.now()
         if self._failing:
             self._say(f"forward {self._to}: counts are taken again")
         self._failing = False
 
     def _refused(self, answer: ReceiverAnswer) -> float:
+        if self._is_own(answer):
+            return self._failed(FailureReason.REFUSED, _ITSELF)
         if answer.status == _ANOTHER_STATE and answer.state in self._served:
             return self._failed(FailureReason.REFUSED, _SERVED_BEFORE)
         if answer.status == _ANOTHER_STATE and answer.state:
             with self._lock:
                 self._begins_anew = answer.state
             self._say(
-                f"forward {self._to}: the receiver has begun anew; all predictions within the "
-                "horizon are sent to it"
+                f"forward {self._to}: the receiver has begun anew, or is another one; all "
+                "predictions within the horizon are sent to it"
             )
             self._failures[FailureReason.ANOTHER_STATE] += 1
             return self._every
         reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
-        detail = answer.body.decode(errors="replace").strip()
+        detail = one_line(answer.body.decode(errors="replace").strip())
         wait = self._failed(reason, f"answered {answer.status} {detail}".strip())
         return min(answer.retry_after, wait) or wait
 

@@ -15,13 +15,19 @@ from monitor.service.forward_requests import ReceiverAnswer
 TAKEN = ReceiverAnswer(200, "x", b'{"accepted": 9, "rejected": {}, "faults": []}')
 
 
+INTRODUCED = ReceiverAnswer(412, "x")
+
+
 class Answering:
-    """A receiver that gives these answers, then takes everything."""
+    """A receiver with state x that gives these answers to what is sent, then takes everything."""
 
     def __init__(self, *answers):
         self.left, self.asked = list(answers), []
 
     def __call__(self, lines, state):
+        if state == "?":
+            assert not lines
+            return INTRODUCED
         self.asked.append((len(lines.splitlines()), state))
         return self.left.pop(0) if self.left else TAKEN
 
@@ -79,6 +85,56 @@ def test_an_answer_that_is_not_a_feeds_takes_nothing(shard, body):
     assert "its answer is not that of a feed of this program" in said
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (ReceiverAnswer(200, body=b"<html>log in</html>"), "its answer is not that of a feed"),
+        (ReceiverAnswer(200, "x", TAKEN.body), "its answer is not that of a feed"),
+        (ReceiverAnswer(412, body=b"of an earlier version"), "answered 412 of an earlier version"),
+        (ReceiverAnswer(403, body=b"no\n\x1b[31mentry"), r"answered 403 no\n\x1b[31mentry;"),
+    ],
+)
+def test_nothing_is_sent_to_a_receiver_that_does_not_name_its_state(shard, answer, said):
+    asked = []
+
+    def post(lines, state):
+        asked.append((lines, state))
+        return answer
+
+    made = shard(post)
+    assert [made.forwarder.deliver(), made.forwarder.deliver()] == [10.0, 10.0]
+    assert asked == [(b"", "?")] * 2
+    (line,) = [line for line in made.said if line.startswith("forward ")]
+    assert said in line
+
+
+def test_a_monitor_sends_nothing_to_itself(shard):
+    made = shard(lambda *_: ReceiverAnswer(412, made.forwarder._source.removeprefix("shard-")))
+    assert made.forwarder.deliver() == 10.0
+    (line,) = [line for line in made.said if line.startswith("forward ")]
+    assert "the address is that of this monitor" in line
+
+
+def test_a_receiver_that_begins_anew_between_two_requests_gets_all_of_a_batch(shard):
+    """The rest of a batch is not for a receiver that lacks its beginning."""
+    answering = Answering(ReceiverAnswer(413), TAKEN, ReceiverAnswer(503))
+    made = shard(answering)
+    assert made.forwarder.deliver() == 10.0
+    answering.left = [ReceiverAnswer(412, "y")]
+    assert made.forwarder.deliver() == 10.0
+    assert answering.asked[-1][1] == "x"
+    for _ in range(4):
+        made._clock.sleep(5)
+        made.turn()
+        made.turn()
+    first = answering.asked[0][0]
+    del answering.asked[:]
+    assert made.forwarder.deliver() is None
+    assert [state for _, state in answering.asked] == ["y"] * len(answering.asked)
+    again = sum(size for size, _ in answering.asked)
+    assert again >= 0.9 * first, "all but outcomes without an id, which nobody remembers"
+
+
 def test_a_receiver_that_asks_for_less_time_gets_it(shard):
     made = shard(Answering(ReceiverAnswer(503, retry_after=2.0), ReceiverAnswer(503, "", b"", 99)))
     assert [made.forwarder.deliver(), made.forwarder.deliver()] == [2.0, 10.0]
@@ -119,7 +175,8 @@ class Refusing(Answering):
     """A receiver that can use no record."""
 
     def __call__(self, lines, state):
-        super().__call__(lines, state)
+        if (answer := super().__call__(lines, state)).status != TAKEN.status:
+            return answer
         count = len(lines.splitlines())
         body = json.dumps({"accepted": 0, "rejected": {"unknown_model": count}, "faults": []})
         return ReceiverAnswer(200, "x", body.encode())

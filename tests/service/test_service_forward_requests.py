@@ -1,6 +1,7 @@
 """What goes over HTTP when counts are forwarded."""
 
 import gzip
+from base64 import b64encode
 from contextlib import contextmanager
 
 import pytest
@@ -55,6 +56,18 @@ def test_counts_are_posted_compressed_with_the_headers_and_the_state_that_is_kno
         assert headers["authorization"] == "Bearer a-token-of-16-chars"
         assert headers["content-type"] == "application/x-ndjson"
     assert [headers.get(STATE_HEADER.lower()) for _, headers, _ in asked] == [None, "abc"]
+
+
+def test_the_account_of_an_address_goes_as_basic_authorization():
+    with receiver() as (url, asked):
+        own = {"Content-Type": "text/plain", "Precision-Monitor-State": "other"}
+        to = url.replace("://", "://bob:p%40ss@")
+        poster(config_of(to, headers=own))(LINES, "abc")
+    ((path, headers, _),) = asked
+    assert path == "/v1/events"
+    assert headers["authorization"] == "Basic " + b64encode(b"bob:p@ss").decode()
+    assert headers["content-type"] == "application/x-ndjson"
+    assert headers[STATE_HEADER.lower()] == "abc"
 
 
 def test_a_redirect_is_an_answer_and_is_not_followed():

@@ -89,6 +89,12 @@ def test_what_cannot_be_taken_is_a_failure_too(files, clock):
 
 
 FEED = {"type": "http", "listen": "127.0.0.1:9109"}
+FORWARD = {
+    "feeds": [FEED],
+    "state": {"directory": "x"},
+    "forward": {"to": "http://r:1", "headers": {"Authorization": f"Bearer {TOKEN}"}},
+}
+ROTATED = {**FORWARD, "forward": {"to": "http://r:1", "headers": {"Authorization": OTHER}}}
 SLOWER = {**FEED, "header_timeout": "9s"}
 
 
@@ -113,6 +119,8 @@ SLOWER = {**FEED, "header_timeout": "9s"}
         ({}, {"state": {"directory": "elsewhere"}}, ["state.directory"]),
         ({}, {"state": {"checkpoint_every": "1m"}}, []),
         ({}, {"exporter": {"external_url": "https://monitor.example.org"}}, []),
+        (FORWARD, FORWARD, []),
+        (FORWARD, ROTATED, ["forward.headers.Authorization"]),
         ({}, {"models": {"a": {}}, "windows": ["1h"], "pane": "5m"}, []),
     ],
 )
@@ -120,6 +128,7 @@ def test_what_needs_a_restart_is_named(old, new, keys):
     faults = restart_faults(Config(**old), Config(**new))
     assert [fault.partition(": ")[0] for fault in faults] == keys
     assert all(fault.endswith("; restart the monitor") for fault in faults)
+    assert not any(secret in fault for fault in faults for secret in (TOKEN, OTHER))
 
 
 def app_of(reload):
