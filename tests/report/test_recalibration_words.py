@@ -13,6 +13,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import diagnose
 from monitor.diagnosis.periods import Period
 from monitor.drift.degenerate import Degeneracy
+from monitor.exporter.page.formats import coded
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.exporter.page.why import why_section
 from monitor.labels.uncorrected import MissingMisses
@@ -78,6 +79,7 @@ def test_scores_made_for_more_positives_are_corrected_by_the_class_ratios() -> N
     assert sentence.startswith(
         "Where scores are read as probabilities, correct their log-odds to logit(score) - 0.9"
     )
+    assert "to logit(score) \N{MINUS SIGN} 0.9" in "".join(map(str, coded(sentence)))
     assert RARER.scores is not None
     assert RARER.scores.recalibration is not None
     r = [side.metrics["class_ratio"].estimate for side in (RARER.before, RARER.after)]

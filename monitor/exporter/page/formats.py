@@ -19,8 +19,8 @@ UNDEFINED = "—"
 _MINUS = "\N{MINUS SIGN}"
 _DAY = timedelta(days=1)
 _MINUTE, _HOUR = 60, 3_600
-_NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])")
-"""The hyphen before a number that is no part of a date."""
+_NEGATIVE = re.compile(r"(?<![\w.)-])-(?=[\d.])|(?<= )-(?= \d)")
+"""The hyphen before a number that is no part of a date, and the one of a difference."""
 _SILENT, _PREDICTIONS = 6 * _HOUR, 50
 _LONGEST_VERSION, _START_OF_VERSION, _END_OF_VERSION = 28, 12, 14
 
@@ -237,5 +237,7 @@ def minus(text: str) -> str:
 
     >>> minus("-23.2 points (-36.2 to -10.2), from 2013-07-01").replace(_MINUS, "minus ")
     'minus 23.2 points (minus 36.2 to minus 10.2), from 2013-07-01'
+    >>> minus("0.84 logit(score) - 0.58").replace(_MINUS, "minus")
+    '0.84 logit(score) minus 0.58'
     """
     return _NEGATIVE.sub(_MINUS, text)
