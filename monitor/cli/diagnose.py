@@ -29,6 +29,7 @@ from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
+from monitor.exporter.api.score_shares import scores_now, scores_text
 from monitor.report.deciding_window import answering, deciding_window, label_fault_of
 from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
@@ -82,7 +83,7 @@ def run(args: Namespace) -> int:
         diagnosis = _diagnosis(monitor, compared, predicted)
     except UsageError:
         if not (args.before or args.after or args.json or args.html):
-            _show_so_far(snapshot, args.model)
+            _show_so_far(monitor, snapshot, args.model)
         raise
     if data is not None:
         _write(args.html, data.report(diagnosis), headline(diagnosis))
@@ -93,11 +94,11 @@ def run(args: Namespace) -> int:
     return _finding(diagnosis.verdict, failing)
 
 
-def _show_so_far(snapshot: Snapshot, name: str | None) -> None:
+def _show_so_far(monitor: Monitor, snapshot: Snapshot, name: str | None) -> None:
     """Print the answers of the model that cannot be compared yet, where it is clear which it is."""
     asked = [one for one in snapshot.models if name in {None, one.name}]
     if len(asked) == 1:
-        show(so_far_text(snapshot, asked[0]))
+        show(so_far_text(snapshot, asked[0], lambda one: scores_text(scores_now(monitor, one))))
 
 
 def _finding(verdict: str, failing: frozenset[Verdict]) -> int:

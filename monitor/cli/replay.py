@@ -20,6 +20,7 @@ from monitor.cli.usable import usable
 from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.events.reject_reasons import Rejection
+from monitor.exporter.api.score_shares import scores_now, scores_text
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.confusion_summary import summary
 from monitor.report.printable import one_line
@@ -77,7 +78,7 @@ def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: Record
             for m in snapshot.models
         ]
     else:
-        blocks = [replay_text(snapshot)]
+        blocks = [replay_text(snapshot, lambda model: scores_text(scores_now(monitor, model)))]
     last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions)
     return "\n\n".join(filter(None, [*blocks, last]))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from textwrap import wrap
@@ -56,12 +56,25 @@ _BALANCED = "balanced: precision if half were positive"
 UNDEFINED = "—"
 
 
-def replay_text(snapshot: Snapshot) -> str:
-    """Return a block for each model."""
-    return "\n\n".join("\n".join(_model(snapshot, model)) for model in snapshot.models)
+ScoreTexts = Callable[[ModelState], str]
+"""Gives the distribution of the scores of a model, in sentences; "" without scores."""
 
 
-def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+def _no_scores(_: ModelState) -> str:
+    return ""
+
+
+def replay_text(snapshot: Snapshot, scores: ScoreTexts = _no_scores) -> str:
+    """Return a block for each model.
+
+    Args:
+        snapshot: the state after the last event.
+        scores: of a model of which no metric is known.
+    """
+    return "\n\n".join("\n".join(_model(snapshot, model, scores)) for model in snapshot.models)
+
+
+def _model(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterator[str]:
     yield _books(model)
     windows = [snapshot.lifetime, *snapshot.windows_of(model)]
     yield ""
@@ -80,7 +93,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield from _told(OTHER_CLASS)
     if unused := unused_windows_text(model.unused_windows):
         yield from _told(unused)
-    yield from _found(snapshot, model)
+    yield from _found(snapshot, model, scores)
 
 
 def _refused(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
@@ -173,7 +186,7 @@ def _of_window(window: Window, model: ModelState) -> Iterator[Interval]:
         yield Interval(*(float(one[model.row]) for one in ends))
 
 
-def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+def _found(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterator[str]:
     """Yield the two answers, the verdicts of the windows, and the detections."""
     watched = model.watched
     yield from _alarm(model)
@@ -191,7 +204,7 @@ def _found(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     for name, found in watched.verdicts.items():
         if name in used:
             yield from _verdict(model, used[name], found)
-    yield from _before_labels(snapshot, model)
+    yield from _before_labels(snapshot, model, scores)
     if watched.trend is not None:
         yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
@@ -232,14 +245,15 @@ def _verdict(model: ModelState, window: Window, found: WindowVerdict) -> Iterato
         yield from _told(f"CAUTION: {far_text(found)}")
 
 
-def so_far_text(snapshot: Snapshot, model: ModelState) -> str:
+def so_far_text(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> str:
     """Return the two answers, and all that is known while labels do not decide them.
 
     Args:
         snapshot: the state after the last event.
         model: one of its models.
+        scores: of a model of which no metric is known.
     """
-    known = _answers(snapshot, model), _before_labels(snapshot, model)
+    known = _answers(snapshot, model), _before_labels(snapshot, model, scores)
     return "\n".join((*_alarm(model), *chain.from_iterable(known)))
 
 
@@ -267,13 +281,13 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
         yield from _told(sentence)
 
 
-def _before_labels(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
+def _before_labels(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterator[str]:
     """Yield what is known ahead of labels: estimates; all there is while no metric is known."""
     unlabelled = without_labels(snapshot, model)
     if unlabelled is None:
         yield from _estimated(model)
         return
-    for sentence in (unlabelled.text, *unlabelled.known):
+    for sentence in (unlabelled.text, *unlabelled.known, scores(model)):
         yield from _told(sentence)
 
 

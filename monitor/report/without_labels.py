@@ -25,8 +25,9 @@ _ID = "ID-OF-ITS-PREDICTION"
 _MAPPING = "{type: file, path: labels.csv, fields: {id: COLUMN, ts: COLUMN, label: COLUMN}}"
 _NOTHING = "there is no reference with labels to estimate from"
 _FEWEST = 30
-_HUNDRED = 100
 """Predictions of a window below which their share of flagged cases is not named."""
+_HUNDRED = 100
+"""Labels below which the delay of 99 of 100 is not named."""
 _NOTHING_MATURE = "no label is mature yet"
 
 
@@ -128,6 +129,26 @@ def label_delay(model: ModelState) -> LabelDelay | None:
         half_within_seconds=half,
         most_within_seconds=most,
     )
+
+
+def delay_text(delay: LabelDelay) -> str:
+    """Return how many labels came, and how long they took, a clause.
+
+    The delay of 99 of 100 is named from a hundred labels on, and where it is more than none.
+
+    Args:
+        delay: of the labels of a model.
+
+    >>> delays = {"mean_seconds": 7_200, "half_within_seconds": 3_600}
+    >>> delay_text(LabelDelay(labels=120, **delays, most_within_seconds=86_400))
+    '120, 2 hours after the prediction on average; 99 of 100 within 24 hours'
+    >>> delay_text(LabelDelay(labels=99, **delays, most_within_seconds=86_400))
+    '99, 2 hours after the prediction on average'
+    """
+    text = f"{delay.labels:,}, {duration_text(delay.mean_seconds)} after the prediction on average"
+    if delay.labels < _HUNDRED or not delay.most_within_seconds:
+        return text
+    return f"{text}; 99 of 100 within {duration_text(delay.most_within_seconds)}"
 
 
 def without_labels(snapshot: Snapshot, model: ModelState) -> WithoutLabels | None:
@@ -245,9 +266,8 @@ def _known(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     if not model.classes:
         yield from _by_predictions(snapshot, model)
     delay = label_delay(model)
-    if delay is not None and delay.labels >= _HUNDRED and delay.most_within_seconds:
-        most = duration_text(delay.most_within_seconds)
-        yield f"99 of 100 labels that came took less than {most}."
+    if delay is not None:
+        yield f"Labels so far: {delay_text(delay)}."
 
 
 def _made(window: Window, model: ModelState) -> int:

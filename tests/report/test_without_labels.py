@@ -1,15 +1,19 @@
 """What is known of a model while no metric is, in each case of missing labels."""
 
 import json
+import re
 
+import httpx
 import numpy as np
 import pytest
 import yaml
-from exporter.page.pages import fed
+from cli.commands import ran
+from exporter.page.pages import fed, served
 
 from monitor.cli.top import table
-from monitor.config import Config
+from monitor.config import Config, load_config
 from monitor.engine import Monitor
+from monitor.exporter.api.score_shares import distance_text, scores_now, scores_text
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.formats import last_label
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -108,7 +112,7 @@ def test_labels_without_a_time_of_their_own_say_nothing_about_their_delay():
     (model,) = answered(made + labels(made, 8, hours=0), maturity="6h").models
     assert model.without_labels.reason == "stopped"
     assert model.label_delay is None
-    assert not [text for text in model.without_labels.known if "took" in text]
+    assert not [text for text in model.without_labels.known if "Labels so far" in text]
 
 
 def test_labels_whose_ids_are_unknown_are_named():
@@ -169,7 +173,9 @@ def test_of_many_classes_nothing_is_flagged_and_the_label_to_send_is_a_class(cla
     so_far, delays = stopped.known
     assert so_far.startswith("Of all 400 labelled so far")
     assert "accuracy .34" in so_far
-    assert delays.startswith("99 of 100 labels that came took less than")
+    assert delays == (
+        "Labels so far: 400, 2 hours after the prediction on average; 99 of 100 within 2.3 hours."
+    )
     decoder = Decoder(DecodeSettings.from_config(Config(models={"m": {"classes": names}})))
     batch = decoder.decode_lines(never.send[0].encode() + b"\n", source="test", first_line=1)
     assert (len(batch.labels), len(batch.rejected)) == (1, 0)
@@ -183,7 +189,7 @@ def test_labels_that_nearly_all_come_at_once_took_no_time_to_name():
     (model,) = answered([*made, late, *others], maturity="6h").models
     assert model.without_labels.reason == "stopped"
     assert model.label_delay.most_within_seconds == 0
-    assert not [text for text in model.without_labels.known if "took" in text]
+    assert not [text for text in model.without_labels.known if "99 of 100" in text]
 
 
 @pytest.mark.parametrize("labelled", [2, 120])
@@ -191,7 +197,7 @@ def test_99_of_100_labels_are_named_from_a_hundred_on(labelled):
     made = predictions(20)
     (model,) = answered([*made, *labels(made, 8, hours=2)[:labelled]], maturity="6h").models
     assert model.label_delay.labels == labelled
-    named = [text for text in model.without_labels.known if text.startswith("99 of 100")]
+    named = [text for text in model.without_labels.known if "; 99 of 100 within" in text]
     assert bool(named) is (labelled >= 100)
 
 
@@ -199,3 +205,48 @@ def test_no_alarm_of_predictions_says_how_far_they_may_have_moved():
     (model,) = answered(predictions(20), maturity="6h").models
     (text,) = [one for one in model.without_labels.known if "alarm" in one]
     assert text.endswith("between a third of its lowest and three times its highest rate so far.")
+
+
+def scored_events(tmp_path, labelled):
+    """A file of five weeks of scores, higher in the last one, with labels of the first days."""
+    rng = np.random.default_rng(7)
+    scores = np.concatenate([rng.beta(1, 6, 1_400), rng.beta(2, 6, 350)]).round(4)
+    made = [
+        {**one, "score": float(score)} for one, score in zip(predictions(35), scores, strict=True)
+    ]
+    records = sorted(made + labels(made, labelled), key=lambda one: one["ts"])
+    path = tmp_path / "events.ndjson"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    return path, records, scores[1_400:]
+
+
+def test_replay_prints_the_scores_and_the_delay_of_labels_that_the_page_shows(capsys, tmp_path):
+    path, records, last = scored_events(tmp_path, labelled=3)
+    config = tmp_path / "monitor.yaml"
+    config.write_text("models: {m: {maturity: 6h, label_timeout: 3d}}\nwindows: [1d, 7d]\n")
+    said = " ".join(ran(capsys, "replay", path, "-c", config).out.split())
+    monitor = fed(Monitor(load_config(config)), records)
+    with served(monitor) as url:
+        page = " ".join(httpx.get(url, params={"model": "m"}).text.split())
+    delay = "150, 2 hours after the prediction on average; 99 of 100 within 2.3 hours"
+    assert f"Labels so far: {delay}." in said
+    assert delay in page
+    (model,) = monitor.snapshot().models
+    found = scores_now(monitor, model)
+    assert scores_text(found) in said
+    assert distance_text(found.distance) in page
+    quoted = re.search(r"Scores of 350 .* below (\.\d\d), a tenth above (\.\d\d); in the ref", said)
+    ends = [float(np.quantile(last, share)) for share in (0.5, 0.9)]
+    assert [float(text) for text in quoted.groups()] == pytest.approx(ends, abs=0.02)
+
+
+def test_diagnose_prints_the_scores_where_no_label_has_come(capsys, tmp_path):
+    path, _, _ = scored_events(tmp_path, labelled=0)
+    said = " ".join(ran(capsys, "diagnose", path).out.split())
+    assert "No label has come" in said
+    assert "Scores of 350 predictions from 2024-11-01 to 2024-11-08: half are below .2" in said
+
+
+def test_without_scores_none_are_named():
+    monitor = fed(Monitor(Config(defaults={}, windows=["1d"])), predictions(3))
+    assert scores_text(scores_now(monitor, monitor.snapshot().models[0])) == ""

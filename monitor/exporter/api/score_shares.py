@@ -7,16 +7,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.config.quantities import format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.engine import Monitor
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.score_bins import SCORE_BINS
 from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
+from monitor.report.points import in_points
+from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.windows.days_then_weeks import DAYS
 
 RANGES = 20
 """Ranges of the score, each as wide as the others."""
+_DATE = len("2026-01-31")
 _NOW_MS, _EARLIER_MS = 7 * DAY_MS, 28 * DAY_MS
 
 
@@ -128,3 +131,64 @@ def _shares(days: tuple[int, int], counts: Int64Array, since: int) -> ScoreShare
     opens, closes = map(format_time, (min(max(days[0], since), days[1]), days[1]))
     shares = tuple((in_ranges / scored).tolist()) if scored else ()
     return ScoreShares(open=opens, close=closes, scored=scored, shares=shares)
+
+
+def scores_now(monitor: Monitor, model: ModelState) -> ScoresAnswer:
+    """Read both distributions; only for the thread that feeds the monitor.
+
+    Args:
+        monitor: has counted the events.
+        model: the state of the model.
+    """
+    asked = score_stretches(model)
+    counted = None if asked is None else counted_scores(monitor, model.name, asked)
+    return scores_answer(model.name, asked, counted)
+
+
+def scores_text(found: ScoresAnswer) -> str:
+    """Return the distribution of the scores now, beside the earlier one, in sentences.
+
+    Args:
+        found: both.
+
+    Returns:
+        "" without scores.
+    """
+    now, before = found.now, found.before
+    if now is None or not now.scored:
+        return ""
+    text = f"Scores of {_scored(now)}: half are below {_below(found, now, 0.5)}, a tenth above "
+    text += f"{_below(found, now, 0.9)}"
+    if before is None or found.distance is None:
+        return f"{text}; no earlier ones are stored."
+    source = "in the reference" if found.before_is == "reference" else "before"
+    return (
+        f"{text}; {source}, of {_scored(before)}, {_below(found, before, 0.5)} and "
+        f"{_below(found, before, 0.9)}. {distance_text(found.distance)}"
+    )
+
+
+def distance_text(distance: float) -> str:
+    """Return how far two distributions of scores lie apart, a sentence.
+
+    Args:
+        distance: largest difference of the shares below a score, in [0, 1].
+
+    >>> distance_text(0.0214)
+    'The shares of predictions below a score differ by at most 2.1 points.'
+    """
+    return (
+        "The shares of predictions below a score differ by at most "
+        f"{in_points(distance):.1f} points."
+    )
+
+
+def _scored(side: ScoreShares) -> str:
+    made = count_of(side.scored, "prediction")
+    return f"{made} from {side.open[:_DATE]} to {side.close[:_DATE]}"
+
+
+def _below(found: ScoresAnswer, side: ScoreShares, share: float) -> str:
+    """Return the score below which a share of the predictions lies, between limits of ranges."""
+    below = np.cumsum([0.0, *side.shares])
+    return short(float(np.interp(share, below, found.edges)), 2)

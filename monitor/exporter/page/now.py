@@ -48,6 +48,7 @@ from monitor.report.unused_windows import unused_windows_text
 from monitor.report.verdict_words import tone_of, words_of
 from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
+from monitor.report.without_labels import delay_text
 
 _MOST_ON_A_PHONE = 3
 """Windows that fit beside each other on a phone."""
@@ -231,10 +232,7 @@ def _delay(model: ModelStatus) -> str:
     delay = model.label_delay
     if delay is None:
         return "none yet" if model.last_label is None else "come with their predictions"
-    text = f"{count(delay.labels)}, {duration(delay.mean_seconds)} after the prediction on average"
-    if delay.most_within_seconds is None:
-        return text
-    return f"{text}; 99 of 100 within {duration(delay.most_within_seconds)}"
+    return delay_text(delay)
 
 
 def _maturity(model: ModelStatus) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import htpy as h
 
+from monitor.exporter.api.score_shares import distance_text
 from monitor.exporter.api.scores_answer import ScoresAnswer, ScoreShares
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.api.window_answer import EstimatedRate, WindowStatus
@@ -23,7 +24,6 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.window_cells import window_cells
 from monitor.report.answer_parts import MetricInterval
-from monitor.report.points import in_points
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.report.without_labels import WithoutLabels
 
@@ -144,12 +144,7 @@ def scores_figure(found: ScoresAnswer | None) -> h.Node:
     return h.div(".scores")[
         h.h3["Scores, with and without a label"],
         h.figure[_drawing(found, sides), h.figcaption[_legend(sides)]],
-        None
-        if found.distance is None
-        else h.p(".muted")[
-            "The shares of predictions below a score differ by at most "
-            f"{in_points(found.distance):.1f} points."
-        ],
+        None if found.distance is None else h.p(".muted")[distance_text(found.distance)],
         _as_table(found, sides),
     ]
 
