@@ -32,7 +32,14 @@ from monitor.distributed.page_rules import PageRules, mismatch
 from monitor.distributed.sizing import Load, check_pages, pages_for, why_so_many
 from monitor.distributed.spark_faults import own_error, reason_of
 from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
-from monitor.distributed.spark_query import FAULTS, STOP_TIMEOUT, QueryRun, hush, stack_of
+from monitor.distributed.spark_query import (
+    FAULTS,
+    STOP_TIMEOUT,
+    QueryRun,
+    hush,
+    noted_signals,
+    stack_of,
+)
 from monitor.distributed.spark_tasks import (
     PACKETS,
     TALLY,
@@ -122,9 +129,14 @@ def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> int:
     Raises:
         MonitorError: the job failed; restarted, it continues where it stopped.
     """
-    say("starting Spark")
-    session = _session(job)
+    say("starting Spark, which takes half a minute or so")
     sink = _Sink(job, deliveries, say)
+    with noted_signals() as noted:
+        session = _session(job)
+    if noted:
+        session.stop()
+        say("stopped before it read anything; the next start begins where this one would have")
+        return noted[0]
     try:
         with QueryRun(session, say) as query:
             stopped = query.ended(lambda: _started(session, job, sink, say))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from queue import SimpleQueue
 from types import FrameType
@@ -30,6 +30,30 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LOG = "org.apache.logging.log4j"
 _BATCHES = "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution"
 """Logs the fault that ends a query, which the query raises as well."""
+
+
+@contextmanager
+def noted_signals() -> Iterator[list[int]]:
+    """Note the first SIGINT or SIGTERM in a list, instead of raising it; the second one is raised.
+
+    While Spark starts, a signal that is raised would end Python before its JVM knows of it, and
+    the JVM would stay.
+    """
+    noted: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        let_go()
+        noted.append(number)
+
+    def let_go() -> None:
+        while before:
+            signal.signal(*before.popitem())
+
+    before = {number: signal.signal(number, note) for number in _SIGNALS}
+    try:
+        yield noted
+    finally:
+        let_go()
 
 
 class QueryRun:

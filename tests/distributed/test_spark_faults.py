@@ -148,6 +148,9 @@ def test_a_query_starts_again_where_a_worker_came_too_late_for_spark_and_only_th
     assert len(said) == faults.count(LATE) - (raised and faults[0] == LATE)
 
 
+STARTING = "starting Spark, which takes half a minute or so"
+
+
 class Endless:
     """A query that runs until it is stopped, and gets a signal meanwhile."""
 
@@ -182,9 +185,30 @@ def test_a_signal_stops_the_query_in_one_line(number, stops, monkeypatch):
     assert query.stopped.is_set()
     assert levels == ["OFF"]
     assert said == [
-        "starting Spark",
+        STARTING,
         "session",
         "stopped after batch 4; the next start continues there",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_spark_starts_stops_it_once_it_has_started(number, monkeypatch):
+    said = []
+
+    def session(_):
+        signal.raise_signal(number)
+        said.append("started")
+        return SimpleNamespace(stop=lambda: said.append("session"))
+
+    monkeypatch.setattr(spark_job, "_session", session)
+    before = signal.getsignal(number)
+    assert spark_job.run(job(directory="in"), [], said.append) == number
+    assert signal.getsignal(number) is before
+    assert said == [
+        STARTING,
+        "started",
+        "session",
+        "stopped before it read anything; the next start begins where this one would have",
     ]
 
 
@@ -204,4 +228,4 @@ def test_stacks_are_shown_of_what_is_no_error_of_the_job(fault, shown, monkeypat
     said = []
     with pytest.raises(MonitorError):
         spark_job.run(job(directory="in"), [], said.append)
-    assert said == ["starting Spark", *shown]
+    assert said == [STARTING, *shown]
