@@ -105,6 +105,7 @@ class WindowVerdict:
         judgement: statuses and changes that the verdict rests on; None where nothing
             could be judged.
         attribution: contribution of each cause; None where nothing could be judged.
+        as_labelled: the same where certainly other labels explain the change; else None.
         label_fault: what is wrong with the labels where the verdict is
             `labels_not_trustworthy`, a `monitor.labels.faults.LabelFault`; else "".
         labels_in_order: True where the labels certainly come as in the reference.
@@ -113,10 +114,8 @@ class WindowVerdict:
         because: why the verdict is `insufficient_evidence`; None for any other verdict.
         rests_on: outcomes in the smallest cell that the verdict rests on: actual positives,
             actual negatives, and, unless the model is dead, flagged cases.
-        recall: limits of recall in the window; where it overlaps the reference, of what lies
-            beyond that.
-        false_positive_rate_above: see `recall_evidence.false_positive_rate_above`; NaN where
-            nothing is excluded.
+        recall: limits of recall in the window, or in what lies beyond the reference in it.
+        false_positive_rate_above: see `recall_evidence.false_positive_rate_above`; NaN for none.
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN where nothing was compared.
         beyond: what lies beyond the reference in a window that overlaps it, labels in order.
@@ -127,6 +126,7 @@ class WindowVerdict:
     verdict: Verdict
     judgement: Judgement | None = None
     attribution: Attribution | None = None
+    as_labelled: Attribution | None = None
     nowcast: WindowEstimates | None = None
     label_fault: str = ""
     labels_in_order: bool = False

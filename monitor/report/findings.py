@@ -146,7 +146,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         verdict=found.verdict,
         judgement=answers.judgement,
         because=model_because(model, found),
-        change=_UNKNOWN if answers.attribution is None else _whole(answers.attribution),
+        change=_whole(answers.attribution or found.as_labelled),
         parts={} if answers.attribution is None else _parts(answers.attribution),
         rates=live_rates(model, window) if since is None else rates_since(model, since),
         recall=seen,
@@ -295,7 +295,9 @@ def _obstacle(model: ModelState, window: Window, found: WindowVerdict) -> str:
     return "" if reaches else missing_evidence(model, window, found) or ""
 
 
-def _whole(found: Attribution) -> Points:
+def _whole(found: Attribution | None) -> Points:
+    if found is None:
+        return _UNKNOWN
     return Points(found.change_points, found.change_lower_points, found.change_upper_points)
 
 

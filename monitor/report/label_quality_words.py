@@ -98,6 +98,15 @@ AS_LABELLED = (
 """What takes the place of precision had prevalence stayed, where labels explain the change."""
 
 
+def as_labelled(judgement: Judgement) -> str:
+    """Return what follows a change that other labels explain; "" behind any other.
+
+    Args:
+        judgement: of the change.
+    """
+    return ", as labelled" if judgement.labels_may_explain else ""
+
+
 def _kind(judgement: Judgement) -> _Kind:
     """Return the words for the labels that explain a change: wrong ones where none are known."""
     return _KINDS.get(judgement.label_change, _KINDS[LabelChange.FALSE_POSITIVES])

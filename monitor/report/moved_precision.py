@@ -19,6 +19,8 @@ only from this share of the change on."""
 _STAYED = 0.02
 """Precision stayed where the interval of its change lies within two points of none."""
 
+_NOT_CERTAIN = "It did not certainly move: {}"
+
 
 class PrecisionAnswer(Struct, frozen=True, kw_only=True):
     """Answer to "What moved precision?".
@@ -62,7 +64,7 @@ def moved_precision(
         parts: of the change, by additive cause.
         recall: before and after; NaN where there are no positives.
     """
-    whole = f"{points_text(change.estimate)} points ({_ends(change)})"
+    whole = _whole(change)
     known = {name: one for name, one in parts.items() if math.isfinite(one.estimate)}
     if len(known) < len(parts):
         return _no_cause(_undivided(whole, recall))
@@ -83,11 +85,30 @@ def moved_precision(
         if change.certain:
             text = f"{_capital(effects)}; in all {whole}"
         else:
-            text = f"It did not certainly move: {whole}; likely {effects}"
+            text = f"{_NOT_CERTAIN.format(whole)}; likely {effects}"
         return _no_cause(text)
+    return _stayed(change) or _no_cause(f"Nothing certain: {whole}")
+
+
+def did_not_move(change: Points) -> PrecisionAnswer | None:
+    """Return that precision did not certainly move; None where it did, or is not known.
+
+    Args:
+        change: of precision.
+    """
+    if change.certain or not math.isfinite(change.lower + change.upper):
+        return None
+    return _stayed(change) or _no_cause(_NOT_CERTAIN.format(_whole(change)))
+
+
+def _stayed(change: Points) -> PrecisionAnswer | None:
     if max(-change.lower, change.upper) < _STAYED:
         return _no_cause(f"Nothing: it stayed ({_ends(change)})")
-    return _no_cause(f"Nothing certain: {whole}")
+    return None
+
+
+def _whole(change: Points) -> str:
+    return f"{points_text(change.estimate)} points ({_ends(change)})"
 
 
 def _undivided(whole: str, recall: tuple[float, float]) -> str:

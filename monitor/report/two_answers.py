@@ -20,7 +20,7 @@ from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
 from monitor.report.compared import FLAGS_NOTHING, Compared
 from monitor.report.label_quality_words import as_when_labels, labels_alone, more_are_wrong
-from monitor.report.moved_precision import PrecisionAnswer, moved_precision
+from monitor.report.moved_precision import PrecisionAnswer, did_not_move, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.recall_words import (
     between,
@@ -75,9 +75,18 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
     if found.classes is not None:
         return PrecisionAnswer(cause=None, certain=False, text=found.classes.moved)
     if obstacle := found.obstacle or found.reaches_back or _undefined(found) or found.few:
+        if (still := _still(found)) is not None:
+            return still
         why = _FIGURES.sub("", obstacle)
         return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {why}")
     return moved_precision(found.change, found.parts, found.rates["recall"])
+
+
+def _still(found: Compared) -> PrecisionAnswer | None:
+    """Return that precision did not certainly move, as labelled, where labels explain the rest."""
+    judgement = found.judgement
+    changed = judgement is not None and judgement.label_errors_changed
+    return did_not_move(found.change) if changed else None
 
 
 def _undefined(found: Compared) -> str:

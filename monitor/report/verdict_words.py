@@ -143,6 +143,9 @@ VERDICTS: Mapping[Verdict, VerdictWords] = {
 }
 """By verdict; what a person must look at comes first, the order in which models are listed."""
 
+LABEL_ERRORS_CHANGED = "Labels are wrong more, or less, often than before."
+"""What `labels_not_trustworthy` means where that is the reason."""
+
 
 class BecauseWords(NamedTuple):
     """Why there is no verdict.

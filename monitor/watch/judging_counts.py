@@ -263,15 +263,15 @@ class CountsJudge:
         if fault is not None:
             return untrusted(fault)
         fewest = fewest_outcomes(total, judgement)
+        before, because = self._reference.counts, None
+        causes = attribute(before, total, dispersion, between=between)
+        found = widened(causes, corners, between)
         if judgement.label_errors_changed:
             changed = untrusted(LabelFault.LABEL_ERRORS_CHANGED)
-            return replace(changed, judgement=judgement, rests_on=fewest)
-        before, because = self._reference.counts, None
+            return replace(changed, judgement=judgement, as_labelled=found, rests_on=fewest)
         seen = recall_evidence(total, dispersion, between, looks)
         recall = widened_recall(seen, corners, between, looks)
         above = false_positive_rate_above(total, dispersion, between, looks)
-        causes = attribute(before, total, dispersion, between=between)
-        found = widened(causes, corners, between)
         if judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE:
             because = Because.NO_REFERENCE
             if not separates_nothing(before):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exporter.page.pages import plain
 from scipy.special import expit, ndtri
 
 from monitor.config import Config
@@ -13,6 +14,7 @@ from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.why import why_section
 from monitor.labels.faults import LabelFault
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
@@ -67,6 +69,14 @@ def test_label_errors_that_changed_are_named_everywhere_and_page_nobody():
     assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
     answer, text = diagnosis_answer(found), " ".join(diagnosis_text(found).split())
     assert answer.label_errors_changed
+    assert answer.moved_precision.text.startswith("It did not certainly move: ")
+    assert answer.attribution.prevalence.said == "rose, as labelled"
+    assert answer.attribution.recall.said == "fell, as labelled"
+    assert answer.certainties.startswith("Certainly fell, as labelled: recall")
+    assert "Recall fell from .80 to .53, as labelled" in text
+    page = plain(str(why_section(answer)))
+    assert "Labels are wrong more, or less, often than before." in page
+    assert "not representative of the missing ones" not in page
     assert answer.answers.model_worse == "unknown"
     words = "more labels are wrong: missed positives are spread over all scores, as wrong labels"
     assert words in text
@@ -86,6 +96,7 @@ def test_label_errors_that_changed_are_named_everywhere_and_page_nobody():
     assert words in status.headline
     assert "Audit 20 unflagged cases that are labelled positive." in status.headline
     assert words in status.worse.text
+    assert status.moved_precision.text.startswith("It did not certainly move: ")
     replayed = replay_answer(snapshot).models["m"].windows["28d"]
     assert replayed.label_fault == LabelFault.LABEL_ERRORS_CHANGED
 

@@ -27,7 +27,13 @@ from monitor.report.label_quality_words import AS_LABELLED
 from monitor.report.moved_precision import Points, PrecisionAnswer
 from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
-from monitor.report.verdict_words import BecauseWords, VerdictWords, tone_of, words_of
+from monitor.report.verdict_words import (
+    LABEL_ERRORS_CHANGED,
+    BecauseWords,
+    VerdictWords,
+    tone_of,
+    words_of,
+)
 from monitor.report.version_news_words import beginning_text, compared_versions_text
 from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
@@ -46,7 +52,11 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
         else None,
         _versions(diagnosis),
         h.p(".plainly")[coded(" ".join(diagnosis.plainly))] if diagnosis.plainly else None,
-        h.p[words.meaning, " ", h.em[diagnosis.certainties]],
+        h.p[
+            LABEL_ERRORS_CHANGED if diagnosis.label_errors_changed else words.meaning,
+            " ",
+            h.em[diagnosis.certainties],
+        ],
         h.div(".scroll", tabindex="0", role="region", aria_label="Causes")[waterfall(diagnosis)],
         (h.p(".muted")[sentence] for sentence in diagnosis.footnotes),
         _parts_of_skill(diagnosis),
