@@ -29,7 +29,7 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import ModelState
-from monitor.windows.days_then_weeks import DAYS
+from monitor.windows.days_then_weeks import DAYS, WEEK_DAYS
 from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.recalled import Recalled
 from monitor.windows.value_scores import MOST_VALUES, MOST_VERSIONS, ScoresByValue
@@ -179,15 +179,42 @@ def _by_week(
     """Return that a side, or a part of it, has the scores of whole weeks alone; "" otherwise."""
     if asked is None or scores is None:
         return ""
-    if len(scores.positive) >= asked.closes // DAY_MS - -(-asked.opens // DAY_MS):
+    stretch = scored_stretch(asked, len(scores.positive))
+    if stretch is None:
         return ""
-    scored = round(float(scores.positive.sum() + scores.negative.sum()))
+    cases = round(float(scores.positive.sum() + scores.negative.sum()))
     return (
         f"scores of {name} that are older than {DAYS} days are those of whole weeks (UTC, from "
-        f"Thursday on), in all {scored:,} of "
+        f"Thursday on): {stretch}, {cases:,} of "
         f"{count_of(round(float(period.labelled.total)), 'outcome')}; "
         "intervals between few weeks are wide; diagnose recorded events with --feed FILE"
     )
+
+
+def scored_stretch(asked: TimeRange, blocks: int) -> TimeRange | None:
+    """Return the stretch whose scores are stored, of a range that is short of some.
+
+    Args:
+        asked: the range.
+        blocks: stored of it: whole weeks, then days; see `Scores.blocks`.
+
+    Returns:
+        From its first whole week on; to its last one where it has no days. None where all of its
+        whole days are stored.
+
+    >>> july = TimeRange(15_887 * DAY_MS, 15_918 * DAY_MS)
+    >>> str(scored_stretch(july, 4)), scored_stretch(july, 31)
+    ('2013-07-04T00:00:00Z..2013-08-01T00:00:00Z', None)
+    >>> str(scored_stretch(TimeRange(15_887 * DAY_MS, 15_920 * DAY_MS), 2 + 15))
+    '2013-07-04T00:00:00Z..2013-08-03T00:00:00Z'
+    """
+    first, end = -(-asked.opens // DAY_MS), asked.closes // DAY_MS
+    if blocks >= end - first:
+        return None
+    opens, closes = -(-first // WEEK_DAYS), end // WEEK_DAYS
+    if blocks > closes - opens:
+        return TimeRange(opens * WEEK_DAYS * DAY_MS, end * DAY_MS)
+    return TimeRange(opens * WEEK_DAYS * DAY_MS, closes * WEEK_DAYS * DAY_MS)
 
 
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:

@@ -119,7 +119,10 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     ]
     *live["notes"], weeks = live["notes"]
     assert live == of_feed
-    assert weeks.startswith("scores of before that are older than 62 days are those of whole weeks")
+    assert weeks.startswith(
+        "scores of before that are older than 62 days are those of whole weeks (UTC, from Thursday "
+        "on): 2013-07-04T00:00:00Z..2013-08-01T00:00:00Z, "
+    )
     assert (of_days["days"], of_weeks["days"]) == (31, 4)
     for one, curve in of_values[0].items():  # of the whole weeks, from wider bins
         for side in ("scores_before", "scores_after"):
