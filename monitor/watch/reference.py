@@ -29,6 +29,7 @@ from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import EarlierErrors, ErrorRates
 from monitor.verdicts import ReferenceOutcomes
+from monitor.watch.stored_scores import restored_scores, scores_state
 from monitor.windows.weights import SUMS
 
 
@@ -171,8 +172,8 @@ class MatureReference:
             "panes": None if self.panes is None else self.panes.cells,
             "series": self.series,
             "rows": self.rows,
-            "scores": _scores_state(self.scores),
-            "scores_by_day": _scores_state(self.scores_by_day),
+            "scores": scores_state(self.scores),
+            "scores_by_day": scores_state(self.scores_by_day),
             "block_ms": self.block_ms,
             "step_seconds": self.step_seconds,
             "dispersion": [
@@ -225,8 +226,8 @@ class MatureReference:
             panes=None if panes is None else ConfusionCounts.from_cells(panes),
             series=state["series"].copy(),
             rows=new_numbers(left.series)[state["rows"]],
-            scores=_restored_scores(state["scores"]),
-            scores_by_day=_restored_scores(state["scores_by_day"]),
+            scores=restored_scores(state["scores"]),
+            scores_by_day=restored_scores(state["scores_by_day"]),
             block_ms=state["block_ms"],
             step_seconds=state["step_seconds"],
             dispersion=Dispersion(
@@ -327,14 +328,3 @@ def _labels_state(known: AsLabelled | None) -> State:
         return {}
     earlier = [[one.until, *one.errors] for one in known.regime.earlier]
     return {"as_labelled": [[*known.regime.errors], known.cells, *earlier]}
-
-
-def _scores_state(scores: ScoreHistogram | None) -> list[CountArray] | None:
-    return None if scores is None else [scores.positive, scores.negative, scores.unlabelled]
-
-
-def _restored_scores(state: list[CountArray] | None) -> ScoreHistogram | None:
-    if state is None:
-        return None
-    positive, negative, unlabelled = (table.copy() for table in state)
-    return ScoreHistogram(positive=positive, negative=negative, unlabelled=unlabelled)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from same import differences, through_disk
 
 from monitor.config import Config
 from monitor.drift import Verdict
@@ -21,12 +22,8 @@ def scored(rng, gap, cut, size, shift=0.0):
     return actual, normal >= cut, 1 / (1 + np.exp(-(normal - 1.0)))
 
 
-def fed(after, *, with_scores=True, hard=(0.0, 0.0), segments=(), seed=0):
-    """A monitor that has taken three weeks of scored outcomes, another model from day 12 on.
-
-    `hard` are the shares of a segment whose classes lie closer together.
-    """
-    config = Config(
+def configured(segments=()):
+    return Config(
         defaults={
             "label_timeout": "2d",
             "maturity": "0s",
@@ -35,7 +32,19 @@ def fed(after, *, with_scores=True, hard=(0.0, 0.0), segments=(), seed=0):
         },
         windows=["7d"],
     )
-    monitor, rng = Monitor(config), np.random.default_rng(seed)
+
+
+def fed(after, **how):
+    """What is watched of the model of `monitor_of`."""
+    return monitor_of(after, **how).snapshot().models[0].watched
+
+
+def monitor_of(after, *, with_scores=True, hard=(0.0, 0.0), segments=(), seed=0):
+    """A monitor that has taken three weeks of scored outcomes, another model from day 12 on.
+
+    `hard` are the shares of a segment whose classes lie closer together.
+    """
+    monitor, rng = Monitor(configured(segments)), np.random.default_rng(seed)
     for day in range(DAYS):
         gap, cut = (GAP, CUT) if day < CHANGE else after
         group = (rng.random(PER_DAY) < hard[day >= CHANGE]).astype(np.int64)
@@ -59,7 +68,7 @@ def fed(after, *, with_scores=True, hard=(0.0, 0.0), segments=(), seed=0):
                 records=PER_DAY,
             )
         )
-    return monitor.snapshot().models[0].watched
+    return monitor
 
 
 WORSE = (1.9, 2.2)
@@ -94,3 +103,15 @@ def test_a_slide_beside_a_change_of_mix_is_no_worse_model_within_the_segments():
 def test_a_worse_model_is_found_within_the_segments_too():
     found = fed(WORSE, hard=(0.3, 0.3), segments=("kind",)).verdicts["7d"]
     assert found.verdict is Verdict.MODEL_DEGRADED
+
+
+def test_scores_of_a_reference_take_few_bytes_and_those_of_older_states_are_read():
+    state = monitor_of((GAP, CUT)).state()
+    narrow, older = state["watch"]["references"]["0"], through_disk(state)
+    wide = older["watch"]["references"]["0"]
+    for name in ("scores", "scores_by_day"):
+        assert sum(table.nbytes for table in narrow[name]) <= sum(t.size for t in narrow[name]) * 4
+        wide[name] = [table.astype(np.int64) for table in wide[name]]
+    assert narrow["scores_by_day"][0].dtype == np.uint8
+    for stored in (through_disk(state), older):
+        assert not [*differences(Monitor(configured(), stored).state(), state)]
