@@ -108,10 +108,10 @@ def ties_sentence(area: float, tied_pairs: float, of: str) -> str | None:
     '0.709 to 0.909 instead of 0.809, if no scores are equal.'
     >>> ties_sentence(.809, .01, "7d")
     >>> ties_sentence(.5, 1.0, "7d")
-    'All scores of 7d are equal to .001: they order no cases.'
+    'All scores of 7d are equal within .001: they order no cases.'
     """
     if tied_pairs >= 1:
-        return f"All scores of {of} are equal to .001: they order no cases."
+        return f"All scores of {of} are equal within .001: they order no cases."
     hidden = tied_pairs / 2
     if not hidden >= _WORTH_A_WORD:
         return None

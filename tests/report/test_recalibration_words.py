@@ -180,7 +180,7 @@ def test_scores_that_are_all_equal_order_no_cases_and_are_given_no_correction() 
         " ".join(diagnosis_text(replace(RARER, scores=scores)).split()),
         plain(str(h.div[scores_panel(compared_scores(scores))])),
     ):
-        assert "All scores of after are equal to .001: they order no cases." in text
+        assert "All scores of after are equal within .001: they order no cases." in text
         assert "No correction is advised: the scores order no cases" in text
         assert "1 step " in text
         assert "of after may be" not in text
