@@ -25,6 +25,21 @@ def _mark(seed: int) -> int:
 
 _PUBLIC = _mark(PUBLIC_SEED)
 
+OTHER_KEYS = (
+    "checkpoint: was begun with another id_secret, so labels would not find their predictions; "
+    "change it back, or start with a new --checkpoint"
+)
+"""The error about a checkpoint whose keys of ids have another seed."""
+
+
+def mark_of(config: Config) -> int:
+    """Return what shows that the keys of ids have another seed.
+
+    Args:
+        config: its `id_secret` makes the seed.
+    """
+    return _PUBLIC if config.id_seed is None else _mark(config.id_seed)
+
 
 class Stored(Struct, array_like=True):
     """What a task stores beside its pages.
@@ -89,7 +104,7 @@ class PageRules:
         horizons = [setting.horizon_ms or ENDLESS for setting in settings]
         self.shortest, self.longest = min(horizons), max(horizons)
         self.forgetting = Forgetting.of(self.shortest)
-        self._seed = _PUBLIC if config.id_seed is None else _mark(config.id_seed)
+        self._seed = mark_of(config)
         self._step = min(max(self.shortest // SWEEPS, config.pane), ENDLESS)
 
     def new(self) -> Stored:
@@ -112,10 +127,7 @@ class PageRules:
                 f"{_VERSION}; start with a new --checkpoint"
             )
         if stored.seed != self._seed:
-            raise MonitorError(
-                "checkpoint: was begun with another id_secret, so labels would not find their "
-                "predictions; change it back, or start with a new --checkpoint"
-            )
+            raise MonitorError(OTHER_KEYS)
         return stored
 
     def due_after(self, earliest: int, watermark: int) -> int | None:

@@ -28,7 +28,7 @@ from monitor.config import Config
 from monitor.config.quantities import count_of
 from monitor.distributed.delivery import Delivery, Say
 from monitor.distributed.layout import Layout
-from monitor.distributed.page_rules import PageRules, mismatch
+from monitor.distributed.page_rules import PageRules, mark_of, mismatch
 from monitor.distributed.sizing import Load, check_pages, pages_for, why_so_many
 from monitor.distributed.spark_faults import own_error, reason_of
 from monitor.distributed.spark_layout import JobLayout, store_layout, stored_layout
@@ -180,7 +180,7 @@ def _session(job: SparkJob) -> SparkSession:
 
 def _started(session: SparkSession, job: SparkJob, sink: _Sink, say: Say) -> StreamingQuery:
     rows = _input(session, job.input)  # before the choice of pages is printed
-    layout, keys, _ = _layout(session, job, say)
+    layout, keys, *_ = _layout(session, job, say)
     reader = PacketReader(
         job.config, job.input.name, layout=layout, keys=keys, table=job.input.parquet
     )
@@ -218,7 +218,7 @@ def _started(session: SparkSession, job: SparkJob, sink: _Sink, say: Say) -> Str
 def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
     """Return the layout of the checkpoint, or choose one for a new one."""
     wanted = Layout.of(pages=job.buckets, tasks=job.partitions) if job.buckets else None
-    found = stored_layout(session, job.checkpoint, wanted)
+    found, seed = stored_layout(session, job.checkpoint, wanted), mark_of(job.config)
     if found is None:
         check_pages(job.buckets, job.partitions)
         if job.config.id_secret is None:
@@ -227,7 +227,8 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
                 "collide. Give it to a new --checkpoint, 16 characters or more; this one goes on "
                 "without"
             )
-        found = store_layout(session, job.checkpoint, wanted or _chosen(job, say), job.source)
+        chosen = wanted or _chosen(job, say)
+        found = store_layout(session, job.checkpoint, chosen, job.source, seed)
         if job.buckets not in (0, found.layout.pages):
             say(
                 f"--buckets {job.buckets}: the checkpoint gets {found.layout.pages} pages, as many "
@@ -238,12 +239,7 @@ def _layout(session: SparkSession, job: SparkJob, say: Say) -> JobLayout:
         unused = f"the checkpoint has {found.layout.pages} pages already, fixed for its life"
     if job.rate_given and unused:
         say(f"--rate is not used: {unused}")
-    if found.source not in (None, job.source):
-        raise MonitorError(
-            f"--source {job.source}: the checkpoint is of {found.source!r}, and a batch that it "
-            f"delivers again would count twice; give --source {found.source}, or start with a new "
-            "--checkpoint"
-        )
+    found.check(job.source, seed)
     if found.layout.tasks != job.partitions:
         raise MonitorError(mismatch(found.layout, found.layout._replace(tasks=job.partitions)))
     return found

@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import lit
 
 from monitor.distributed.layout import Layout
-from monitor.distributed.page_rules import mismatch
+from monitor.distributed.page_rules import OTHER_KEYS, mismatch
 from monitor.errors import MonitorError
 
-_SCHEMA = "tasks int, pages int, keys array<int>, source string"
+_SCHEMA = "tasks int, pages int, keys array<int>, source string, seed bigint"
 _TRIED = 64
 """Integers tried for each task, to find one that Spark assigns to it."""
 
@@ -24,11 +24,32 @@ class JobLayout(NamedTuple):
         layout: numbers of tasks and pages.
         keys: by which Spark groups the packets of each stateful task.
         source: name of the job in its counts; None of a checkpoint that does not hold it.
+        seed: mark of the seed of the keys of ids, see `mark_of`; None likewise.
     """
 
     layout: Layout
     keys: list[int]
     source: str | None
+    seed: int | None
+
+    def check(self, source: str, seed: int) -> None:
+        """Check that the checkpoint is of a job.
+
+        Args:
+            source: name of the job in its counts.
+            seed: mark of its seed.
+
+        Raises:
+            MonitorError: it is of a job of another name, or with another seed.
+        """
+        if self.source not in (None, source):
+            raise MonitorError(
+                f"--source {source}: the checkpoint is of {self.source!r}, and a batch that it "
+                f"delivers again would count twice; give --source {self.source}, or start with a "
+                "new --checkpoint"
+            )
+        if self.seed not in (None, seed):
+            raise MonitorError(OTHER_KEYS)
 
 
 def stored_layout(
@@ -61,13 +82,15 @@ def stored_layout(
             f"checkpoint: {directory} is damaged, so that its pages cannot be found; start anew, "
             "see deploy/spark/README.md#checkpoints-and-upgrades"
         )
-    found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]], row.source)
+    found = JobLayout(Layout(row.tasks, row.pages), [*row["keys"]], row.source, row.seed)
     if wanted not in (None, found.layout):
         raise MonitorError(mismatch(found.layout, wanted))
     return found
 
 
-def store_layout(session: SparkSession, checkpoint: str, layout: Layout, source: str) -> JobLayout:
+def store_layout(
+    session: SparkSession, checkpoint: str, layout: Layout, source: str, seed: int
+) -> JobLayout:
     """Store the layout of a new checkpoint; return it with the keys of its tasks.
 
     Args:
@@ -75,13 +98,14 @@ def store_layout(session: SparkSession, checkpoint: str, layout: Layout, source:
         checkpoint: directory of the checkpoint.
         layout: numbers of tasks and pages.
         source: name of the job in its counts.
+        seed: mark of its seed.
     """
     keys = _keys_of_tasks(session, layout.tasks)
     values = {"tasks": layout.tasks, "pages": layout.pages, "keys": f"array({str(keys)[1:-1]})"}
     row = session.range(1).selectExpr(*(f"{value} AS {name}" for name, value in values.items()))
-    row = row.withColumn("source", lit(source))
+    row = row.withColumn("source", lit(source)).withColumn("seed", lit(seed))
     row.write.mode("overwrite").json(_directory(checkpoint))
-    return JobLayout(layout, keys, source)
+    return JobLayout(layout, keys, source, seed)
 
 
 def _is_there(session: SparkSession, path: str) -> bool:

@@ -37,14 +37,14 @@ def made(checkpoint):
 def test_a_checkpoint_holds_its_layout(session, tmp_path):
     checkpoint = str(tmp_path / "ck")
     assert stored_layout(session, checkpoint, None) is None
-    store_layout(session, checkpoint, Layout(5, 20), "it")
+    store_layout(session, checkpoint, Layout(5, 20), "it", 3)
     (tmp_path / "ck" / "offsets").mkdir()
     assert stored_layout(session, checkpoint, Layout(5, 10)) is None  # its first start failed
-    begun = store_layout(session, checkpoint, Layout(5, 10), "it's one")
+    begun = store_layout(session, checkpoint, Layout(5, 10), "it's one", 7)
     (tmp_path / "ck" / "offsets" / "0").write_text("v1\n")
     assert stored_layout(session, checkpoint, None) == begun
     assert stored_layout(session, f"{checkpoint}/", Layout(5, 10)) == begun
-    assert begun.source == "it's one"
+    assert (begun.source, begun.seed) == ("it's one", 7)
     keys = session.createDataFrame([(key,) for key in begun.keys], "key int")
     tasks = keys.repartition(5, "key").selectExpr("key", "spark_partition_id() AS task").collect()
     assert sorted(tasks, key=lambda row: row.task) == [*zip(begun.keys, range(5), strict=True)]
@@ -54,7 +54,12 @@ def test_a_checkpoint_holds_its_layout(session, tmp_path):
     assert stored_layout(session, str(tmp_path / "killed"), None) is None
     without_source = made(tmp_path / "unnamed")
     (without_source / "part-0.json").write_text('{"tasks":1,"pages":2,"keys":[0]}\n')
-    assert stored_layout(session, str(tmp_path / "unnamed"), None) == (Layout(1, 2), [0], None)
+    assert stored_layout(session, str(tmp_path / "unnamed"), None) == (
+        Layout(1, 2),
+        [0],
+        None,
+        None,
+    )
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "metadata").write_text("{}\n")
     with pytest.raises(MonitorError, match="of an earlier version of the program"):

@@ -7,6 +7,7 @@ pytest.importorskip("pyspark", reason="a package of the extra dev")
 from monitor.config import Config
 from monitor.distributed import spark_job
 from monitor.distributed.layout import Layout
+from monitor.distributed.page_rules import mark_of
 from monitor.distributed.sizing import Load
 from monitor.distributed.spark_job import JobInput, SparkJob
 from monitor.distributed.spark_layout import JobLayout
@@ -18,12 +19,12 @@ NEW = None
 SECRET = Config.model_validate({"id_secret": "of 16 characters"})
 
 
-def said(monkeypatch, stored, *, source="s", config=SECRET, **options):
+def said(monkeypatch, stored, *, source="s", seed=None, config=SECRET, **options):
     """What a job says of its pages, and how many it has."""
-    known = stored and JobLayout(stored, [*range(stored.tasks)], source)
+    known = stored and JobLayout(stored, [*range(stored.tasks)], source, seed)
     monkeypatch.setattr(spark_job, "stored_layout", lambda *_: known)
     monkeypatch.setattr(
-        spark_job, "store_layout", lambda *a: JobLayout(a[2], [*range(a[2].tasks)], a[3])
+        spark_job, "store_layout", lambda *a: JobLayout(a[2], [*range(a[2].tasks)], *a[3:])
     )
     given = {"buckets": 0, "partitions": 8, "every": "1 minutes", "checkpoint": "ck", "source": "s"}
     load = Load(rate=1000, remembered=86_400, batch=60)
@@ -85,3 +86,11 @@ def test_a_checkpoint_goes_on_under_its_own_source_only(monkeypatch):
     with pytest.raises(MonitorError, match=r"^--source s: the checkpoint is of 'fraud-job', .*"):
         said(monkeypatch, Layout(8, 64), source="fraud-job")
     assert said(monkeypatch, Layout(8, 64), source=None) == (64, [])  # of an earlier version
+
+
+def test_a_checkpoint_of_another_secret_is_refused_before_anything_is_read(monkeypatch):
+    stored, other = Layout(8, 64), Config.model_validate({"id_secret": "other characters"})
+    assert said(monkeypatch, stored, seed=mark_of(SECRET))[0] == 64
+    for config in (other, Config()):
+        with pytest.raises(MonitorError, match="was begun with another id_secret"):
+            said(monkeypatch, stored, seed=mark_of(SECRET), config=config)
