@@ -37,8 +37,8 @@ from monitor.distributed.spark_query import (
     STOP_TIMEOUT,
     QueryRun,
     hush,
-    noted_signals,
     stack_of,
+    started,
 )
 from monitor.distributed.spark_tasks import (
     PACKETS,
@@ -131,12 +131,10 @@ def run(job: SparkJob, deliveries: Sequence[Delivery], say: Say) -> int:
     """
     say("starting Spark, which takes half a minute or so")
     sink = _Sink(job, deliveries, say)
-    with noted_signals() as noted:
-        session = _session(job)
-    if noted:
-        session.stop()
+    session, stopped = started(lambda: _session(job))
+    if session is None:
         say("stopped before it read anything; the next start begins where this one would have")
-        return noted[0]
+        return stopped
     try:
         with QueryRun(session, say) as query:
             stopped = query.ended(lambda: _started(session, job, sink, say))
@@ -160,6 +158,9 @@ def _session(job: SparkJob) -> SparkSession:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
+        # Spark searches the fault of a batch that is broken off by a pattern that takes a frame of
+        # the stack for each character.
+        "spark.driver.defaultJavaOptions": "-Xss64m",
         "spark.sql.streaming.stopTimeout": STOP_TIMEOUT,
         # A stray request to a TCP port between JVM and Python would end the job: its first bytes
         # are read as a length ("Java heap space").

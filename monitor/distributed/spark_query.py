@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from queue import SimpleQueue
 from types import FrameType
@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from monitor.distributed.delivery import Say
+from monitor.errors import MonitorError
 
 py4j: Any = import_module("py4j.protocol")
 
@@ -32,12 +33,17 @@ _BATCHES = "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
 """Logs the fault that ends a query, which the query raises as well."""
 
 
-@contextmanager
-def noted_signals() -> Iterator[list[int]]:
-    """Note the first SIGINT or SIGTERM in a list, instead of raising it; the second one is raised.
+def started(make: Callable[[], SparkSession]) -> tuple[SparkSession | None, int]:
+    """Return a session of Spark, or None and the number of a signal that came while it started.
 
-    While Spark starts, a signal that is raised would end Python before its JVM knows of it, and
-    the JVM would stay.
+    A signal that is raised would end Python before its JVM knows of it, and the JVM would stay. So
+    the first SIGINT or SIGTERM is noted, and the session is stopped once it has started.
+
+    Args:
+        make: starts the session.
+
+    Raises:
+        MonitorError: Spark did not start.
     """
     noted: list[int] = []
 
@@ -51,9 +57,18 @@ def noted_signals() -> Iterator[list[int]]:
 
     before = {number: signal.signal(number, note) for number in _SIGNALS}
     try:
-        yield noted
+        session = make()
+    except (*FAULTS, OSError) as error:  # a signal to the whole group ends the JVM as well
+        if noted:
+            return None, noted[0]
+        why = (str(error) or type(error).__name__).splitlines()[0]
+        raise MonitorError(f"spark: did not start: {why}") from error
     finally:
         let_go()
+    if not noted:
+        return session, 0
+    session.stop()
+    return None, noted[0]
 
 
 class QueryRun:

@@ -3,6 +3,7 @@
 import signal
 import threading
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -210,6 +211,19 @@ def test_a_signal_while_spark_starts_stops_it_once_it_has_started(number, monkey
         "session",
         "stopped before it read anything; the next start begins where this one would have",
     ]
+
+
+def test_a_spark_that_does_not_start_is_an_error_unless_a_signal_ended_it(monkeypatch):
+    def session(job):
+        if job.source == "asked":
+            signal.raise_signal(signal.SIGTERM)
+        raise PySparkException("Java gateway process exited\nand more")
+
+    monkeypatch.setattr(spark_job, "_session", session)
+    with pytest.raises(MonitorError, match=r"^spark: did not start: .*gateway process exited$"):
+        spark_job.run(job(directory="in"), [], [].append)
+    asked = replace(job(directory="in"), source="asked")
+    assert spark_job.run(asked, [], [].append) == signal.SIGTERM
 
 
 def test_a_second_signal_is_left_to_who_had_it_before():
