@@ -10,6 +10,7 @@ from monitor.report.rate_changes import both_known, short
 
 _LEAST_EXCLUDED = 0.005
 """A recall that is excluded below this reads as .00, which is nothing, and above 1 less it as 1."""
+_NOT_KNOWN = "not known"
 
 
 def between(recall: RecallEvidence) -> str:
@@ -26,7 +27,7 @@ def between(recall: RecallEvidence) -> str:
     lower, upper = (short(limit, 2) for limit in (recall.lower, recall.upper))
     open_below = recall.lower < _LEAST_EXCLUDED
     if recall.upper > 1 - _LEAST_EXCLUDED:
-        return "not known" if open_below else f"at least {lower}"
+        return _NOT_KNOWN if open_below else f"at least {lower}"
     return f"at most {upper}" if open_below else f"between {lower} and {upper}"
 
 
@@ -39,7 +40,8 @@ def open_by_range(found: Compared) -> str:
     if found.because is not Because.LABEL_ERRORS or not math.isfinite(found.recall.lower):
         return ""
     limits = f"{short(found.recall.lower, 2)} to {short(found.recall.upper, 2)}"
-    return f"{_recall(found)} is not known: the range of label_errors leaves {limits}"
+    left = "it open" if between(found.recall) == _NOT_KNOWN else limits
+    return f"{_recall(found)} is not known: the range of label_errors leaves {left}"
 
 
 def recall_so_far(found: Compared) -> str:

@@ -217,14 +217,15 @@ def test_a_page_whose_windows_are_open_says_what_recall_is_now():
         (False, "Not shown: {}"),
     ],
 )
-def test_a_range_of_wrong_labels_that_leaves_recall_open_is_named(pages, text):
+@pytest.mark.parametrize(("lower", "left"), [(0.46, ".46 to 1.00"), (0.0, "it open")])
+def test_a_range_of_wrong_labels_that_leaves_recall_open_is_named(pages, text, lower, left):
     found = found_on(BEFORE, (310, 180, 80, 3_600))._replace(
         because=Because.LABEL_ERRORS,
         pages=pages,
-        recall=RecallEvidence(0.46, 1.0, 0.0),
+        recall=RecallEvidence(lower, 1.0, 0.0),
         stretch="over the last 28d",
     )
-    said = "recall over the last 28d is not known: the range of label_errors leaves .46 to 1.00"
+    said = f"recall over the last 28d is not known: the range of label_errors leaves {left}"
     assert is_model_worse(found).text == text.format(said)
 
 
