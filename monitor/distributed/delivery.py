@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from http.client import HTTPException
 from importlib import import_module
 from pathlib import Path
@@ -63,8 +64,10 @@ def delivery_to(target: str, *, token_file: str | None, patience: float, say: Sa
     Raises:
         MonitorError: the target is not valid.
     """
-    scheme = urlsplit(target).scheme
+    scheme, host = urlsplit(target)[:2]
     if scheme in ("http", "https"):
+        if not host:
+            raise MonitorError(f"--to {target}: has no host; write it like http://HOST:PORT")
         token = None if token_file is None else _token(token_file)
         return HttpDelivery(target, token=token, patience=patience, say=say)
     if scheme == "kafka":
@@ -123,6 +126,8 @@ class DirectoryDelivery:
                 os.fsync(file.fileno())
             fresh.replace(path)
         except OSError as error:
+            with suppress(OSError):  # of a full disk, it would hold the last bytes
+                fresh.unlink(missing_ok=True)
             raise MonitorError(f"{path}: cannot be written: {error}") from error
 
     def _check(self, path: Path, ours: _Named) -> None:

@@ -190,6 +190,9 @@ CPU with its share in the searches for expired states, of which each takes 35 s 
         format_duration(round(seconds * 1000)) for seconds in (load.remembered, load.batch)
     )
     seconds = load.cost(pages) + load.events * EVENT_SECONDS
+    cores = seconds / load.batch
+    if cores > 1:
+        assumed = f": {cores:,.1f} cores keep up with it, fewer with a longer --every{assumed}"
     return (
         f"{pages} pages, for {load.rate:,.0f} predictions a second remembered for {kept} "
         f"({load.pending:,.0f}): {rows:,.0f} in each, {_size(rows * PREDICTION_BYTES)} "

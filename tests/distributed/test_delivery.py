@@ -1,5 +1,6 @@
 """Delivery of a job's counts, and its failures."""
 
+import errno
 import json
 from contextlib import contextmanager
 
@@ -85,6 +86,17 @@ def test_a_directory_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(MonitorError, match=r"--to .*file/x: cannot be created"):
         http(str(tmp_path / "file" / "x"))
+
+
+def test_a_batch_that_cannot_be_written_leaves_nothing_on_the_disk(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    delivery = http(str(tmp_path))
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(MonitorError, match=r"cannot be written: .*No space left"):
+        delivery.deliver(1, [b"{}"])
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_feed_that_is_busy_or_away_is_asked_again(tmp_path, monkeypatch):
@@ -201,6 +213,8 @@ def test_a_large_batch_is_posted_in_parts(monkeypatch):
 def test_a_target_that_is_none_is_refused():
     with pytest.raises(MonitorError, match="must be http"):
         http("ftp://host/x")
+    with pytest.raises(MonitorError, match="has no host"):
+        http("http://")
     pytest.importorskip("confluent_kafka")
     with pytest.raises(MonitorError, match="must be kafka://HOST"):
         http("kafka://host:9092")

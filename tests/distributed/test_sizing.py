@@ -5,6 +5,7 @@ import pytest
 
 from monitor.config import Config
 from monitor.distributed.sizing import (
+    EVENT_SECONDS,
     LARGEST_PAGE,
     MOST_DOUBLINGS,
     MOST_PAGES,
@@ -73,6 +74,15 @@ def test_a_search_reads_the_pages_that_the_batch_has_not_touched_and_writes_all(
 def test_small_pages_are_not_said_to_be_of_no_bytes():
     load = Load(rate=1, remembered=DAY, batch=10)
     assert "84 in each, 2.0 kB (2.3 kB as stored)" in why_so_many(load, 1024)
+
+
+def test_a_load_that_one_core_cannot_keep_up_with_is_named():
+    heavy = Load(100_000, 2 * 86_400, 60)
+    pages = pages_for(heavy, 8)
+    cores = (heavy.cost(pages) + heavy.events * EVENT_SECONDS) / 60
+    assert cores > 1
+    said = why_so_many(heavy, pages, "; assumed")
+    assert f": {cores:,.1f} cores keep up with it, fewer with a longer --every; assumed" in said
 
 
 def test_every_task_has_as_many_pages_as_the_others():
