@@ -200,7 +200,7 @@ def _next(
 def _stretches(snapshot: Snapshot, history: Callable[[str], History]) -> list[str]:
     """Return two stretches of mature outcomes to compare: the last week, or half, and all before.
 
-    They are of the first model that has two days of them; which it is where there are several.
+    They are of the first model that has two days of them, which is named where there are several.
     Without one, letters stand for the times.
     """
     for model in snapshot.models:
