@@ -191,6 +191,7 @@ def _found(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterato
     watched = model.watched
     yield from _alarm(model)
     if model.labelling == Labelling.FLAGGED_ONLY:
+        yield from _labels(snapshot, model)
         return
     if watched.reference is not None:
         yield from _told(f"compared with {reference_text(watched.reference)}")

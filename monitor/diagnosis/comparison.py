@@ -26,11 +26,16 @@ from monitor.drift.day_scatter import DayScatter
 from monitor.errors import UsageError
 from monitor.labels.error_words import audits_note, too_high_text
 from monitor.labels.faults import fault_of_rates
-from monitor.labels.following_words import following_text
+from monitor.labels.following_words import confirming_text, following_text
 from monitor.labels.refusals import because
 from monitor.labels.regime import LabelRegime
 from monitor.labels.source_words import sources_change_text, sources_text
-from monitor.labels.uncorrected import changed_between, missing_misses, uncorrected
+from monitor.labels.uncorrected import (
+    changed_between,
+    confirmations_to_audit,
+    missing_misses,
+    uncorrected,
+)
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
@@ -248,6 +253,9 @@ def with_audits(found: Diagnosis, audits: AuditFindings | None, regime: LabelReg
     if misses is not None and found.refusal is None:
         note = following_text(misses, "of before", "of after")
         found = replace(found, notes=(*found.notes, note), missing_misses=misses)
+    if confirmed := confirmations_to_audit(after, audits):
+        note = confirming_text(after, "of after", confirmed)
+        found = replace(found, notes=(*found.notes, note))
     if audits is None:
         return found
     changed = changed_between(audits, found.before.opens, found.after.closes)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 
 from monitor.counts import ConfusionCounts
-from monitor.labels.uncorrected import HIGH_RECALL, MODEST_RECALL, MissingMisses
+from monitor.labels.uncorrected import (
+    HIGH_RECALL,
+    MODEST_PRECISION,
+    MODEST_RECALL,
+    MissingMisses,
+)
 
 
 def following_text(found: MissingMisses, before: str, after: str) -> str:
@@ -43,6 +48,24 @@ def following_text(found: MissingMisses, before: str, after: str) -> str:
     return (
         f"whether labels follow the decisions, as they seem to: {seen}, {_evidence(found)}; if "
         f"only flagged cases are looked at, {lost} not known from these labels. {shows}"
+    )
+
+
+def confirming_text(counts: ConfusionCounts, of: str, audits: int) -> str:
+    """Return that labels may confirm whatever is flagged, as a clause.
+
+    Args:
+        counts: outcomes of flagged cases alone, all of them true positives.
+        of: what they are of, such as "of the last 28d".
+        audits: flagged cases to audit, see `confirmations_to_audit`.
+    """
+    return (
+        f"whether labels confirm whatever is flagged: all {int(counts.tp):,} labelled cases {of} "
+        "are flagged, and labelled positive. Either precision is above .99, or the label repeats "
+        f"the flag; precision is known in the first case alone. An audit of {audits:,} flagged "
+        "cases, drawn at random (`precision-monitor audit` draws cases) and looked at without the "
+        f"prediction in sight, shows it: at a precision of {MODEST_PRECISION:g} it finds a false "
+        "positive with a probability of 95 %"
     )
 
 

@@ -29,6 +29,10 @@ HIGH_RECALL = 0.999
 _BY_CHANCE = 0.001
 _LEAST_PART = 1 / 3
 """Part of the missed positives that scores show which there are at least."""
+_FEWEST_CONFIRMED = 300
+"""Flagged cases of which, at a precision of .99, one would be labelled negative (p = .95)."""
+MODEST_PRECISION = 0.9
+"""Precision at which flagged cases are expected to hold some false positives."""
 _TAKEN_AS_THEY_COME = frozenset({Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT})
 
 
@@ -154,6 +158,33 @@ def missing_misses(
     unflagged = 0 if audits is None else int(audits.cases.audited[0].sum())
     follow = audits is not None and audits.follow_predictions is True
     return None if follow or unflagged >= found.audits else found
+
+
+def confirmations_to_audit(counts: ConfusionCounts, audits: AuditFindings | None) -> int:
+    """Test for labels that may confirm whatever is flagged: no flagged case is labelled negative.
+
+    Where unflagged cases are labelled, `missing_misses` tests more.
+
+    Args:
+        counts: outcomes as labelled, a scalar.
+        audits: what audits show; None without audits.
+
+    Returns:
+        Flagged cases, drawn at random, that hold a false positive with a probability of 95 % at a
+        precision of .9. 0 where a label of a flagged case is negative, where an unflagged case is
+        labelled, of fewer than 300 labels, and where as many flagged cases are audited.
+
+    >>> confirmed = ConfusionCounts(tp=500, fp=0, fn=0, tn=0)
+    >>> confirmations_to_audit(confirmed, None)
+    29
+    >>> confirmations_to_audit(ConfusionCounts(tp=500, fp=1, fn=0, tn=0), None)
+    0
+    """
+    if int(counts.fp) or int(counts.predicted_negative) or int(counts.tp) < _FEWEST_CONFIRMED:
+        return 0
+    needed = math.ceil(math.log(1 - _LIKELY) / math.log(MODEST_PRECISION))
+    flagged = 0 if audits is None else int(audits.cases.audited[1].sum())
+    return needed if flagged < needed else 0
 
 
 def misses_by_scores(scores: ScoreHistogram, flagged: float) -> tuple[float, int]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
-from monitor.labels.following_words import following_text
+from monitor.labels.following_words import confirming_text, following_text
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import (
     MODEST_RECALL,
     MissingMisses,
     changed_between,
+    confirmations_to_audit,
     missing_misses,
     uncorrected,
 )
@@ -104,9 +105,29 @@ def live_following(snapshot: Snapshot, model: ModelState) -> str | None:
         snapshot: the state.
         model: one of its models.
     """
+    longest = snapshot.windows[-1]
+    counts = longest.counts[model.row]
+    if audits := _confirmations(snapshot, model):
+        return confirming_text(counts, f"of the last {longest.name}", audits)
     found = live_misses(snapshot, model)
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
     return found and following_text(found, "of the reference", f"of the last {deciding}")
+
+
+def seem_to_follow(snapshot: Snapshot, model: ModelState) -> bool:
+    """Return whether labels repeat the decisions, or more than a high recall speaks for it.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+    """
+    return bool(_confirmations(snapshot, model)) or evident(live_misses(snapshot, model))
+
+
+def _confirmations(snapshot: Snapshot, model: ModelState) -> int:
+    """Return how many flagged cases of the longest window to audit where none is negative."""
+    counts = snapshot.windows[-1].counts[model.row]
+    return 0 if model.classes else confirmations_to_audit(counts, model.audits)
 
 
 def label_advice(diagnosis: Diagnosis) -> Iterator[str]:

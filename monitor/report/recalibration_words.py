@@ -21,6 +21,9 @@ _NOT_WARRANTED = (
     "they are."
 )
 
+_LITTLE = 0.01
+"""A precision so far below the one wanted, out of sample, is as good as reached by chance."""
+
 _ONE_RATE = (
     "No correction is advised: the scores order no cases, so that the best fit is one rate for "
     "every score, the share of positives."
@@ -113,9 +116,15 @@ def threshold_advice(found: ThresholdAdvice, recall_now: float | None) -> str:
     """
     reached, corrected = found.precision.estimate, f", {CORRECTED_CURVE}" * found.corrected
     if reached is not None and reached < found.wanted:
+        lead = (
+            f"The threshold for a precision of {found.wanted:.3f} at today's class ratio is "
+            f"{found.threshold:g}, and may fall a little short of it"
+            if found.wanted - reached <= _LITTLE
+            else f"No threshold is shown to reach a precision of {found.wanted:.3f} at today's "
+            "class ratio"
+        )
         return (
-            f"No threshold is shown to reach a precision of {found.wanted:.3f} at today's class "
-            f"ratio: on days that it was not chosen on, {found.threshold:g} has a precision "
+            f"{lead}: on days that it was not chosen on, {found.threshold:g} has a precision "
             f"of {with_limits(found.precision)}, and recall {with_limits(found.recall)}{corrected}."
         )
     now = "" if recall_now is None else f", against {recall_now:.3f} now"

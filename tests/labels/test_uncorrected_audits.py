@@ -1,6 +1,7 @@
 """Audits that contradict labels which nothing is corrected for, and labels that may need audits."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,16 +12,21 @@ from exporter.page.pages import plain
 from scipy.special import expit
 
 from monitor.cli.replay_text import replay_text
-from monitor.config import Labelling
+from monitor.config import Config, Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
 from monitor.diagnosis.comparison import compared_live, with_audits
 from monitor.drift.verdict import DEGRADED
+from monitor.engine import Monitor
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.regime import LabelRegime
-from monitor.labels.uncorrected import misses_by_scores, missing_misses
+from monitor.labels.uncorrected import (
+    confirmations_to_audit,
+    misses_by_scores,
+    missing_misses,
+)
 from monitor.metrics import ScoreHistogram
 from monitor.metrics.audited_errors import AuditedLabels, AuditFindings
 from monitor.metrics.label_errors import UNKNOWN_ERRORS
@@ -257,3 +263,41 @@ def test_scores_show_missed_positives_where_a_third_of_them_would_hardly_all_be_
     found = missing_misses(counts, counts, Labelling.COMPLETE, None, scores)
     assert found.are_evident is shown
     assert bool(np.isnan(found.by_scores)) is not shown
+
+
+def confirmed(labelling, *, one_negative=False):
+    """A monitor whose labels are all of flagged cases, and positive but for one at most."""
+    monitor = Monitor(Config(defaults={"labelling": labelling, "label_timeout": "1d"}))
+    for i in range(4_000):
+        flagged = i % 10 == 0
+        monitor.predict(f"{i}", ts=60 * i, prediction=int(flagged))
+        if flagged:
+            monitor.label(f"{i}", ts=60 * i + 5, label=int(not (one_negative and i == 2_000)))
+    monitor.flush()
+    return monitor.snapshot()
+
+
+@pytest.mark.parametrize("labelling", ["flagged_only", "complete"])
+def test_labels_that_confirm_all_that_is_flagged_are_named(labelling):
+    snapshot = confirmed(labelling)
+    text = " ".join(replay_text(snapshot).split())
+    assert "whether labels confirm whatever is flagged: all 3" in text
+    assert "An audit of 29 flagged cases" in text
+    status = status_answer(snapshot, limit=1).models[0]
+    assert status.labels_seem_to_follow
+    assert status.labels_may_follow in text
+    other = confirmed(labelling, one_negative=True)
+    assert "whether labels confirm" not in replay_text(other)
+    assert not status_answer(other, limit=1).models[0].labels_seem_to_follow
+
+
+def test_audits_of_flagged_cases_answer_whether_labels_confirm_them():
+    counts = ConfusionCounts(tp=400, fp=0, fn=0, tn=0)
+    assert confirmations_to_audit(counts, None) == 29
+    assert confirmations_to_audit(ConfusionCounts(tp=299, fp=0, fn=0, tn=0), None) == 0
+    assert confirmations_to_audit(ConfusionCounts(tp=400, fp=0, fn=0, tn=1), None) == 0
+    cases = np.zeros((2, 2, 2), dtype=np.int64)
+    for audited, needed in ((28, 29), (29, 0)):
+        cases[1, 1, 1] = audited
+        audits = SimpleNamespace(cases=SimpleNamespace(audited=cases))
+        assert confirmations_to_audit(counts, audits) == needed

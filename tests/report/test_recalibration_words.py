@@ -131,6 +131,11 @@ def test_a_threshold_that_falls_short_by_its_own_estimate_is_not_advised():
     text = threshold_advice(short, 0.5)
     assert text.startswith("No threshold is shown to reach a precision of 0.441")
     assert "predict positive" not in text
+    near = threshold_answer(ExpectedThreshold(0.425, 0.41, precision, recall, 0.03))
+    assert threshold_advice(near, 0.5).startswith(
+        "The threshold for a precision of 0.425 at today's class ratio is 0.41, and may fall a "
+        "little short of it: on days that it was not chosen on, 0.41 has a precision of 0.418 "
+    )
     enough = threshold_answer(ExpectedThreshold(0.4, 0.41, precision, recall, 0.03))
     assert "predict positive at scores of 0.41 and above" in threshold_advice(enough, 0.5)
 

@@ -47,7 +47,7 @@ from monitor.report.answer_parts import (
     reference_period,
     time_text,
 )
-from monitor.report.audit_words import evident, live_following, live_misses
+from monitor.report.audit_words import live_following, seem_to_follow
 from monitor.report.class_answer import compared_classes
 from monitor.report.deciding_window import deciding_since_reference, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
@@ -170,7 +170,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         label_errors_text=label_errors_text(model),
         audits=audits_answer(model.audits, LabelRegime.now(model)),
         labels_may_follow=live_following(snapshot, model),
-        labels_seem_to_follow=evident(live_misses(snapshot, model)),
+        labels_seem_to_follow=seem_to_follow(snapshot, model),
         label_sources=label_sources_answer(model.label_sources),
         refused=dict(model.refused),
         refused_because=model.refused_because,
