@@ -197,7 +197,8 @@ class Forwarder:
         """
         with self._lock:
             stored = state["batch"]
-            if self._batch is not None and stored and stored["number"] == self._batch.number:
+            is_same = stored and self._batch and stored["number"] == self._batch.number
+            if is_same and state["receiver"] == self._receiver:
                 self._checkpoints += 1
         self._wake.set()
 
@@ -215,9 +216,7 @@ class Forwarder:
         if batch is None or not ready:
             return None
         if not receiver:
-            if (wait := self._introduce()) is not None:
-                return wait
-            receiver = self._receiver
+            return self._introduce()
         while self._sent < len(batch):
             counting = self._sent < batch.changing
             until = batch.changing if counting else len(batch)
@@ -236,8 +235,6 @@ class Forwarder:
             if counting:
                 self._note_rejected(batch, taken)
             self._sent = end
-            with self._lock:
-                self._served.add(receiver)
         self._acknowledge()
         return None
 
@@ -273,6 +270,9 @@ class Forwarder:
     def _introduce(self) -> float | None:
         """Ask which state the receiver has, so that each batch is for that state alone.
 
+        The batch is sent once two checkpoints say which one: whatever it answers, and whenever
+        this process is killed, the next start knows that it may have the batch.
+
         Returns:
             Seconds after which to ask again; None where it is known now.
         """
@@ -285,7 +285,8 @@ class Forwarder:
         if answer.status != _ANOTHER_STATE or not answer.state or self._is_own(answer):
             return self._refused(answer)
         with self._lock:
-            self._receiver = answer.state
+            self._receiver, self._checkpoints = answer.state, 0
+            self._served.add(answer.state)
         return None
 
     def _is_own(self, answer: ReceiverAnswer) -> bool:

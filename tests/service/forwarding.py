@@ -49,6 +49,7 @@ class Cluster:
         self.asked = []
         self.receiver = None
         self.generation = 0
+        self.loses_answers = False
         self.start_receiver()
         self.shards = [self._shard(i) for i in range(shards)]
 
@@ -141,6 +142,8 @@ class Cluster:
 
         answer = asyncio.run(ask())
         self.receiver.turn()
+        if self.loses_answers and lines:
+            raise ReceiverAwayError("cannot be reached: timed out")
         return ReceiverAnswer(
             answer.status_code, answer.headers.get(STATE_HEADER, ""), answer.content
         )

@@ -37,7 +37,7 @@ def shard(tmp_path):
     """A shard with a batch that may be sent."""
     with ExitStack() as opened:
 
-        def start(post, events=50):
+        def start(post, events=50, *, introduced=True):
             clock = ManualClock(NOW)
             forward = {"to": "http://u:p@r:1/v1/events", "every": "10s"}
             made = Process(config_of(tmp_path / "shard", forward=forward), clock, post)
@@ -47,13 +47,21 @@ def shard(tmp_path):
             made.post(lines_of(stream(events, seed=1)) + b"\n")
             made.write()
             made.turn()
-            for _ in range(4):
-                clock.sleep(5)
-                made.turn()
-                made.turn()
+            checkpoints(made)
+            if introduced:
+                assert made.forwarder.deliver() is None
+                checkpoints(made)
             return made
 
         yield start
+
+
+def checkpoints(made):
+    """Time for some, and for a batch."""
+    for _ in range(4):
+        made._clock.sleep(5)
+        made.turn()
+        made.turn()
 
 
 @pytest.mark.parametrize(
@@ -101,15 +109,28 @@ def test_nothing_is_sent_to_a_receiver_that_does_not_name_its_state(shard, answe
         asked.append((lines, state))
         return answer
 
-    made = shard(post)
+    made = shard(post, introduced=False)
     assert [made.forwarder.deliver(), made.forwarder.deliver()] == [10.0, 10.0]
     assert asked == [(b"", "?")] * 2
     (line,) = [line for line in made.said if line.startswith("forward ")]
     assert said in line
 
 
+def test_a_batch_is_sent_once_two_checkpoints_say_to_which_state(shard):
+    answering = Answering()
+    made = shard(answering, introduced=False)
+    for number in range(3):
+        assert (made.forwarder.deliver(), bool(answering.asked)) == (None, number == 2)
+        made._clock.sleep(5)
+        made.turn()
+        made.turn()
+
+
 def test_a_monitor_sends_nothing_to_itself(shard):
-    made = shard(lambda *_: ReceiverAnswer(412, made.forwarder._source.removeprefix("shard-")))
+    made = shard(
+        lambda *_: ReceiverAnswer(412, made.forwarder._source.removeprefix("shard-")),
+        introduced=False,
+    )
     assert made.forwarder.deliver() == 10.0
     (line,) = [line for line in made.said if line.startswith("forward ")]
     assert "the address is that of this monitor" in line
@@ -123,10 +144,7 @@ def test_a_receiver_that_begins_anew_between_two_requests_gets_all_of_a_batch(sh
     answering.left = [ReceiverAnswer(412, "y")]
     assert made.forwarder.deliver() == 10.0
     assert answering.asked[-1][1] == "x"
-    for _ in range(4):
-        made._clock.sleep(5)
-        made.turn()
-        made.turn()
+    checkpoints(made)
     first = answering.asked[0][0]
     del answering.asked[:]
     assert made.forwarder.deliver() is None
@@ -188,10 +206,7 @@ def test_records_that_only_say_how_far_a_model_has_come_are_not_counted_as_lost(
     made.forwarder.deliver()
     lost = made.forward_readings[FORWARD_REJECTED]()[()]
     assert lost == sum(size for size, _ in refusing.asked)
-    for _ in range(4):  # until a batch without changes may be sent
-        made._clock.sleep(5)
-        made.turn()
-        made.turn()
+    checkpoints(made)  # until a batch without changes may be sent
     assert made.forwarder.deliver() is None
     assert len(refusing.asked) > 1, "a model that has not changed still says how far it has come"
     assert made.forward_readings[FORWARD_REJECTED]() == {(): lost}

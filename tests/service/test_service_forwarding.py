@@ -77,7 +77,7 @@ def test_only_what_two_checkpoints_have_is_sent(cluster):
     for checkpoints in range(2):
         assert (made.deliver(0), made.asked) == (None, []), checkpoints
         made.wait(0)
-    while not made.asked:  # an empty batch may still be on its way
+    while not any(made.asked):  # the receiver is asked for its state before
         made.wait(0)
         made.deliver(0)
     sent = [json.loads(line) for line in made.asked[-1].splitlines()]
@@ -172,6 +172,31 @@ def test_a_receiver_that_had_counts_before_another_one_is_sent_nothing(cluster):
     made.settle()
     whole = receiving(made.receiver_config, [lines_of(events)])
     assert counted(made.received()) == counted(whole.snapshot())
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_receiver_whose_answer_was_never_seen_is_one_that_had_counts(cluster, killed):
+    made = cluster(1)
+    events = [event for event in stream(80, seed=7) if event["type"] != "outcome"]
+    made.give(0, events)
+    made.loses_answers = True
+    asked = len(made.asked)
+    while not any(made.asked[asked:]):
+        made.wait(0)
+        made.deliver(0)
+    made.receiver.settle()
+    before = counted(made.received())
+    assert before
+    made.loses_answers = False
+    if killed:
+        made.kill_shard(0)
+    made.lose_receiver()
+    made.settle()
+    assert counted(made.received()) == before
+    made.return_to_receiver(0)
+    made.settle()
+    assert counted(made.received()) == before
+    assert any("would count twice" in line for line in made.shards[0].said)
 
 
 def test_what_is_sealed_for_a_new_receiver_is_for_no_other(cluster):
