@@ -9,6 +9,7 @@
     forwarder.py      seals and sends what was counted, for another monitor
     forwarded_batch.py   one batch of it
     forward_requests.py  posts it
+    forward_faults.py    what it says where it must not
     first_rejections.py   reports the first rejected record of each kind
     recent_rejections.py  counts those of the last day, for page and API
     dead_letter_readings.py  series of the dead-letter file

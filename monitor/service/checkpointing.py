@@ -69,7 +69,7 @@ class Checkpointer:
         forwarder: Forwarder | None = None,
     ) -> None:
         self._config = config
-        self._forwarder = forwarder
+        self.forwarder = forwarder
         self._forwarded: State | None = None
         self._checkpoints = checkpoints
         self._check = check
@@ -117,10 +117,11 @@ class Checkpointer:
         """
         found = self._found
         monitor = Monitor(self._config) if found is None else self._restored(found)
-        if self._forwarder is None:
+        if self.forwarder is None:
             monitor.forwarding.switch(on=False)
         else:
-            self._forwarder.begin(monitor, self._forwarded)
+            anew = found is not None and any(changed_models(self._config, found["engine"]))
+            self.forwarder.begin(monitor, self._forwarded, anew=anew)
         return monitor
 
     def _restored(self, found: Mapping[str, Any]) -> Monitor:
@@ -251,7 +252,7 @@ class Checkpointer:
     def _every(self) -> float:
         """Seconds between two checkpoints."""
         every = self._config.state.checkpoint_every / SECOND_MS
-        return every if self._forwarder is None else min(every, self._forwarder.checkpoint_every)
+        return every if self.forwarder is None else min(every, self.forwarder.checkpoint_every)
 
     def _take_up(self) -> dict[str, Any] | None:
         found = self._checkpoints.newest()
@@ -288,8 +289,8 @@ class Checkpointer:
         began = self._clock.monotonic()
         last = self._positions[-1] if self._positions else {}
         positions = {**last, **{source.identity: source.position() for source in sources}}
-        if self._forwarder is not None:
-            self._forwarded = self._forwarder.checkpoint(monitor)
+        if self.forwarder is not None:
+            self._forwarded = self.forwarder.checkpoint(monitor)
         state = {
             "version": __version__,
             "fingerprint": fingerprint(self._config),
@@ -318,8 +319,8 @@ class Checkpointer:
         try:
             self._written = done.result()
             self._positions = [*self._positions[-1:], positions]
-            if self._forwarder is not None and self._forwarded is not None:
-                self._forwarder.written(self._forwarded)
+            if self.forwarder is not None and self._forwarded is not None:
+                self.forwarder.written(self._forwarded)
             self._commit_sources(sources)
         except StateError as error:
             self._faults.note(StateFault.CHECKPOINT_FAILED)

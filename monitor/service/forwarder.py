@@ -16,11 +16,11 @@ is lost and nothing counts twice, whichever of them is killed whenever:
 - While the receiver is away nothing is sealed, and the sums grow with distinct places only.
 
 A receiver that begins anew lacks all that was acknowledged. Its answers name the identity of
-its state, which is asked for before anything is sent, and each request names the one that the
-sender knows; a receiver with another state refuses (412), and names its own. Then this monitor
-begins anew with the counts of all predictions that it remembers, those within the horizon, as it
-does with a receiver of another address; these are for that state alone. A state that has received
-counts before, and another one since, is sent nothing: what it had would count twice.
+its state, which is asked for before anything is sent, and each request names the one that it is
+for; a receiver with another state refuses (412), and names its own. Then this monitor begins anew
+with the counts of all predictions that it remembers, those within the horizon, for that state
+alone. A state that has, or may have, counts from before another one is sent nothing: they would
+count twice.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from monitor.prometheus.forward_series import (
 )
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 from monitor.report.printable import one_line
+from monitor.service import forward_faults
 from monitor.service.forward_requests import Post, ReceiverAnswer, ReceiverAwayError, poster
 from monitor.service.forwarded_batch import ForwardedBatch
 from monitor.state.state_errors import StateError
@@ -54,32 +55,10 @@ _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
 _OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
 _BUSY = (408, 429, 500, 502, 503, 504)
+_MOST_SAID = 8
+"""Different failures that are said until a batch is taken, each once."""
 _UNKNOWN = "?"
 """Names no state, so that the answer says which one there is."""
-_ITSELF = "the address is that of this monitor; forward to another one"
-_SERVED_BEFORE = (
-    "the receiver has counts of this monitor from before others went to another receiver, so that "
-    "they would count twice; forward to that other one, or start this receiver with a new state "
-    "directory"
-)
-
-
-def check_unsent(forwarding: Forwarding) -> None:
-    """Refuse a configuration under which changes would be lost that are not sealed yet.
-
-    Args:
-        forwarding: of the engine, restored under that configuration.
-
-    Raises:
-        StateError: it has dropped changes of models that are gone, or that start anew.
-    """
-    if forwarding.dropped:
-        raise StateError(
-            f"forward: {count_of(forwarding.dropped, 'change')} of counts that the receiver does "
-            "not have are of models that this configuration leaves out or starts anew (see "
-            "segments, window clock and labelling): go on with the configuration from before until "
-            f"{FORWARD_UNSENT.name} is 0 with all feeds ended, and change it then"
-        )
 
 
 class Forwarder:
@@ -120,7 +99,8 @@ class Forwarder:
         self._sent = 0
         self._most = _EVENTS_A_REQUEST
         self._collected: Callable[[], int] = lambda: 0
-        self._failing = self._rejecting = False
+        self._failing: set[str] = set()
+        self._rejecting = False
         self._succeeded: float | None = None
         self._failures: Counter[str] = Counter({reason.value: 0 for reason in FailureReason})
         self._rejected = 0
@@ -131,12 +111,13 @@ class Forwarder:
         """Seconds between two checkpoints, at most."""
         return self._every / _CHECKPOINTS
 
-    def begin(self, monitor: Monitor, state: State | None) -> None:
+    def begin(self, monitor: Monitor, state: State | None, *, anew: bool = False) -> None:
         """Take up the state of a checkpoint, and collect the changes of an engine.
 
         Args:
             monitor: the engine, restored.
             state: from `checkpoint`; None where this state has never been forwarded.
+            anew: models start anew under the configuration, or are left out.
 
         Raises:
             StateError: it was counted without forwarding for a while since; or the configuration
@@ -156,8 +137,25 @@ class Forwarder:
                 self._batch = ForwardedBatch.restored(self._source, state["batch"])
                 self._checkpoints = 1
         monitor.forwarding.switch(on=True)
-        check_unsent(monitor.forwarding)
+        self.check(monitor.forwarding, anew=anew)
         self._collected = lambda: monitor.forwarding.waiting
+
+    def check(self, forwarding: Forwarding, *, anew: bool) -> None:
+        """Refuse a configuration under which changes would be lost, or may be.
+
+        Those on their way may be: a receiver that begins anew gets what models remember instead.
+
+        Args:
+            forwarding: of the engine, restored under that configuration.
+            anew: models start anew under it, or are left out.
+
+        Raises:
+            StateError: there are such changes.
+        """
+        with self._lock:
+            sealed = self._batch.changes if anew and self._batch is not None else 0
+        if unsent := forwarding.dropped + sealed:
+            raise StateError(forward_faults.unsent_text(unsent))
 
     def checkpoint(self, monitor: Monitor) -> State:
         """Seal a batch if one is due; return the state, before that of the engine is copied.
@@ -217,6 +215,12 @@ class Forwarder:
             return None
         if not receiver:
             return self._introduce()
+        if (wait := self._send(batch, receiver)) is None:
+            self._acknowledge()
+        return wait
+
+    def _send(self, batch: ForwardedBatch, receiver: str) -> float | None:
+        """Send what is left of a batch; return after how many seconds again, None for never."""
         while self._sent < len(batch):
             counting = self._sent < batch.changing
             until = batch.changing if counting else len(batch)
@@ -232,10 +236,13 @@ class Forwarder:
                 return self._refused(answer)
             if (taken := acknowledgement(answer.body)) is None:
                 return self._failed(FailureReason.REFUSED, NOT_A_FEED)
+            if answer.state not in ("", receiver):
+                with self._lock:
+                    self._served.add(answer.state)
+                return self._failed(FailureReason.REFUSED, forward_faults.OTHER_TOOK)
             if counting:
                 self._note_rejected(batch, taken)
             self._sent = end
-        self._acknowledge()
         return None
 
     def start(self) -> None:
@@ -264,17 +271,13 @@ class Forwarder:
         }
 
     def _unsent(self) -> int:
-        batch = self._batch
-        return self._collected() + (0 if batch is None else batch.changes)
+        return self._collected() + (batch.changes if (batch := self._batch) else 0)
 
     def _introduce(self) -> float | None:
         """Ask which state the receiver has, so that each batch is for that state alone.
 
-        The batch is sent once two checkpoints say which one: whatever it answers, and whenever
-        this process is killed, the next start knows that it may have the batch.
-
-        Returns:
-            Seconds after which to ask again; None where it is known now.
+        The batch is sent once two checkpoints say which one, so that every start knows who may
+        have it. Returns seconds after which to ask again; None where it is known now.
         """
         try:
             answer = self._post(b"", _UNKNOWN)
@@ -298,32 +301,31 @@ class Forwarder:
         self._succeeded = self._clock.now()
         if self._failing:
             self._say(f"forward {self._to}: counts are taken again")
-        self._failing = False
+        self._failing.clear()
 
     def _refused(self, answer: ReceiverAnswer) -> float:
         if self._is_own(answer):
-            return self._failed(FailureReason.REFUSED, _ITSELF)
+            return self._failed(FailureReason.REFUSED, forward_faults.ITSELF)
         if answer.status == _ANOTHER_STATE and answer.state in self._served:
-            return self._failed(FailureReason.REFUSED, _SERVED_BEFORE)
+            return self._failed(FailureReason.REFUSED, forward_faults.SERVED_BEFORE)
         if answer.status == _ANOTHER_STATE and answer.state:
             with self._lock:
                 self._begins_anew = answer.state
-            self._say(
-                f"forward {self._to}: the receiver has begun anew, or is another one; all "
-                "predictions within the horizon are sent to it"
-            )
+            self._say(f"forward {self._to}: {forward_faults.BEGUN_ANEW}")
             self._failures[FailureReason.ANOTHER_STATE] += 1
             return self._every
+        if answer.status == _ANOTHER_STATE:
+            return self._failed(FailureReason.REFUSED, forward_faults.NAMELESS)
         reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
-        detail = one_line(answer.body.decode(errors="replace").strip())
-        wait = self._failed(reason, f"answered {answer.status} {detail}".strip())
+        text = f"answered {answer.status} {answer.body.decode(errors='replace')}"
+        wait = self._failed(reason, one_line(text.strip()))
         return min(answer.retry_after, wait) or wait
 
     def _failed(self, reason: FailureReason, text: str) -> float:
         self._failures[reason] += 1
-        if not self._failing:
+        if text not in self._failing and len(self._failing) < _MOST_SAID:
+            self._failing.add(text)
             self._say(f"forward {self._to}: {text}; counts wait, retrying every {self._every:g} s")
-        self._failing = True
         return self._every
 
     def _note_rejected(self, batch: ForwardedBatch, taken: Acknowledgement) -> None:

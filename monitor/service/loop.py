@@ -17,7 +17,6 @@ from monitor.service.changed_models import changed_models
 from monitor.service.changes import Reloadable, concerns_engine, restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
-from monitor.service.forwarder import check_unsent
 from monitor.service.liveness import Liveness
 from monitor.service.query_queue import QueryQueue
 from monitor.service.recent_rejections import RecentRejections
@@ -227,9 +226,9 @@ class Service:
         if concerns_engine(self._config, config):
             state = monitor.state()
             monitor = Monitor(config, state)
-            if config.forward is not None:
-                check_unsent(monitor.forwarding)
             changed = list(changed_models(config, state))
+            if self._checkpointer is not None and self._checkpointer.forwarder is not None:
+                self._checkpointer.forwarder.check(monitor.forwarding, anew=bool(changed))
         for apply in apply_each:
             apply()
         for line in changed:

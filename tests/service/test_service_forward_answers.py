@@ -29,7 +29,7 @@ class Answering:
             assert not lines
             return INTRODUCED
         self.asked.append((len(lines.splitlines()), state))
-        return self.left.pop(0) if self.left else TAKEN
+        return self.left.pop(0) if self.left else TAKEN._replace(state=state)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_an_answer_that_is_not_a_feeds_takes_nothing(shard, body):
     [
         (ReceiverAnswer(200, body=b"<html>log in</html>"), "its answer is not that of a feed"),
         (ReceiverAnswer(200, "x", TAKEN.body), "its answer is not that of a feed"),
-        (ReceiverAnswer(412, body=b"of an earlier version"), "answered 412 of an earlier version"),
+        (ReceiverAnswer(412, body=b"of an earlier version"), "its answer 412 names no state"),
         (ReceiverAnswer(403, body=b"no\n\x1b[31mentry"), r"answered 403 no\n\x1b[31mentry;"),
     ],
 )
@@ -114,6 +114,27 @@ def test_nothing_is_sent_to_a_receiver_that_does_not_name_its_state(shard, answe
     assert asked == [(b"", "?")] * 2
     (line,) = [line for line in made.said if line.startswith("forward ")]
     assert said in line
+
+
+def test_an_answer_of_another_state_takes_nothing_and_is_named(shard):
+    """As where a proxy drops the header of the request, and the receiver has begun anew."""
+    made = shard(Answering(*[TAKEN._replace(state="other")] * 2))
+    assert [made.forwarder.deliver(), made.forwarder.deliver()] == [10.0, 10.0]
+    (line,) = [line for line in made.said if line.startswith("forward ")]
+    assert "another state than the one that was asked for took counts" in line
+    assert "other" in made.forwarder._served
+
+
+def test_each_failure_is_said_once_until_counts_are_taken(shard):
+    answers = [ReceiverAnswer(503, body=b"busy"), ReceiverAnswer(401, body=b"who?")]
+    made = shard(Answering(*answers, *answers))
+    assert [made.forwarder.deliver() for _ in range(5)] == [10.0] * 4 + [None]
+    told = [line.partition(": ")[2] for line in made.said if line.startswith("forward ")]
+    assert told == [
+        "answered 503 busy; counts wait, retrying every 10 s",
+        "answered 401 who?; counts wait, retrying every 10 s",
+        "counts are taken again",
+    ]
 
 
 def test_a_batch_is_sent_once_two_checkpoints_say_to_which_state(shard):

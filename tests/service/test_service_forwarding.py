@@ -241,13 +241,32 @@ def test_a_configuration_that_would_drop_unsent_changes_is_refused(cluster):
     with pytest.raises(StateError, match="go on with the configuration from before until "):
         shard.service._reconfigure(changed)
     shard.close()
-    with pytest.raises(StateError, match="changes of counts that the receiver does not have"):
+    with pytest.raises(StateError, match="changes of counts, and this configuration leaves"):
         Process(changed, made.clock, made.post)
     made.shards[0] = made._shard(0)
     made.settle()
     made.shards[0].close()
     made.shards[0] = Process(changed, made.clock, made.post)
     assert any("models start anew" in line for line in made.shards[0].said)
+
+
+def test_a_configuration_that_starts_models_anew_waits_for_a_batch_on_its_way(cluster):
+    made = cluster(1)
+    made.settle()
+    made.give(0, stream(60, seed=3))
+    made.kill_receiver()
+    for _ in range(3):
+        made.wait(0)
+        made.deliver(0)
+    shard = made.shards[0]
+    assert not shard.service._monitor.forwarding.waiting
+    changed = other_segments(shard.config)
+    with pytest.raises(StateError, match="go on with the configuration from before until "):
+        shard.service._reconfigure(changed)
+    shard.close()
+    with pytest.raises(StateError, match="go on with the configuration from before until "):
+        Process(changed, made.clock, made.post)
+    made.shards[0] = made._shard(0)
 
 
 def test_a_receiver_whose_models_start_anew_says_that_shards_send_nothing_again(cluster):
