@@ -16,14 +16,14 @@ NAMELESS = (
     f"something in between drops the header {STATE_HEADER}"
 )
 OTHER_TOOK = (
-    "another state than the one that was asked for took counts, so that it lacks others: "
+    "another state than the one that was asked for took counts, and lacks those before them: "
     f"something in between drops the header {STATE_HEADER}; mend that, and start the receiver with "
     "a new state directory"
 )
 SERVED_BEFORE = (
-    "the receiver has counts of this monitor from before others went to another receiver, so that "
-    "they would count twice; forward to that other one, or start this receiver with a new state "
-    "directory"
+    "the receiver has earlier counts of this monitor, and another receiver has later ones: sent "
+    "again, they would count twice; forward to the other one, or start this receiver with a new "
+    "state directory"
 )
 
 
