@@ -33,11 +33,42 @@ _BATCHES = "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution
 """Logs the fault that ends a query, which the query raises as well."""
 
 
+class _FirstSignal:
+    """Passes the first SIGINT or SIGTERM to a function within its context, instead of raising it.
+
+    The second one, and each behind the context, is left to who had it before; SIGINT to Python, in
+    place of Spark's handler, which only stops what runs now.
+
+    Args:
+        note: takes the number of the signal.
+    """
+
+    def __init__(self, note: Callable[[int], None]) -> None:
+        self._note = note
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        """Take over."""
+        self._before = {number: signal.signal(number, self._came) for number in _SIGNALS}
+        self._before[signal.SIGINT] = signal.default_int_handler
+
+    def __exit__(self, *_: object) -> None:
+        self._let_go()
+
+    def _came(self, number: int, _: FrameType | None) -> None:
+        self._let_go()
+        self._note(number)
+
+    def _let_go(self) -> None:
+        while self._before:
+            signal.signal(*self._before.popitem())
+
+
 def started(make: Callable[[], SparkSession]) -> tuple[SparkSession | None, int]:
     """Return a session of Spark, or None and the number of a signal that came while it started.
 
     A signal that is raised would end Python before its JVM knows of it, and the JVM would stay. So
-    the first SIGINT or SIGTERM is noted, and the session is stopped once it has started.
+    the first one is noted, and the session is stopped once it has started.
 
     Args:
         make: starts the session.
@@ -46,25 +77,14 @@ def started(make: Callable[[], SparkSession]) -> tuple[SparkSession | None, int]
         MonitorError: Spark did not start.
     """
     noted: list[int] = []
-
-    def note(number: int, _: FrameType | None) -> None:
-        let_go()
-        noted.append(number)
-
-    def let_go() -> None:
-        while before:
-            signal.signal(*before.popitem())
-
-    before = {number: signal.signal(number, note) for number in _SIGNALS}
     try:
-        session = make()
+        with _FirstSignal(noted.append):
+            session = make()
     except (*FAULTS, OSError) as error:  # a signal to the whole group ends the JVM as well
         if noted:
             return None, noted[0]
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise MonitorError(f"spark: did not start: {why}") from error
-    finally:
-        let_go()
     if not noted:
         return session, 0
     session.stop()
@@ -85,16 +105,15 @@ class QueryRun:
         self._session = session
         self._say = say
         self._news: SimpleQueue[int | BaseException] = SimpleQueue()
-        self._before: dict[int, Any] = {}
+        self._signals = _FirstSignal(self._news.put)
 
     def __enter__(self) -> Self:
-        """Take over from the handler of Spark, which only stops what runs now."""
-        self._before = {number: signal.signal(number, self._note) for number in _SIGNALS}
-        self._before[signal.SIGINT] = signal.default_int_handler
+        """Take over from the handler of Spark."""
+        self._signals.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._let_go()
+        self._signals.__exit__()
 
     def ended(self, start: Callable[[], StreamingQuery]) -> int:
         """Run a query, from its checkpoint again where a worker came too late for Spark.
@@ -123,14 +142,6 @@ class QueryRun:
                 raise news
             self._say("Spark got no Python worker within its ten seconds; the query starts again")
         raise AssertionError("unreachable")
-
-    def _note(self, number: int, _: FrameType | None) -> None:
-        self._let_go()
-        self._news.put(number)
-
-    def _let_go(self) -> None:
-        while self._before:
-            signal.signal(*self._before.popitem())
 
     def _await(self, query: StreamingQuery) -> None:
         try:
