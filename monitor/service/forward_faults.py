@@ -1,10 +1,23 @@
-"""What a shard says where it may not send its counts, and why a configuration is refused."""
+"""Failures of forwarding: counted, said once each, and their texts."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping
+
 from monitor.config.quantities import count_of
+from monitor.feeds.http.acknowledgement import Acknowledgement
 from monitor.feeds.http.app import STATE_HEADER
-from monitor.prometheus.forward_series import FORWARD_UNSENT
+from monitor.prometheus.forward_series import (
+    FORWARD_FAILURES,
+    FORWARD_LAST_SUCCESS,
+    FORWARD_REJECTED,
+    FailureReason,
+)
+from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+
+_MOST_SAID = 8
+"""Different failures that are said until a batch is taken, each once."""
 
 BEGUN_ANEW = (
     "the receiver has begun anew, or is another one; all predictions within the horizon are sent "
@@ -36,6 +49,95 @@ def unsent_text(changes: int) -> str:
     return (
         f"forward: the receiver does not have {count_of(changes, 'change')} of counts, and "
         "this configuration leaves models out or starts them anew (see segments, window "
-        "clock and labelling): go on with the configuration from before until "
-        f"{FORWARD_UNSENT.name} is 0 with all feeds ended, and change it then"
+        "clock and labelling): go on with the configuration from before; stop the monitor, which "
+        "sends them, and change it once the last line of its log on forwarding says that the "
+        "receiver has all counts"
     )
+
+
+def rest_text(changes: int) -> str:
+    """Return what to say at a stop.
+
+    Args:
+        changes: that the receiver does not have.
+    """
+    if not changes:
+        return "the receiver has all counts"
+    have = "is" if changes == 1 else "are"
+    text = f"{count_of(changes, 'change')} of counts {have} not taken"
+    return f"{text}, and sent after the next start"
+
+
+class ForwardFaults:
+    """Counts what fails or is rejected, and says each failure once until counts are taken.
+
+    Args:
+        every: seconds between two attempts.
+        say: prints a one-line message for the operator.
+
+    Attributes:
+        succeeded: wall time when a batch was taken last; None before.
+    """
+
+    def __init__(self, every: float, say: Callable[[str], None]) -> None:
+        self.succeeded: float | None = None
+        self._every = every
+        self._say = say
+        self._failing: set[str] = set()
+        self._rejecting = False
+        self._failures: Counter[str] = Counter({reason.value: 0 for reason in FailureReason})
+        self._rejected = 0
+
+    def failed(self, reason: FailureReason, text: str) -> float:
+        """Note that counts were not taken; return after how many seconds to send them again.
+
+        Args:
+            reason: kind of the failure.
+            text: what happened, for the operator.
+        """
+        self._failures[reason] += 1
+        if text not in self._failing and len(self._failing) < _MOST_SAID:
+            self._failing.add(text)
+            self._say(f"{text}; counts wait, retrying every {self._every:g} s")
+        return self._every
+
+    def begun_anew(self) -> float:
+        """Note that the receiver has another state; return as `failed` does."""
+        self._say(BEGUN_ANEW)
+        self._failures[FailureReason.ANOTHER_STATE] += 1
+        return self._every
+
+    def taken(self, at: float) -> None:
+        """Note that a batch was taken.
+
+        Args:
+            at: wall time.
+        """
+        self.succeeded = at
+        if self._failing:
+            self._say("counts are taken again")
+        self._failing.clear()
+
+    def note_rejected(self, batch: int, taken: Acknowledgement) -> None:
+        """Note which records of a batch the receiver rejected.
+
+        Args:
+            batch: its number.
+            taken: answer of the receiver.
+        """
+        rejected = sum(taken.rejected.values())
+        self._rejected += rejected
+        if rejected and not self._rejecting:
+            such_as = f", such as: {taken.faults[0].detail}" if taken.faults else ""
+            records = count_of(rejected, "record")
+            self._say(f"the receiver rejected {records} of batch {batch}{such_as}")
+        self._rejecting = bool(rejected)
+
+    @property
+    def readings(self) -> Mapping[SeriesDescription, Callable[[], NumberByLabels]]:
+        """Series of what was taken, failed and was rejected, and how each is read."""
+        return {
+            FORWARD_LAST_SUCCESS: lambda: {} if self.succeeded is None else {(): self.succeeded},
+            FORWARD_FAILURES: lambda: {(why,): float(n) for why, n in self._failures.items()},
+            FORWARD_REJECTED: lambda: {(): float(self._rejected)},
+        }

@@ -14,6 +14,7 @@ is lost and nothing counts twice, whichever of them is killed whenever:
 - It is sent again until it is acknowledged. The receiver replaces rows of the same source,
   batch and place. The source is the identity of this state, so that no two monitors share it.
 - While the receiver is away nothing is sealed, and the sums grow with distinct places only.
+- A stop seals and sends what is left, as far as it comes in a few seconds.
 
 A receiver that begins anew lacks all that was acknowledged. Its answers name the identity of
 its state, which is asked for before anything is sent, and each request names the one that it is
@@ -26,26 +27,20 @@ count twice.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 
 from monitor.clock import SECOND_MS, Clock
 from monitor.config.forward import ForwardConfig
-from monitor.config.quantities import count_of, without_account
+from monitor.config.quantities import without_account
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
-from monitor.feeds.http.acknowledgement import NOT_A_FEED, Acknowledgement, acknowledgement
+from monitor.feeds.http.acknowledgement import NOT_A_FEED, acknowledgement
 from monitor.labels.forwarding import Forwarding
-from monitor.prometheus.forward_series import (
-    FORWARD_FAILURES,
-    FORWARD_LAST_SUCCESS,
-    FORWARD_REJECTED,
-    FORWARD_UNSENT,
-    FailureReason,
-)
+from monitor.prometheus.forward_series import FORWARD_UNSENT, FailureReason
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 from monitor.report.printable import one_line
 from monitor.service import forward_faults
+from monitor.service.forward_faults import ForwardFaults
 from monitor.service.forward_requests import Post, ReceiverAnswer, ReceiverAwayError, poster
 from monitor.service.forwarded_batch import ForwardedBatch
 from monitor.state.state_errors import StateError
@@ -55,8 +50,8 @@ _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
 _OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
 _BUSY = (408, 429, 500, 502, 503, 504)
-_MOST_SAID = 8
-"""Different failures that are said until a batch is taken, each once."""
+REST_SECONDS = 5.0
+"""Time to send what is left when the program stops."""
 _UNKNOWN = "?"
 """Names no state, so that the answer says which one there is."""
 
@@ -81,10 +76,11 @@ class Forwarder:
         say: Callable[[str], None],
         post: Post | None = None,
     ) -> None:
-        self._to = without_account(config.url)
         self._every = config.every / SECOND_MS
         self._clock = clock
-        self._say = say
+        to = without_account(config.url)
+        self._say: Callable[[str], None] = lambda text: say(f"forward {to}: {text}")
+        self._faults = ForwardFaults(self._every, self._say)
         self._post = poster(config) if post is None else post
         self._lock = threading.Lock()
         self._source = f"shard-{identity}"
@@ -99,12 +95,9 @@ class Forwarder:
         self._sent = 0
         self._most = _EVENTS_A_REQUEST
         self._collected: Callable[[], int] = lambda: 0
-        self._failing: set[str] = set()
-        self._rejecting = False
-        self._succeeded: float | None = None
-        self._failures: Counter[str] = Counter({reason.value: 0 for reason in FailureReason})
-        self._rejected = 0
+        self._is_ending = False
         self._wake, self._stopping = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
 
     @property
     def checkpoint_every(self) -> float:
@@ -131,7 +124,7 @@ class Forwarder:
                     "begin with a new state directory here and at the receiver"
                 )
             self._source, self._number = state["source"], state["number"]
-            self._receiver, self._succeeded = state["receiver"], state["succeeded"]
+            self._receiver, self._faults.succeeded = state["receiver"], state["succeeded"]
             self._served = {*state.get("served", [self._receiver])} - {""}
             if state["batch"] is not None:
                 self._batch = ForwardedBatch.restored(self._source, state["batch"])
@@ -172,7 +165,7 @@ class Forwarder:
                 monitor.forwarding.collect_again()
             now = self._clock.monotonic()
             due = self._sealed is None or now - self._sealed >= self._every
-            if self._batch is None and due:
+            if self._batch is None and (due or self._is_ending):
                 counts = monitor.forwarding.take(monitor.times)
                 if len(counts.group):
                     self._number += 1
@@ -183,7 +176,7 @@ class Forwarder:
                 "number": self._number,
                 "receiver": self._receiver,
                 "served": sorted(self._served),
-                "succeeded": self._succeeded,
+                "succeeded": self._faults.succeeded,
                 "batch": None if self._batch is None else self._batch.state(),
             }
 
@@ -228,31 +221,63 @@ class Forwarder:
             try:
                 answer = self._post(batch.lines(self._sent, end), receiver)
             except ReceiverAwayError as error:
-                return self._failed(FailureReason.UNREACHABLE, str(error))
+                return self._faults.failed(FailureReason.UNREACHABLE, str(error))
             if answer.status == _TOO_LARGE and self._most > 1:
                 self._most = max(1, min(self._most, end - self._sent) // 2)
                 continue
             if answer.status != _OK:
                 return self._refused(answer)
             if (taken := acknowledgement(answer.body)) is None:
-                return self._failed(FailureReason.REFUSED, NOT_A_FEED)
+                return self._faults.failed(FailureReason.REFUSED, NOT_A_FEED)
             if answer.state not in ("", receiver):
                 with self._lock:
                     self._served.add(answer.state)
-                return self._failed(FailureReason.REFUSED, forward_faults.OTHER_TOOK)
+                return self._faults.failed(FailureReason.REFUSED, forward_faults.OTHER_TOOK)
             if counting:
-                self._note_rejected(batch, taken)
+                self._faults.note_rejected(batch.number, taken)
             self._sent = end
         return None
 
     def start(self) -> None:
         """Begin to send on a thread of its own."""
-        threading.Thread(target=self._run, name="forward", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="forward", daemon=True)
+        self._thread.start()
 
     def stop(self) -> None:
         """Send no more; a request that still runs is left to its timeout."""
         self._stopping.set()
         self._wake.set()
+
+    def send_rest(self, checkpoint: Callable[[], bool]) -> None:
+        """Send what is left, once nothing more is counted, and say whether all of it is taken.
+
+        It ends with the first failure, and after `REST_SECONDS`, one checkpoint more or less. What
+        is left then goes out after the next start.
+
+        Args:
+            checkpoint: writes a checkpoint; returns whether it is on disk.
+        """
+        end = self._clock.monotonic() + REST_SECONDS
+        self.stop()
+        self._is_ending = True
+        going = self._ends(self._thread, end)
+        while going and self._unsent() and self._clock.monotonic() < end:
+            going = self._delivers(end) and checkpoint()
+        self._say(forward_faults.rest_text(self._unsent()))
+
+    def _delivers(self, end: float) -> bool:
+        """Call `deliver`; return whether it ended in time, and without a failure."""
+        waits: list[float | None] = []
+        sending = threading.Thread(target=lambda: waits.append(self.deliver()), daemon=True)
+        sending.start()
+        return self._ends(sending, end) and waits == [None]
+
+    def _ends(self, thread: threading.Thread | None, end: float) -> bool:
+        """Wait for a thread; return whether it has ended by then."""
+        if thread is None:
+            return True
+        thread.join(max(0.0, end - self._clock.monotonic()))
+        return not thread.is_alive()
 
     def readings(
         self, restored: Callable[[], bool]
@@ -264,10 +289,8 @@ class Forwarder:
                 knows how many changes are unsent, and there is no sample.
         """
         return {
-            FORWARD_LAST_SUCCESS: lambda: {} if self._succeeded is None else {(): self._succeeded},
+            **self._faults.readings,
             FORWARD_UNSENT: lambda: {(): float(self._unsent())} if restored() else {},
-            FORWARD_FAILURES: lambda: {(why,): float(n) for why, n in self._failures.items()},
-            FORWARD_REJECTED: lambda: {(): float(self._rejected)},
         }
 
     def _unsent(self) -> int:
@@ -282,9 +305,9 @@ class Forwarder:
         try:
             answer = self._post(b"", _UNKNOWN)
         except ReceiverAwayError as error:
-            return self._failed(FailureReason.UNREACHABLE, str(error))
+            return self._faults.failed(FailureReason.UNREACHABLE, str(error))
         if answer.status == _OK:
-            return self._failed(FailureReason.REFUSED, NOT_A_FEED)
+            return self._faults.failed(FailureReason.REFUSED, NOT_A_FEED)
         if answer.status != _ANOTHER_STATE or not answer.state or self._is_own(answer):
             return self._refused(answer)
         with self._lock:
@@ -298,46 +321,23 @@ class Forwarder:
     def _acknowledge(self) -> None:
         with self._lock:
             self._batch = None
-        self._succeeded = self._clock.now()
-        if self._failing:
-            self._say(f"forward {self._to}: counts are taken again")
-        self._failing.clear()
+        self._faults.taken(self._clock.now())
 
     def _refused(self, answer: ReceiverAnswer) -> float:
         if self._is_own(answer):
-            return self._failed(FailureReason.REFUSED, forward_faults.ITSELF)
+            return self._faults.failed(FailureReason.REFUSED, forward_faults.ITSELF)
         if answer.status == _ANOTHER_STATE and answer.state in self._served:
-            return self._failed(FailureReason.REFUSED, forward_faults.SERVED_BEFORE)
+            return self._faults.failed(FailureReason.REFUSED, forward_faults.SERVED_BEFORE)
         if answer.status == _ANOTHER_STATE and answer.state:
             with self._lock:
                 self._begins_anew = answer.state
-            self._say(f"forward {self._to}: {forward_faults.BEGUN_ANEW}")
-            self._failures[FailureReason.ANOTHER_STATE] += 1
-            return self._every
+            return self._faults.begun_anew()
         if answer.status == _ANOTHER_STATE:
-            return self._failed(FailureReason.REFUSED, forward_faults.NAMELESS)
+            return self._faults.failed(FailureReason.REFUSED, forward_faults.NAMELESS)
         reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
         text = f"answered {answer.status} {answer.body.decode(errors='replace')}"
-        wait = self._failed(reason, one_line(text.strip()))
+        wait = self._faults.failed(reason, one_line(text.strip()))
         return min(answer.retry_after, wait) or wait
-
-    def _failed(self, reason: FailureReason, text: str) -> float:
-        self._failures[reason] += 1
-        if text not in self._failing and len(self._failing) < _MOST_SAID:
-            self._failing.add(text)
-            self._say(f"forward {self._to}: {text}; counts wait, retrying every {self._every:g} s")
-        return self._every
-
-    def _note_rejected(self, batch: ForwardedBatch, taken: Acknowledgement) -> None:
-        rejected = sum(taken.rejected.values())
-        self._rejected += rejected
-        if rejected and not self._rejecting:
-            such_as = f", such as: {taken.faults[0].detail}" if taken.faults else ""
-            self._say(
-                f"forward {self._to}: the receiver rejected {count_of(rejected, 'record')} of "
-                f"batch {batch.number}{such_as}"
-            )
-        self._rejecting = bool(rejected)
 
     def _run(self) -> None:
         while not self._stopping.is_set():

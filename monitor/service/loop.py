@@ -121,13 +121,17 @@ class Service:
         return self.restored and all(source.attached for source in self._sources)
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Turn until `stopping` returns True; then count, save and publish the queued events."""
+        """Turn until `stopping` returns True; then count, save and publish the queued events.
+
+        What is to be forwarded is sent before, where all events from before the start are counted.
+        """
         try:
             while not stopping():
                 if not self.turn():
                     self._clock.sleep(self._rest())
             self._drain()
             if self._checkpointer is not None:
+                self._send_rest(self._checkpointer)
                 self._checkpointer.close(self._monitor, self._sources, self._event_clock)
         finally:
             self._publish()
@@ -209,6 +213,12 @@ class Service:
             source.stop_accepting()
             while source.restored and self._read(source):
                 pass
+
+    def _send_rest(self, checkpointer: Checkpointer) -> None:
+        if checkpointer.forwarder is not None and self.restored:
+            checkpointer.forwarder.send_rest(
+                lambda: checkpointer.checkpoint_now(self._monitor, self._sources, self._event_clock)
+            )
 
     def _reconfigure(self, config: Config) -> None:
         """Apply a new configuration as a whole, or change nothing.

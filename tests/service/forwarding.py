@@ -115,6 +115,9 @@ class Cluster:
             getattr(self, step)(i)
         elif step == "kill":
             self.kill_shard(i)
+        elif step == "stop":
+            self.shards[i].stop()
+            self.shards[i] = self._shard(i)
         elif step == "away":
             self.kill_receiver()
         elif self.receiver is None:

@@ -1,0 +1,101 @@
+"""A shard that stops sends what it has not sent yet, as far as it comes."""
+
+import threading
+
+import pytest
+from engine.test_forwarding import counted, receiving
+from service.forwarding import NOW, Cluster, config_of
+from service.test_service_forwarding import other_segments
+from shards import assert_same, lines_of, stream
+from simulator.process import Process
+
+from monitor.clock import ManualClock
+from monitor.prometheus.forward_series import FORWARD_UNSENT
+from monitor.service import forwarder
+from monitor.service.forward_requests import ReceiverAnswer
+
+TO = "forward http://receiver:9109/v1/events"
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    made = Cluster(tmp_path, shards=1)
+    yield made
+    made.close()
+
+
+def last_words(made):
+    return [line for line in made.shards[0].said if line.startswith(TO)][-1]
+
+
+@pytest.mark.parametrize("waits", range(8))
+def test_a_stop_sends_all_that_is_left(cluster, waits):
+    events = stream(60, seed=4)
+    cluster.give(0, events[:40])
+    for _ in range(waits):  # from nothing sealed yet to all of it sent
+        cluster.wait(0)
+        cluster.deliver(0)
+    cluster.give(0, events[40:])
+    shard = cluster.shards[0]
+    shard.stop()
+    assert last_words(cluster) == f"{TO}: the receiver has all counts"
+    assert shard.forward_readings[FORWARD_UNSENT]() == {(): 0}
+    cluster.receiver.settle()
+    whole = receiving(cluster.receiver_config, [lines_of(events)])
+    assert_same(cluster.received(), whole.snapshot())
+
+
+def test_after_such_a_stop_models_may_start_anew_and_nothing_is_sent_twice(cluster):
+    events = stream(60, seed=4)
+    cluster.give(0, events)
+    cluster.shards[0].stop()
+    changed = other_segments(cluster.shards[0].config)
+    cluster.shards[0] = Process(changed, cluster.clock, cluster.post)
+    assert any("models start anew" in line for line in cluster.shards[0].said)
+    cluster.settle()
+    whole = receiving(cluster.receiver_config, [lines_of(events)])
+    assert counted(cluster.received()) == counted(whole.snapshot())
+
+
+def test_a_stop_while_the_receiver_is_away_leaves_the_counts_for_the_next_start(cluster):
+    events = stream(60, seed=4)
+    cluster.kill_receiver()
+    cluster.give(0, events)
+    cluster.shards[0].stop()
+    unsent = int(cluster.shards[0].forward_readings[FORWARD_UNSENT]()[()])
+    assert unsent > 100
+    words = f"{TO}: {unsent} changes of counts are not taken, and sent after the next start"
+    assert last_words(cluster) == words
+    cluster.shards[0] = cluster._shard(0)
+    cluster.settle()
+    whole = receiving(cluster.receiver_config, [lines_of(events)])
+    assert_same(cluster.received(), whole.snapshot())
+
+
+def test_a_receiver_that_does_not_answer_does_not_hold_up_a_stop(tmp_path, monkeypatch):
+    monkeypatch.setattr(forwarder, "REST_SECONDS", 0.01)
+    answers = threading.Event()
+
+    def post(_lines, _state):
+        answers.wait()
+        return ReceiverAnswer(503)
+
+    config = config_of(tmp_path, forward={"to": "http://receiver:9109"})
+    made = Process(config, ManualClock(NOW), post)
+    while not made.posted.restored:
+        made.turn()
+    made.post(lines_of(stream(20, seed=4)) + b"\n")
+    made.write()
+    made.stop()
+    answers.set()
+    assert "changes of counts are not taken" in made.said[-1]
+
+
+def test_a_stop_before_the_journal_is_replayed_sends_nothing(cluster):
+    cluster.give(0, stream(30, seed=3))
+    cluster.shards[0].close()
+    asked = len(cluster.asked)
+    cluster.shards[0] = started = Process(cluster.shards[0].config, cluster.clock, cluster.post)
+    started.stop()
+    assert len(cluster.asked) == asked
+    assert not any(line.startswith(TO) for line in started.said)
