@@ -18,6 +18,7 @@ from monitor.cli.parser.command import PROGRAM
 from monitor.cli.shutdown import leave, release_hangups
 from monitor.clock import SystemClock
 from monitor.config import Config, HttpFeed, load_config
+from monitor.config.counting_settings import counting_settings
 from monitor.errors import ConfigError, MonitorError
 from monitor.events.keys import PUBLIC_SEED
 from monitor.exporter.app import create_app
@@ -223,7 +224,8 @@ def _forwarder(config: Config, identity: str) -> Forwarder | None:
     """Return what forwards counts to another monitor, where that is configured."""
     if config.forward is None:
         return None
-    return Forwarder(config.forward, identity, clock=SystemClock(), say=_say)
+    settings = counting_settings(config)
+    return Forwarder(config.forward, identity, settings, clock=SystemClock(), say=_say)
 
 
 def _forward(

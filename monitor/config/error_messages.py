@@ -131,12 +131,20 @@ def _fault(detail: ErrorDetails, document: Document) -> ConfigFault:
     if kind == "enum":
         names = context["expected"].replace(" or ", ", ").replace("'", "").split(", ")
         allowed = f"{_near(detail['input'], names)} {allowed}".lstrip()
+    shown = path[:-1] if _is_hidden_key(detail) else path
     return ConfigFault(
-        line, path, f"{shown_path(path)}{what}, got {_got(path, detail, document)}; {allowed}"
+        line, path, f"{shown_path(shown)}{what}, got {_got(path, detail, document)}; {allowed}"
     )
 
 
+def _is_hidden_key(detail: ErrorDetails) -> bool:
+    """Whether a key is no name, and may be a secret that was written in its place."""
+    return detail["loc"][-1] == "[key]" and bool(detail.get("ctx", {}).get("hidden"))
+
+
 def _got(path: KeyPath, detail: ErrorDetails, document: Document) -> str:
+    if _is_hidden_key(detail):
+        return "a hidden name"
     if detail["loc"][-1] == "[key]":
         return repr(path[-1])
     if detail.get("ctx", {}).get("hidden") or _secret_names() & {*detail["loc"]}:

@@ -202,7 +202,7 @@ _HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 
 def _header_name(text: str) -> str:
     if not re.fullmatch(_HEADER_NAME, text):
-        raise q.unfit("must be the name of a header", "write it like Authorization")
+        raise q.unfit("must be the name of a header", "write it like Authorization", hidden=True)
     return text
 
 

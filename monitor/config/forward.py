@@ -17,6 +17,7 @@ from monitor.config.fields import (
 )
 
 _PATH = "v1/events"
+_OWN, _OWN_PREFIX = ("content-type", "content-encoding", "content-length"), "precision-monitor-"
 _SHORTEST_MS, _LONGEST_MS = 100, 300_000
 
 
@@ -35,6 +36,12 @@ def _is_no_other_path(to: str) -> str:
     return to
 
 
+def _is_not_own(name: str) -> str:
+    if name.lower().startswith(_OWN_PREFIX) or name.lower() in _OWN:
+        raise q.unfit("must not be a header that the monitor sets itself", "leave it out")
+    return name
+
+
 class ForwardConfig(Section):
     """Where a monitor that sees a part of the events sends what it has counted."""
 
@@ -46,7 +53,7 @@ class ForwardConfig(Section):
         "10s", "Wall time between two batches, 100ms to 5m; there are two checkpoints for each."
     )
     timeout: PositiveDuration = setting("10s", "A request that takes longer has failed.")
-    headers: Mapping[HeaderName, HeaderValue] = setting(
+    headers: Mapping[Annotated[HeaderName, AfterValidator(_is_not_own)], HeaderValue] = setting(
         {}, "Headers of each request, such as those with a token; values stay hidden."
     )
 

@@ -42,10 +42,20 @@ FORWARD_REJECTED = SeriesDescription(
     "those of a model that it does not know.",
 )
 
+FORWARD_DIFFERING = SeriesDescription(
+    name="precision_monitor_forward_differing_settings",
+    kind="gauge",
+    labels=(),
+    meaning="Settings by which events become counts that differ from those of the receiver: pane, "
+    "and segments, labelling, label_timeout, horizon and clock of each model; absent until an "
+    "answer of the receiver has shown them.",
+)
+
 FORWARD_SERIES = (
     FORWARD_LAST_SUCCESS,
     FORWARD_UNSENT,
     FORWARD_FAILURES,
     FORWARD_REJECTED,
+    FORWARD_DIFFERING,
 )
 """Families that a monitor with `forward` serves."""

@@ -16,12 +16,11 @@ from monitor.clock import SECOND_MS
 from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import without_account
 from monitor.feeds.http.acknowledgement import direct_opener
-from monitor.feeds.http.app import STATE_HEADER
+from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
 
 _BODY = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 _FASTEST = 1
-_DETAIL_BYTES = 500
-_ANSWER_BYTES = 1 << 16
+_ANSWER_BYTES = 1 << 20
 
 
 class ReceiverAnswer(NamedTuple):
@@ -30,14 +29,16 @@ class ReceiverAnswer(NamedTuple):
     Attributes:
         status: HTTP status code.
         state: identity of the receiver's state; "" where it names none.
-        body: JSON of 2xx, else the beginning of whatever it is.
+        body: JSON of a feed, or the beginning of whatever it is.
         retry_after: seconds that it asks to wait; 0 where it does not.
+        settings: digest of the settings by which it counts; "" where it names none.
     """
 
     status: int
     state: str = ""
     body: bytes = b""
     retry_after: float = 0.0
+    settings: str = ""
 
 
 class ReceiverAwayError(Exception):
@@ -66,7 +67,7 @@ def poster(config: ForwardConfig) -> Post:
                 return _read(answer.status, answer.headers, answer.read(_ANSWER_BYTES))
         except urllib.error.HTTPError as error:
             with error:
-                return _read(error.code, error.headers, error.read(_DETAIL_BYTES))
+                return _read(error.code, error.headers, error.read(_ANSWER_BYTES))
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
             raise ReceiverAwayError(without_account(f"cannot be reached: {reason}")) from error
@@ -90,4 +91,5 @@ def _read(status: int, headers: Message, body: bytes) -> ReceiverAnswer:
         state=headers.get(STATE_HEADER, ""),
         body=body,
         retry_after=float(wait) if wait.isdecimal() else 0.0,
+        settings=headers.get(SETTINGS_HEADER, ""),
     )

@@ -28,8 +28,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from monitor.clock import SECOND_MS, Clock
+from monitor.config.counting_settings import CountingSettings
 from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import without_account
 from monitor.engine import Monitor
@@ -42,7 +44,9 @@ from monitor.report.printable import one_line
 from monitor.service import forward_faults
 from monitor.service.forward_faults import ForwardFaults
 from monitor.service.forward_requests import Post, ReceiverAnswer, ReceiverAwayError, poster
+from monitor.service.forward_rest import send_rest
 from monitor.service.forwarded_batch import ForwardedBatch
+from monitor.service.receiver_settings import ReceiverSettings
 from monitor.state.state_errors import StateError
 
 _EVENTS_A_REQUEST = 2048
@@ -50,8 +54,7 @@ _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
 _OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
 _BUSY = (408, 429, 500, 502, 503, 504)
-REST_SECONDS = 5.0
-"""Time to send what is left when the program stops."""
+_DETAIL_BYTES = 500
 _UNKNOWN = "?"
 """Names no state, so that the answer says which one there is."""
 
@@ -62,6 +65,7 @@ class Forwarder:
     Args:
         config: of the forwarding.
         identity: of this state.
+        settings: by which this monitor counts.
         clock: wall and monotonic time.
         say: prints a one-line message for the operator.
         post: posts to the receiver; over HTTP by default.
@@ -71,6 +75,7 @@ class Forwarder:
         self,
         config: ForwardConfig,
         identity: str,
+        settings: CountingSettings,
         *,
         clock: Clock,
         say: Callable[[str], None],
@@ -81,6 +86,7 @@ class Forwarder:
         to = without_account(config.url)
         self._say: Callable[[str], None] = lambda text: say(f"forward {to}: {text}")
         self._faults = ForwardFaults(self._every, self._say)
+        self._settings = ReceiverSettings(settings, self._say)
         self._post = poster(config) if post is None else post
         self._lock = threading.Lock()
         self._source = f"shard-{identity}"
@@ -236,6 +242,9 @@ class Forwarder:
             if counting:
                 self._faults.note_rejected(batch.number, taken)
             self._sent = end
+            if self._settings.is_due(answer):
+                with suppress(ReceiverAwayError):  # the next batch asks again
+                    self._settings.compare(self._post(b"", _UNKNOWN))
         return None
 
     def start(self) -> None:
@@ -251,33 +260,17 @@ class Forwarder:
     def send_rest(self, checkpoint: Callable[[], bool]) -> None:
         """Send what is left, once nothing more is counted, and say whether all of it is taken.
 
-        It ends with the first failure, and after `REST_SECONDS`, one checkpoint more or less. What
-        is left then goes out after the next start.
-
         Args:
             checkpoint: writes a checkpoint; returns whether it is on disk.
         """
-        end = self._clock.monotonic() + REST_SECONDS
         self.stop()
         self._is_ending = True
-        going = self._ends(self._thread, end)
-        while going and self._unsent() and self._clock.monotonic() < end:
-            going = self._delivers(end) and checkpoint()
+        send_rest(self.deliver, self._unsent, checkpoint, sending=self._thread, clock=self._clock)
         self._say(forward_faults.rest_text(self._unsent()))
 
-    def _delivers(self, end: float) -> bool:
-        """Call `deliver`; return whether it ended in time, and without a failure."""
-        waits: list[float | None] = []
-        sending = threading.Thread(target=lambda: waits.append(self.deliver()), daemon=True)
-        sending.start()
-        return self._ends(sending, end) and waits == [None]
-
-    def _ends(self, thread: threading.Thread | None, end: float) -> bool:
-        """Wait for a thread; return whether it has ended by then."""
-        if thread is None:
-            return True
-        thread.join(max(0.0, end - self._clock.monotonic()))
-        return not thread.is_alive()
+    def compare(self, settings: CountingSettings) -> None:
+        """Compare other settings of this monitor with those of the receiver from now on."""
+        self._settings.become(settings)
 
     def readings(
         self, restored: Callable[[], bool]
@@ -290,6 +283,7 @@ class Forwarder:
         """
         return {
             **self._faults.readings,
+            **self._settings.readings,
             FORWARD_UNSENT: lambda: {(): float(self._unsent())} if restored() else {},
         }
 
@@ -310,6 +304,8 @@ class Forwarder:
             return self._faults.failed(FailureReason.REFUSED, NOT_A_FEED)
         if answer.status != _ANOTHER_STATE or not answer.state or self._is_own(answer):
             return self._refused(answer)
+        if self._settings.is_due(answer):
+            self._settings.compare(answer)
         with self._lock:
             self._receiver, self._checkpoints = answer.state, 0
             self._served.add(answer.state)
@@ -335,7 +331,7 @@ class Forwarder:
         if answer.status == _ANOTHER_STATE:
             return self._faults.failed(FailureReason.REFUSED, forward_faults.NAMELESS)
         reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
-        text = f"answered {answer.status} {answer.body.decode(errors='replace')}"
+        text = f"answered {answer.status} {answer.body[:_DETAIL_BYTES].decode(errors='replace')}"
         wait = self._faults.failed(reason, one_line(text.strip()))
         return min(answer.retry_after, wait) or wait
 

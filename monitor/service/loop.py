@@ -7,6 +7,7 @@ from typing import Protocol
 
 from monitor.clock import Clock
 from monitor.config import Config
+from monitor.config.counting_settings import counting_settings
 from monitor.engine import Monitor
 from monitor.errors import ConfigError, FeedError
 from monitor.events.columns import EventBatch
@@ -233,12 +234,14 @@ class Service:
             self._state_watch.remind()
         apply_each = [each.prepare(config) for each in self._reloadables]
         monitor, changed = self._monitor, list[str]()
+        forwarder = None if self._checkpointer is None else self._checkpointer.forwarder
         if concerns_engine(self._config, config):
             state = monitor.state()
             monitor = Monitor(config, state)
             changed = list(changed_models(config, state))
-            if self._checkpointer is not None and self._checkpointer.forwarder is not None:
-                self._checkpointer.forwarder.check(monitor.forwarding, anew=bool(changed))
+            if forwarder is not None:
+                forwarder.check(monitor.forwarding, anew=bool(changed))
+                forwarder.compare(counting_settings(config))
         for apply in apply_each:
             apply()
         for line in changed:

@@ -23,8 +23,6 @@ from monitor.events.columns import EventBatch
 from monitor.feeds.decode import LiveDecoder
 from monitor.feeds.http import FeedSettings, PostedEvents, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
-from monitor.feeds.http.bodies import BodyLimits
-from monitor.feeds.http.memory_budget import MemoryBudget
 from monitor.feeds.source import Position
 from monitor.prometheus.process_series import (
     INGEST_PAUSED,
@@ -49,7 +47,6 @@ from monitor.state import (
     StateFaults,
     StateGoneError,
 )
-from monitor.web.access import read_access
 from monitor.web.listener_telemetry import Listener
 from monitor.web.server import MAX_CONNECTIONS, BackgroundServer
 
@@ -96,7 +93,9 @@ class PostedFeeds:
         self._decoder = decoder
         feeds = _http_feeds(config)
         self._queue_full, self._disk_full = Stopwatch(clock), Stopwatch(clock)
-        self._settings = [_settings(feed, self._queue_full, state_id) for feed in feeds]
+        self._settings = [
+            FeedSettings.read(feed, config, self._queue_full, state_id) for feed in feeds
+        ]
         self._waiting: deque[DurableRequest] = deque()
         self._position = START
         self._batch = RequestBatch()
@@ -287,7 +286,9 @@ class PostedFeeds:
         Raises:
             ConfigError: a token file or web configuration cannot be used.
         """
-        changed = [_settings(feed, self._queue_full) for feed in _http_feeds(config)]
+        changed = [
+            FeedSettings.read(feed, config, self._queue_full) for feed in _http_feeds(config)
+        ]
         for old, new in zip(self._settings, changed, strict=True):
             old.access.replaced_by(new.access, f"feed on {new.name}")
 
@@ -329,19 +330,6 @@ class PostedFeeds:
 
 def _http_feeds(config: Config) -> list[HttpFeed]:
     return [feed for feed in config.feeds if isinstance(feed, HttpFeed)]
-
-
-def _settings(feed: HttpFeed, queue_full: Stopwatch, state_id: str = "") -> FeedSettings:
-    return FeedSettings(
-        name=feed.listen,
-        access=read_access(feed.token_files, feed.web_config),
-        limits=BodyLimits(feed.max_body_bytes, feed.body_timeout / SECOND_MS),
-        budget=MemoryBudget(feed.max_queue_bytes, queue_full),
-        max_per_second=feed.max_events_per_second,
-        inference=feed.inference,
-        mapping=feed if feed.is_mapped else None,
-        state_id=state_id,
-    )
 
 
 def _stop(servers: Sequence[BackgroundServer]) -> None:

@@ -45,6 +45,7 @@ QUIET = {
     "CheckpointStale": "nothing is stored here",
     "CountsNotForwarded": "nothing is forwarded",
     "ForwardedCountsRejected": "nothing is forwarded",
+    "ForwardedSettingsDiffer": "nothing is forwarded",
     "MonitorLoopStalled": "the loop turns",
     "ConfigReloadFailed": "the configuration is in order",
 }

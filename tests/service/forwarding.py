@@ -9,7 +9,7 @@ from simulator.process import Process
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.feeds.http import create_feed_app
-from monitor.feeds.http.app import STATE_HEADER
+from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
 from monitor.service.forward_requests import ReceiverAnswer, ReceiverAwayError
 
 NOW = 1_700_000_000
@@ -148,7 +148,10 @@ class Cluster:
         if self.loses_answers and lines:
             raise ReceiverAwayError("cannot be reached: timed out")
         return ReceiverAnswer(
-            answer.status_code, answer.headers.get(STATE_HEADER, ""), answer.content
+            answer.status_code,
+            answer.headers.get(STATE_HEADER, ""),
+            answer.content,
+            settings=answer.headers.get(SETTINGS_HEADER, ""),
         )
 
     def settle(self):

@@ -8,8 +8,8 @@ import pytest
 from http_answers import Quiet, serving
 
 from monitor.config.forward import ForwardConfig
-from monitor.feeds.http.app import STATE_HEADER
-from monitor.service.forward_requests import ReceiverAwayError, poster
+from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
+from monitor.service.forward_requests import ReceiverAnswer, ReceiverAwayError, poster
 
 LINES = b'{"type":"counts"}\n'
 
@@ -44,12 +44,10 @@ def config_of(url, **more):
 
 
 def test_counts_are_posted_compressed_with_the_headers_and_the_state_that_is_known():
-    with receiver(headers={STATE_HEADER: "abc"}) as (url, asked):
+    with receiver(headers={STATE_HEADER: "abc", SETTINGS_HEADER: "def"}) as (url, asked):
         post = poster(config_of(url, headers={"Authorization": "Bearer a-token-of-16-chars"}))
         answers = [post(LINES, ""), post(LINES, "abc")]
-    assert [(answer.status, answer.state, answer.body) for answer in answers] == [
-        (200, "abc", b"{}")
-    ] * 2
+    assert answers == [ReceiverAnswer(200, "abc", b"{}", settings="def")] * 2
     for path, headers, content in asked:
         assert path == "/v1/events"
         assert gzip.decompress(content) == LINES
@@ -60,9 +58,7 @@ def test_counts_are_posted_compressed_with_the_headers_and_the_state_that_is_kno
 
 def test_the_account_of_an_address_goes_as_basic_authorization():
     with receiver() as (url, asked):
-        own = {"Content-Type": "text/plain", "Precision-Monitor-State": "other"}
-        to = url.replace("://", "://bob:p%40ss@")
-        poster(config_of(to, headers=own))(LINES, "abc")
+        poster(config_of(url.replace("://", "://bob:p%40ss@")))(LINES, "abc")
     ((path, headers, _),) = asked
     assert path == "/v1/events"
     assert headers["authorization"] == "Basic " + b64encode(b"bob:p@ss").decode()

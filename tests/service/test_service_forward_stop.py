@@ -11,7 +11,7 @@ from simulator.process import Process
 
 from monitor.clock import ManualClock
 from monitor.prometheus.forward_series import FORWARD_UNSENT
-from monitor.service import forwarder
+from monitor.service import forward_rest
 from monitor.service.forward_requests import ReceiverAnswer
 
 TO = "forward http://receiver:9109/v1/events"
@@ -73,7 +73,7 @@ def test_a_stop_while_the_receiver_is_away_leaves_the_counts_for_the_next_start(
 
 
 def test_a_receiver_that_does_not_answer_does_not_hold_up_a_stop(tmp_path, monkeypatch):
-    monkeypatch.setattr(forwarder, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(forward_rest, "REST_SECONDS", 0.01)
     answers = threading.Event()
 
     def post(_lines, _state):

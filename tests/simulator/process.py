@@ -20,6 +20,7 @@ from simulator.counts import Counts, counted
 
 from monitor.clock import ManualClock
 from monitor.config import Config
+from monitor.config.counting_settings import counting_settings
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.app import AHEAD_MS
@@ -28,6 +29,7 @@ from monitor.feeds.kafka.source import KafkaSource
 from monitor.feeds.source import Position, Source
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 from monitor.service import loop
+from monitor.service.changes import ReloadableDecoder
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.forward_requests import Post, ReceiverAnswer
 from monitor.service.forwarder import Forwarder
@@ -113,8 +115,9 @@ class Process:
             identity = identity_of_state(config.state.directory)
             self.forwarder = None
             if config.forward is not None:
+                settings = counting_settings(config)
                 self.forwarder = Forwarder(
-                    config.forward, identity, clock=clock, say=say, post=post
+                    config.forward, identity, settings, clock=clock, say=say, post=post
                 )
             checkpointer = self._checkpointer = Checkpointer(
                 config,
@@ -146,6 +149,7 @@ class Process:
                 rejected=NewRejections(dead),
                 say=say,
                 reloads=self._reloads,
+                reloadables=[ReloadableDecoder(self._decoder), self.posted],
                 checkpointer=checkpointer,
                 state_watch=StateWatch([locked.check, self.posted.check_place], say, self.faults),
             )

@@ -1,6 +1,7 @@
 """Feeds over HTTP: clients post events, and get 200 once these are on disk.
 
     app.py                 routes, and the steps of a request
+    feed_settings.py       settings of a feed, and the headers of its answers
     bodies.py              reads and decompresses a body within time and size limits
     json_bodies.py         NDJSON, JSON arrays, single objects, feedback → lines
     arrow_bodies.py        Arrow streams → lines
@@ -18,6 +19,7 @@
 Storing and counting the events is up to the caller, which implements `app.Intake`.
 """
 
-from monitor.feeds.http.app import FeedSettings, Intake, PostedEvents, create_feed_app
+from monitor.feeds.http.app import Intake, PostedEvents, create_feed_app
+from monitor.feeds.http.feed_settings import FeedSettings
 
 __all__ = ["FeedSettings", "Intake", "PostedEvents", "create_feed_app"]

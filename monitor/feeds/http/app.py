@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from starlette.applications import Starlette
@@ -19,19 +19,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from monitor.clock import HOUR_MS, SECOND_MS, Clock
-from monitor.config.inference import InferenceConfig
-from monitor.config.mapping import MappedRecords
 from monitor.errors import MonitorError
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
 from monitor.feeds.http.arrow_bodies import MEDIA_TYPE, arrow_lines
-from monitor.feeds.http.bodies import BodyLimits, budget_exhausted, read_body
+from monitor.feeds.http.bodies import budget_exhausted, read_body
 from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
+from monitor.feeds.http.feed_settings import STATE_HEADER, FeedSettings
 from monitor.feeds.http.inference_events import InferenceEvents
 from monitor.feeds.http.inference_payloads import PayloadError
 from monitor.feeds.http.json_bodies import event_lines, feedback_lines
-from monitor.feeds.http.memory_budget import MemoryBudget, Reservation
+from monitor.feeds.http.memory_budget import Reservation
 from monitor.feeds.http.offload import offload
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.rate_limit import RateLimiter
@@ -44,14 +43,10 @@ from monitor.feeds.http.responses import (
     retry_later,
 )
 from monitor.feeds.mapping.mapped_lines import canonical_lines
-from monitor.web.access import Access
 from monitor.web.guesses import TooManyGuessesError
 
 AHEAD_MS = HOUR_MS
 """An event further ahead of the clock is rejected as `timestamp_out_of_range`."""
-
-STATE_HEADER = "Precision-Monitor-State"
-"""Identity of the state that has the events; a request that names another one is refused."""
 
 _REJECTION_BYTES = 512
 """Memory that a rejected record takes."""
@@ -122,40 +117,6 @@ class Intake(Protocol):
             `MonitorError` if they cannot be stored.
         """
         ...
-
-
-@dataclass(slots=True, kw_only=True)
-class FeedSettings:
-    """Settings of a feed; may change while it runs.
-
-    Attributes:
-        name: prefix of the positions of records.
-        access: authenticates clients.
-        limits: limits of a body.
-        budget: memory of all requests in progress.
-        max_per_second: records per second that each client may send; None for no limit.
-        inference: how to extract predictions from payloads of inference servers; None to
-            refuse such payloads.
-        mapping: which columns of posted events hold their fields; None where they are named
-            like these.
-        state_id: identity of the state that events are stored in; clients that name another
-            one are refused.
-    """
-
-    name: str
-    access: Access
-    limits: BodyLimits
-    budget: MemoryBudget
-    max_per_second: float | None = None
-    inference: InferenceConfig | None = None
-    mapping: MappedRecords | None = None
-    state_id: str = ""
-
-    def become(self, other: FeedSettings) -> None:
-        """Adopt other settings from the next request on, except `name` and `inference`."""
-        self.access, self.limits = other.access, other.limits
-        self.max_per_second, self.mapping = other.max_per_second, other.mapping
-        self.budget.resize(other.budget.size)
 
 
 def create_feed_app(
@@ -283,7 +244,7 @@ class _Feed:
             if posted.batch.records:
                 await self._store(posted)
             self._rate.spend(client, posted.batch.records)
-        return accepted_response(posted.batch, {STATE_HEADER: self._settings.state_id})
+        return accepted_response(posted.batch, self._settings.headers)
 
     async def _admit(self, request: Request) -> str:
         """Return the name of the client, or refuse the request."""
@@ -301,7 +262,7 @@ class _Feed:
             raise RefusedError(403, "events from web pages are refused")
         if request.headers.get(STATE_HEADER, self._settings.state_id) != self._settings.state_id:
             text = "the state is not the one that the request names"
-            raise RefusedError(412, text, {STATE_HEADER: self._settings.state_id})
+            raise RefusedError(412, text, self._settings.headers, self._settings.refusal)
         if not self._intake.ready:
             raise retry_later(503, "state is being restored; try again", seconds=_STARTING_SECONDS)
         client = client or address

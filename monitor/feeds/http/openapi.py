@@ -21,7 +21,11 @@ _STATE = {
         "description": "Identity of the state that has the events. A request that names another "
         "one in this header is refused.",
         "schema": {"type": "string"},
-    }
+    },
+    "Precision-Monitor-Settings": {
+        "description": "Digest of the settings by which events become counts.",
+        "schema": {"type": "string"},
+    },
 }
 _CLASS = {"enum": [0, 1, True, False, None]}
 _TIME = {
@@ -83,7 +87,9 @@ def _post(summary: str, content: dict[str, Any]) -> dict[str, Any]:
                 "401": _error("Authentication is required.", _CHALLENGE),
                 "403": _error("The request comes from a web page."),
                 "408": _error("The body did not arrive in time."),
-                "412": _error("The state is not the one of the header Precision-Monitor-State."),
+                "412": _error(
+                    "The state is not the one of the header Precision-Monitor-State.", _STATE
+                ),
                 "413": _error("The body is too large, or has too many records."),
                 "415": _error("The type or the encoding of the body is not supported."),
                 "429": _error(
@@ -153,7 +159,13 @@ _SCHEMAS = {
     "Error": {
         "type": "object",
         "required": ["error"],
-        "properties": {"error": {"type": "string"}},
+        "properties": {
+            "error": {"type": "string"},
+            "settings": {
+                "description": "Of 412: the settings by which events become counts.",
+                "type": "object",
+            },
+        },
         "additionalProperties": False,
     },
 }

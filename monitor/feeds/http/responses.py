@@ -24,18 +24,27 @@ class RefusedError(Exception):
         status: HTTP status code of the response.
         text: what is wrong and what to do, for a person.
         headers: additional headers of the response.
+        content: additional fields of its JSON.
 
     Attributes:
         status: HTTP status code of the response.
         text: what is wrong and what to do, for a person.
         headers: additional headers of the response.
+        content: additional fields of its JSON.
     """
 
-    def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        text: str,
+        headers: Mapping[str, str] | None = None,
+        content: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
         self.headers = headers or {}
+        self.content = content or {}
 
 
 def retry_later(status: int, text: str, *, seconds: int, close: bool = False) -> RefusedError:
@@ -74,7 +83,8 @@ def accepted_response(batch: EventBatch, headers: Mapping[str, str]) -> Response
 
 def error_response(error: RefusedError) -> Response:
     """Create the response to a refused request."""
-    return json_response({"error": error.text}, status=error.status, headers=error.headers)
+    content = {"error": error.text, **error.content}
+    return json_response(content, status=error.status, headers=error.headers)
 
 
 def json_response(

@@ -30,6 +30,7 @@ def monitor_alerts(scope: Scope) -> list[Alert]:
         _checkpoint(scope),
         _not_forwarded(scope),
         _forward_rejected(scope),
+        _forward_differs(scope),
         _stalled(scope),
         _reload_failed(scope),
         _watchdog(scope),
@@ -200,6 +201,25 @@ def _forward_rejected(scope: Scope) -> Alert:
         "again: it lacks what they count. This monitor has counted them. Its log has an example "
         "with the reason.",
         runbook=scope.link("deploy/README.md#forwardedcountsrejected"),
+        dashboard=links.health(scope),
+    )
+
+
+def _forward_differs(scope: Scope) -> Alert:
+    return Alert(
+        name="ForwardedSettingsDiffer",
+        why="Held, so that a change of the same settings at shards and receiver is none.",
+        expr=f"max_over_time(precision_monitor_forward_differing_settings[{GAP}]) > 0",
+        severity="ticket",
+        hold="1h",
+        keep="10m",
+        summary=f"{templates.INSTANCE}: {{{{ $value | printf `%.0f` }}}} settings that count "
+        "differ from those of the receiver",
+        description="This monitor turns events into counts by other settings (pane, segments, "
+        "labelling, label_timeout, horizon or clock) than the monitor that judges the whole, whose "
+        "windows are then not those of one monitor over all events. The log of this monitor names "
+        "them.",
+        runbook=scope.link("deploy/README.md#forwardedsettingsdiffer"),
         dashboard=links.health(scope),
     )
 

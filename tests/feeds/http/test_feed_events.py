@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from monitor.config import Config
+from monitor.config.counting_settings import counting_settings
 from monitor.config.mapping import MappedRecords
 from monitor.errors import MonitorError
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
 from monitor.feeds.http.json_bodies import event_lines
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.record_limit import MAX_RECORDS
@@ -248,3 +250,15 @@ def test_posted_records_are_mapped(make_feed):
     assert stored[0] == {
         "type": "outcome", "id": "7", "ts": NOW, "prediction": 1, "label": 1,
     }  # fmt: skip
+
+
+def test_answers_name_the_state_and_the_settings_by_which_events_count(make_feed):
+    counting = counting_settings(Config(pane="5m", models={"a": {"segments": ["k"]}}))
+    feed = make_feed(state_id="abc", counting=counting)
+    named = {STATE_HEADER: "abc", SETTINGS_HEADER: counting.digest}
+    answer = feed.post(NDJSON)
+    assert (answer.status_code, answer.headers) == (200, answer.headers | named)
+    other = feed.client.post("/v1/events", content=b"", headers={STATE_HEADER: "?"})
+    assert (other.status_code, other.headers) == (412, other.headers | named)
+    assert checked(other)["settings"] == counting.values
+    assert len(feed.intake.posted) == 1

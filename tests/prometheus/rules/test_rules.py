@@ -27,6 +27,7 @@ OF_THE_MONITOR = {
     "CheckpointStale",
     "CountsNotForwarded",
     "ForwardedCountsRejected",
+    "ForwardedSettingsDiffer",
     "MonitorClockWrong",
     "MonitorLoopStalled",
     "ConfigReloadFailed",
