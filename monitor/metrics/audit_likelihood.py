@@ -19,8 +19,10 @@ LOWEST, HIGHEST = -14.0, 3.0
 
 _PRIOR = 0.5
 """Audits added to right and to wrong labels (Jeffreys): a rate is not 0 where none is wrong."""
-_WIDEST = 18.0
-_HALVINGS = 20
+_LEAST = 1.5e-8
+"""The least share of positives, and of negatives, that is looked for."""
+_POLISHED = 2
+"""Steps of Newton's method behind the formula for a cubic root."""
 _POINTS = 9
 _ROUNDS = 6
 _SHRINK = 0.35
@@ -51,7 +53,7 @@ def log_likelihood(
     Returns:
         (problems, n, m), the sum over the parts; -inf where both rates add up to 1 or more.
     """
-    a, b = rates_at(first)[:, None, :, None], rates_at(second)[:, None, None, :]
+    a, b = rates_at(first)[:, :, None], rates_at(second)[:, None, :]
     left = 1 - a - b
     possible = left > 0
     left = np.where(possible, left, 1.0)
@@ -59,24 +61,22 @@ def log_likelihood(
     right_negative, lost, false, right_positive = (
         seen[:, label, actual, None, None] for label, actual in ((0, 0), (0, 1), (1, 0), (1, 1))
     )
-    of_first, of_second = a[:, 0], b[:, 0]
     value = (
-        right_negative * np.log1p(-of_first)
-        + false * np.log(of_first)
-        + right_positive * np.log1p(-of_second)
-        + lost * np.log(of_second)
+        right_negative * np.log1p(-a)
+        + false * np.log(a)
+        + right_positive * np.log1p(-b)
+        + lost * np.log(b)
     )
-    others = (labelled - audited.sum(axis=-1)).astype(np.float64)
-    actual = audited.sum(axis=-2).astype(np.float64)
-    for predicted in range(2):
-        negative, positive = (actual[:, :, predicted, i, None, None] for i in range(2))
-        zero, one = (others[:, :, predicted, i, None, None] for i in range(2))
-        share = _most_likely_share((positive, negative, one, zero), a, left)
-        labelled_one = a + share * left
-        of_parts = _times(one, labelled_one) + _times(zero, 1 - labelled_one)
-        of_parts = of_parts + _times(positive, share) + _times(negative, 1 - share)
-        value = value + of_parts.sum(axis=1)
-    return np.where(possible[:, 0], value, -np.inf)
+    actual = audited.sum(axis=-2).astype(np.float64)[..., None, None]
+    others = (labelled - audited.sum(axis=-1)).astype(np.float64)[..., None, None]
+    negative, positive = actual[:, :, :, 0], actual[:, :, :, 1]
+    zero, one = others[:, :, :, 0], others[:, :, :, 1]
+    a, left = a[:, None, None], left[:, None, None]
+    share = _most_likely_share((positive, negative, one, zero), a, left)
+    labelled_one = a + share * left
+    of_strata = _times(one, labelled_one) + _times(zero, 1 - labelled_one)
+    of_strata += _times(positive, share) + _times(negative, 1 - share)
+    return np.where(possible, value + of_strata.sum(axis=(1, 2)), -np.inf)
 
 
 def greatest_log_likelihood(audited: CountArray, labelled: CountArray) -> FloatArray:
@@ -128,7 +128,8 @@ def _most_likely_share(
 ) -> FloatArray:
     """Return the share of actual positives where the derivative of its likelihood is 0.
 
-    The likelihood is concave, so that halving finds it.
+    Times its denominators, the derivative is a cubic with three real roots: one between 0 and 1,
+    one on either side. The formula gives the middle one, Newton's method its last digits.
 
     Args:
         counts: audited cases that are positive, and negative; others labelled 1, and 0.
@@ -136,17 +137,25 @@ def _most_likely_share(
         left: 1 less both rates.
     """
     positive, negative, one, zero = counts
-    shape = np.broadcast_shapes(np.shape(positive), np.shape(left))
-    low, high = np.full(shape, -_WIDEST), np.full(shape, _WIDEST)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        share = rates_at(middle)
-        labelled_one = a + share * left
-        slope = (
-            positive / share
-            - negative / (1 - share)
-            + left * (one / labelled_one - zero / (1 - labelled_one))
-        )
-        rises = slope > 0
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    return rates_at((low + high) / 2)
+    audits, of_one = positive + negative, one * (1 - a) - zero * a
+    constant, slope, square = a * (1 - a), left * (1 - 2 * a), -(left**2)
+    steep = left * left * (one + zero)
+    cubic = np.maximum(left**2 * audits + steep, np.finfo(np.float64).tiny)
+    third = (positive * square - audits * slope - steep - left * of_one) / cubic
+    second = (positive * slope - audits * constant + left * of_one) / cubic
+    first = positive * constant / cubic
+    share = np.clip(_middle_root(third, second, first), _LEAST, 1 - _LEAST)
+    for _ in range(_POLISHED):
+        value = ((share + third) * share + second) * share + first
+        falls = np.minimum((3 * share + 2 * third) * share + second, -_LEAST)
+        share = np.clip(share - value / falls, _LEAST, 1 - _LEAST)
+    return np.asarray(share)
+
+
+def _middle_root(square: FloatArray, linear: FloatArray, constant: FloatArray) -> FloatArray:
+    """Return the middle one of the three real roots of x³ + square x² + linear x + constant."""
+    shift = square / 3
+    radius = np.sqrt(np.maximum(shift**2 - linear / 3, 0.0))
+    half = shift * (shift**2 - linear / 2) + constant / 2
+    turn = np.arccos(np.clip(half / np.maximum(radius**3, np.finfo(np.float64).tiny), -1.0, 1.0))
+    return np.asarray(-2 * radius * np.cos((turn - 2 * np.pi) / 3) - shift)

@@ -12,6 +12,7 @@ labelled 0 hardly find any.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -69,16 +70,12 @@ class AuditedLabels(NamedTuple):
         return np.asarray(by_label.min(axis=-1) >= FEWEST_AUDITS)
 
     def of(self, predicted: int) -> AuditedLabels:
-        """Return the cases of one predicted class alone.
+        """Return the cases of one predicted class alone, which are the only ones along its axis.
 
         Args:
             predicted: 0 or 1.
         """
-        held = np.arange(_CLASSES) == predicted
-        return AuditedLabels(
-            np.where(held[:, None, None], self.audited, 0),
-            np.where(held[:, None], self.labelled, 0),
-        )
+        return AuditedLabels(self.audited[[predicted]], self.labelled[[predicted]])
 
 
 class AuditedDays(NamedTuple):
@@ -169,8 +166,9 @@ class AuditFindings(NamedTuple):
             cases: audited and labelled ones.
             stretches: of time of a model that are tested, this one included.
         """
-        follow = follow_predictions(cases, stretches)
-        return cls(cases, UNKNOWN_ERRORS if follow else learned_rates(cases), follow)
+        (likely,) = _likely([cases])
+        follow = _follow(cases, likely, stretches)
+        return cls(cases, UNKNOWN_ERRORS if follow else _stated(cases, likely), follow)
 
 
 def learned_rates(found: AuditedLabels) -> ErrorRates:
@@ -195,9 +193,23 @@ def learned_rates(found: AuditedLabels) -> ErrorRates:
     >>> learned_rates(AuditedLabels(audited, labelled)).ranges
     {'false_positive': (0.00879, 0.0111), 'false_negative': (0.0219, 0.111)}
     """
+    return learned_rates_of([found])[0]
+
+
+def learned_rates_of(found: Sequence[AuditedLabels]) -> list[ErrorRates]:
+    """Return `learned_rates` of each of some cases, in the time of few.
+
+    Args:
+        found: audited cases, and all labelled ones, of each; at least one.
+    """
+    return [_stated(*both) for both in zip(found, _likely(found), strict=True)]
+
+
+def _stated(found: AuditedLabels, likely: _Likely) -> ErrorRates:
+    """Return the most likely rates as they are stated; undefined with few audits."""
+    rates, limits, _ = likely
     if not found.are_enough:
         return UNKNOWN_ERRORS
-    rates, limits, _ = _likely(found)
     if sum(high for _, high in limits) >= 1:
         return UNKNOWN_ERRORS
     wrong = found.audited[:, 1, 0].sum(), found.audited[:, 0, 1].sum()
@@ -236,11 +248,17 @@ def follow_predictions(found: AuditedLabels, stretches: int = 1) -> bool | None:
     >>> follow_predictions(AuditedLabels(audited, labelled))
     True
     """
+    return _follow(found, _likely([found])[0], stretches)
+
+
+def _follow(found: AuditedLabels, likely: _Likely, stretches: int) -> bool | None:
+    """Test the same against the most likely rates for both predicted classes."""
     if found.audited.sum(axis=(1, 2)).min() < FEWEST_AUDITS:
         return None
-    apart = sum(_likely(found.of(predicted)).log_likelihood for predicted in range(_CLASSES))
+    each = _likely([found.of(predicted) for predicted in range(_CLASSES)])
+    apart = sum(one.log_likelihood for one in each)
     limit = chdtri(_CLASSES, _BY_CHANCE / stretches)
-    return bool(2 * (apart - _likely(found).log_likelihood) > limit)
+    return bool(2 * (apart - likely.log_likelihood) > limit)
 
 
 class _Likely(NamedTuple):
@@ -251,35 +269,35 @@ class _Likely(NamedTuple):
     log_likelihood: float
 
 
-def _likely(found: AuditedLabels) -> _Likely:
-    """Look for the most likely rates on a grid.
+def _likely(found: Sequence[AuditedLabels]) -> list[_Likely]:
+    """Look for the most likely rates of each of some cases on a grid, for all at once.
 
-    The grid contracts to the box around the rates whose log-likelihood lies within `_DROP` of
+    A grid contracts to the box around the rates whose log-likelihood lies within `_DROP` of
     the greatest: its sides are the profile limits.
     """
-    low, high = np.full(_CLASSES, LOWEST), np.full(_CLASSES, HIGHEST)
-    greatest, best = -np.inf, (low + high) / 2
-    limits: list[tuple[float, float]] = []
+    audited, labelled = (np.stack(part)[:, None] for part in zip(*found, strict=True))
+    low, high = (np.full((len(found), _CLASSES), end) for end in (LOWEST, HIGHEST))
+    greatest, best = np.full(len(found), -np.inf), (low + high) / 2
+    limits = np.empty((len(found), _CLASSES, 2))
     for _ in range(_ROUNDS):
-        grid = [np.linspace(low[i], high[i], _POINTS) for i in range(_CLASSES)]
-        value = log_likelihood(
-            found.audited[None, None], found.labelled[None, None], grid[0][None], grid[1][None]
-        )[0]
-        at = np.unravel_index(int(value.argmax()), value.shape)
-        if value[at] > greatest:
-            greatest, best = float(value[at]), np.array([grid[i][at[i]] for i in range(_CLASSES)])
-        limits = [
-            _limits(grid[i], value.max(axis=1 - i) - greatest + _DROP, best[i])
-            for i in range(_CLASSES)
-        ]
-        ends, step = np.array(limits), (high - low) / (_POINTS - 1)
-        low = np.maximum(ends[:, 0] - step, LOWEST)
-        high = np.minimum(ends[:, 1] + step, HIGHEST)
-    return _Likely(
-        tuple(_rate(one) for one in best.tolist()),
-        tuple((_rate(a), _rate(b)) for a, b in limits),
-        greatest,
-    )
+        grid = np.linspace(low, high, _POINTS, axis=-1)
+        values = log_likelihood(audited, labelled, grid[:, 0], grid[:, 1])
+        for one, value in enumerate(values):
+            at = np.unravel_index(int(value.argmax()), value.shape)
+            if value[at] > greatest[one]:
+                greatest[one], best[one] = value[at], [grid[one, i, at[i]] for i in range(_CLASSES)]
+            above = value - greatest[one] + _DROP
+            for i in range(_CLASSES):
+                limits[one, i] = _limits(grid[one, i], above.max(axis=1 - i), best[one, i])
+        step = (high - low) / (_POINTS - 1)
+        low = np.maximum(limits[..., 0] - step, LOWEST)
+        high = np.minimum(limits[..., 1] + step, HIGHEST)
+    return [
+        _Likely(tuple(map(_rate, rates)), tuple((_rate(a), _rate(b)) for a, b in ends), likelihood)
+        for rates, ends, likelihood in zip(
+            best.tolist(), limits.tolist(), greatest.tolist(), strict=True
+        )
+    ]
 
 
 def _limits(grid: FloatArray, above: FloatArray, best: float) -> tuple[float, float]:

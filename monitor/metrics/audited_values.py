@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from monitor.metrics.audit_likelihood import greatest_log_likelihood
-from monitor.metrics.audited_errors import AuditedLabels, AuditedValue, learned_rates
+from monitor.metrics.audited_errors import AuditedLabels, AuditedValue, learned_rates_of
 
 _FEWEST_VALUES = 2
 _BY_CHANCE = 0.001
@@ -48,13 +48,9 @@ def differing_values(
         gain += 2 * (apart - greatest_log_likelihood(audited[None], labelled[None])[0])
     if gain <= chdtri(2 * (len(values) - 1) * len(stretches), _BY_CHANCE):
         return ()
+    rates = [learned_rates_of([cases[value] for value in values]) for cases in stretches]
     found = [
-        AuditedValue(
-            segment,
-            value,
-            stretches[-1][value],
-            tuple(learned_rates(cases[value]) for cases in stretches),
-        )
-        for value in values
+        AuditedValue(segment, value, stretches[-1][value], by_stretch)
+        for value, by_stretch in zip(values, zip(*rates, strict=True), strict=True)
     ]
     return tuple(one for one in found if all(rates.known for rates in one.by_stretch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from monitor.clock import DAY_MS
 from monitor.drift.trend import Trend
 from monitor.events.renumbering import State
 from monitor.verdicts import Detected
@@ -60,6 +61,15 @@ class ModelWatch:
         """The largest of the statistics over their thresholds; NaN without a detector."""
         running = [one.evidence for one in (self.detection, self.by_day) if one is not None]
         return max(running, default=float("nan"))
+
+    def awaits_day(self, mature: int) -> bool:
+        """Return whether nothing is stepped before another day closes.
+
+        Args:
+            mature: outcomes up to this moment, epoch milliseconds, are mature.
+        """
+        by_pane = self.detection is not None or self.nowcasts is not None
+        return not by_pane and mature < (self.day + 1) * DAY_MS
 
     def state(self) -> State:
         """Serializable state."""

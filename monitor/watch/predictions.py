@@ -14,20 +14,23 @@ Counts from elsewhere (`counts`) are watched by their numbers of predictions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
+from monitor.drift import Judgement
 from monitor.drift.degenerate import Present, fewest_same, same_scores
 from monitor.drift.known_predictions import FEWEST_DAYS, Hours, KnownPredictions
 from monitor.drift.score_spread import KnownSpread
+from monitor.drift.verdict import IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
 from monitor.watch.model_predictions import LatestScores, ModelPredictions
+from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.history import HISTORY_DAYS
 from monitor.windows.scores import RECENT_MS, Scores
@@ -120,12 +123,34 @@ class PredictionWatch:
         if (watched := self._models.get(model)) is not None:
             watched.accept(since)
 
-    def accept_rate(self, model: int) -> None:
-        """Take the rate of flagged cases since a model's alarm as usual; no dead model's.
+    def accept_by(
+        self,
+        model: int,
+        reference: MatureReference,
+        day: int,
+        judged: Callable[[], Judgement | None],
+    ) -> None:
+        """Accept another rate of flagged cases by a reference, or by labels, made since.
 
         Args:
             model: its number.
+            reference: that its windows are compared with.
+            day: the first day since 1970 that is not closed.
+            judged: judges its last closed days.
         """
+        began = self.alarm_since(model)
+        if began is None:
+            return
+        opens = reference.opens if reference.source == "window" else None
+        if opens is not None and opens >= began:
+            self.accept(model, opens)
+        elif day * DAY_MS - began >= (JUDGED_DAYS + 1) * DAY_MS:
+            found = judged()
+            if found is not None and found.verdict in NOT_OF_THE_MODEL | IMPROVED:
+                self._accept_rate(model)
+
+    def _accept_rate(self, model: int) -> None:
+        """Take the rate of flagged cases since a model's alarm as usual; no dead model's."""
         watched = self._models.get(model)
         alarm = None if watched is None else watched.alarm
         if watched is not None and alarm is not None and alarm.changed is not None:

@@ -96,7 +96,7 @@ class ReferenceFinder:
         """
         last = self.at_rates(model)
         known = None if last is None or last.is_before(since) else last
-        if known is not None and not self._is_outdated(model, known, mature):
+        if known is not None and not self.is_outdated(model, known, mature):
             return self._without_change(model, known, mature // DAY_MS * DAY_MS)
         fault = None if known is None else fault_of(model)
         if known is not None and known.source == "first" and fault is not None and fault.over:
@@ -158,6 +158,23 @@ class ReferenceFinder:
         """Return the latest reference of a model that `of` found."""
         return self._found.get(model)
 
+    def is_outdated(self, model: int, known: MatureReference, mature: int) -> bool:
+        """Return whether a trailing reference, which lags, moves on, or a provisional one ends.
+
+        Args:
+            model: its number.
+            known: its reference.
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+        """
+        setting = self._catalogue.settings[model].reference
+        if known.closes is None or known.opens is None:
+            return False
+        if setting.trailing is not None:
+            return mature - setting.trailing >= known.closes + setting.trailing
+        if setting.first is None or known.closes - known.opens >= setting.first:
+            return False
+        return known.cut_short is None and mature >= known.opens + setting.first + SPARE_MS
+
     def states(self) -> dict[str, State]:
         """Serializable states of the references found, by model number."""
         tested = {model: {"tested": end} for model, end in self._tested.items()}
@@ -176,22 +193,6 @@ class ReferenceFinder:
         if "tested" in state:
             self._tested[model] = state["tested"]
         return found
-
-    def _is_outdated(self, model: int, known: MatureReference, mature: int) -> bool:
-        """Return whether a trailing reference must move on, or a provisional one is replaced.
-
-        A trailing reference moves on where it lags by its whole length.
-        """
-        setting = self._catalogue.settings[model].reference
-        if known.closes is None or known.opens is None:
-            return False
-        if setting.trailing is not None:
-            return mature - setting.trailing >= known.closes + setting.trailing
-        if setting.first is None or known.closes - known.opens >= setting.first:
-            return False
-        if known.cut_short is not None:
-            return False
-        return mature >= known.opens + setting.first + SPARE_MS
 
     def _is_provisional(self, model: int, found: MatureReference) -> bool:
         first = self._catalogue.settings[model].reference.first

@@ -23,7 +23,6 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.drift.degenerate import DEAD
 from monitor.drift.river_detector import RiverDetector
-from monitor.drift.verdict import IMPROVED, NOT_OF_THE_MODEL
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -138,27 +137,37 @@ class Watch:
         restart = self._news.restarts(model, mature)
         since = None if restart is None else restart.at
         known, cuts = self._models.get(model), self._cuts.of(model)
-        learned = self._errors.of(model).errors.known
+        if self._is_idle(model, mature, since):
+            return
         midnight, reference = mature // DAY_MS * DAY_MS, self._references.at_rates(model)
         fault = partial(self._fault, mature, age)
         if reference is not None and reference.is_before(since):
             reference = None
-        if (
-            known is not None
-            and reference is not None
-            and learned
-            and known.day * DAY_MS < midnight
-        ):
+        closes = known is not None and known.day * DAY_MS < midnight
+        if known is not None and closes and reference is not None and self._knows_rates(model):
             known = self._builder.following(known, model, reference, cuts, since)
             yield from self._stepper.pane_steps(model, known, cuts, midnight, age)
         reference = self._references.of(model, mature, fault, since=since)
         if reference is not None and self._catalogue.settings[model].has_many_classes:
             yield from self._classes.steps(model, reference, since, mature, age)
-        elif reference is not None and learned:
+        elif reference is not None and self._knows_rates(model):
             watch = self._builder.following(known, model, reference, cuts, since)
             self._models[model] = watch
             yield from self._stepper.steps(model, watch, cuts, mature, age)
-            self._accept_rate(model, watch)
+            judged = partial(self._stepper.judged, model, watch, cuts, JUDGED_DAYS)
+            self._predictions.accept_by(model, watch.judge.reference, watch.day, judged)
+
+    def _is_idle(self, model: int, mature: int, since: int | None) -> bool:
+        """Return whether nothing would be stepped, whatever the rates of wrong labels are by now.
+
+        To learn them takes longer than a step; they are learned where a day closes.
+        """
+        known, found = self._models.get(model), self._references.found(model)
+        if known is None or found is None or found.as_labelled is None or found.is_before(since):
+            return False
+        if self._references.is_outdated(model, found, mature):
+            return False
+        return known.awaits_day(mature) and self._predictions.alarm_since(model) is None
 
     def _fault(self, mature: int, age: int, model: int) -> ModelFault | None:
         """Return the fault for which a model pages, an alarm awaits judgement, or that is over."""
@@ -172,19 +181,6 @@ class Watch:
         pages = (one.at for one in known.detections if one.kind == "model_degraded")
         faults = (self._news.fault_began(model, before, at) for at in pages if at > closes)
         return next((ModelFault(began, over=True) for began in faults), None)
-
-    def _accept_rate(self, model: int, watch: ModelWatch) -> None:
-        """Accept another rate of flagged cases by a reference, or by labels, made since."""
-        began, reference = self._predictions.alarm_since(model), watch.judge.reference
-        if began is None:
-            return
-        opens = reference.opens if reference.source == "window" else None
-        if opens is not None and opens >= began:
-            self._predictions.accept(model, opens)
-        elif watch.day * DAY_MS - began >= (JUDGED_DAYS + 1) * DAY_MS:
-            found = self._stepper.judged(model, watch, self._cuts.of(model), JUDGED_DAYS)
-            if found is not None and found.verdict in NOT_OF_THE_MODEL | IMPROVED:
-                self._predictions.accept_rate(model)
 
     def of(
         self, model: int, now: int, age: int | None, paces: tuple[Pace, Pace] | None = None
@@ -344,6 +340,9 @@ class Watch:
                 self._models[model] = self._builder.restored(
                     model, reference, self._cuts.of(model), watching, left
                 )
+
+    def _knows_rates(self, model: int) -> bool:
+        return self._errors.of(model).errors.known
 
     def _labelling(self, model: int) -> Labelling:
         return self._catalogue.settings[model].labelling
