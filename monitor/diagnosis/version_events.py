@@ -38,6 +38,8 @@ from monitor.events.early_predictions import earliest
 from monitor.events.version_starts import VersionTimes
 from monitor.join import CELLS, Deltas, Join, Over
 from monitor.join.deltas import known, rarer_class, unlabelled_as_negative
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.windows.range_scores import RangeScores
 
 _STRATUM = "stratum"
 _GROUPED = ("predictions", "outcomes", "counts")
@@ -151,6 +153,26 @@ class VersionEvents:
         cells = self._with_silence(cells)
         return cells[..., [0, 2]].sum(axis=-1), cells[..., [1, 3]].sum(axis=-1)
 
+    def scores(self, name: str, within: TimeRange) -> ScoreHistogram | None:
+        """Return the labelled scores of a version by day (UTC), (days, bins).
+
+        Args:
+            name: of the version.
+            within: of the times of the predictions.
+
+        Returns:
+            None without scores of both classes, and where a prediction without a label is a
+            negative: how many of these have a score is not known.
+        """
+        if self._settings.labelling is not Labelling.COMPLETE:
+            return None
+        strata = sorted({group.values for group in self._batch.groups})
+        found, catalogue, _ = self._deltas(self._of(name), strata, within)
+        first, end = within.opens // DAY_MS, -(-within.closes // DAY_MS)
+        scores = RangeScores(catalogue, first * DAY_MS, end * DAY_MS)
+        scores.apply(found)
+        return scores.days(self._model)
+
     def _of(self, name: str) -> EventBatch:
         names = np.array([group.version or MISSING_VALUE for group in self._batch.groups])
         return _rows_of_groups(self._batch, names == name)
@@ -159,6 +181,17 @@ class VersionEvents:
         self, batch: EventBatch, strata: Sequence[tuple[str, ...]], within: TimeRange
     ) -> VersionRows:
         """Outcomes by hour and stratum, six cells each."""
+        found, _, stratum_of = self._deltas(batch, strata, within)
+        where = np.stack([found.time // HOUR_MS, stratum_of[found.group]])
+        places, row = np.unique(where, axis=1, return_inverse=True)
+        cells = np.zeros((places.shape[1], CELLS), dtype=np.int64)
+        np.add.at(cells, (row.ravel(), found.cell), found.count)
+        return VersionRows(places[0], places[1], cells)
+
+    def _deltas(
+        self, batch: EventBatch, strata: Sequence[tuple[str, ...]], within: TimeRange
+    ) -> tuple[Deltas, Catalogue, Int64Array]:
+        """Outcomes one by one, the catalogue of their groups, and the stratum of each group."""
         place = {values: number for number, values in enumerate(strata)}
         stratum = np.array([place[group.values] for group in batch.groups], dtype=np.int64)
         catalogue = Catalogue(_config_of(self._model, self._settings))
@@ -174,11 +207,7 @@ class VersionEvents:
         }
         found = Deltas.concatenate(_joined(replace(batch, **columns), catalogue))
         found = found.take((found.time >= within.opens) & (found.time < within.closes))
-        where = np.stack([found.time // HOUR_MS, stratum_of[found.group]])
-        places, row = np.unique(where, axis=1, return_inverse=True)
-        cells = np.zeros((places.shape[1], CELLS), dtype=np.int64)
-        np.add.at(cells, (row.ravel(), found.cell), found.count)
-        return VersionRows(places[0], places[1], cells)
+        return found, catalogue, stratum_of
 
     def _with_silence(self, cells: Int64Array) -> Int64Array:
         silent = self._settings.labelling is Labelling.NEGATIVES_BY_TIMEOUT

@@ -18,6 +18,8 @@ from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
 from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.version_comparison import compare_two
+from monitor.drift.version_outcomes import VersionOutcomes
+from monitor.drift.version_scores import VersionScores
 from monitor.drift.versions_compared import (
     VersionsCompared,
     VersionStretch,
@@ -103,5 +105,16 @@ def compare_recorded(
             diagnose,
             together=bool(made.all()),
         ),
+        scores=_scores(events, names, within, outcomes),
         comparison=compare_two(outcomes, positive.astype(np.float64), negative.astype(np.float64)),
     )
+
+
+def _scores(
+    events: VersionEvents, names: tuple[str, str], within: TimeRange, outcomes: VersionOutcomes
+) -> VersionScores | None:
+    a, b = (events.scores(name, within) for name in names)
+    if a is None or b is None:
+        return None
+    before, after = outcomes.by_day
+    return VersionScores.of((a, b), (before, after))

@@ -70,6 +70,18 @@ class VersionOutcomes:
         return self.hour // HOURS_A_DAY
 
     @property
+    def by_day(self) -> tuple[ConfusionCounts, ...]:
+        """The outcomes of each version by the same segments and days, (segments, days)."""
+        (segments, segment), (days, day) = (
+            np.unique(one, return_inverse=True) for one in (self.segment, self.day)
+        )
+        shape = (len(self.cells), len(segments), len(days), len(Outcome))
+        cells = np.zeros(shape, dtype=np.int64)
+        for sums, one in zip(cells, self.cells, strict=True):
+            np.add.at(sums, (segment, day), one[:, : len(Outcome)])
+        return tuple(map(ConfusionCounts.from_cells, cells))
+
+    @property
     def counts(self) -> ConfusionCounts:
         """The outcomes, (versions, rows)."""
         return ConfusionCounts.from_cells(np.asarray(self.cells[..., : len(Outcome)], np.float64))

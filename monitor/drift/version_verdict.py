@@ -50,12 +50,13 @@ class VersionVerdict(StrEnum):
 
 
 class NotShown(StrEnum):
-    """Why a verdict is `not_shown`."""
+    """Why a verdict is `not_shown`; `another_threshold` where scores show why rates differ."""
 
     MISSING_CLASS = "missing_class"
     OTHER_TIMES = "other_times"
     TOO_FEW_OUTCOMES = "too_few_outcomes"
     ANOTHER_OPERATING_POINT = "another_operating_point"
+    ANOTHER_THRESHOLD = "another_threshold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

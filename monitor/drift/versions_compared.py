@@ -9,6 +9,7 @@ from monitor.clock import DAY_MS, HOUR_MS, SECOND_MS
 from monitor.config import Labelling, ModelConfig
 from monitor.config.quantities import format_time
 from monitor.drift.version_comparison import VersionComparison
+from monitor.drift.version_scores import VersionScores
 from monitor.drift.version_verdict import NotShown
 from monitor.errors import NotComparedError, UsageError
 from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE
@@ -97,6 +98,8 @@ class VersionsCompared:
             every look; False where it moves along and the verdict holds for one look.
         too_new: the version that began last, where it has too few mature outcomes to be compared
             and two others are compared instead; else None.
+        scores: of both versions; None where a version has none with labels of both classes, where
+            silence is a label, and in a running monitor, which stores no scores by version.
         ended: the one of the two that no longer predicts, and how they are compared over time;
             None where both still do.
     """
@@ -111,6 +114,7 @@ class VersionsCompared:
     too_new: VersionTraffic | None = None
     ended: EndedVersion | None = None
     left_out: tuple[LeftOutKey, ...] = ()
+    scores: VersionScores | None = None
 
     @property
     def days_to_settle(self) -> float:
@@ -124,8 +128,12 @@ class VersionsCompared:
         """Why the verdict is `not_shown`; None for any other.
 
         A version that made no prediction while the other did lacks no class: their times differ.
+        Another operating point on the ROC curve of the other version is another threshold.
         """
         because = self.comparison.decided_by.found.because
+        moved = because is NotShown.ANOTHER_OPERATING_POINT
+        if moved and self.scores is not None and self.scores.on_one_curve:
+            return NotShown.ANOTHER_THRESHOLD
         paused = because is NotShown.MISSING_CLASS and 0 in self.predictions
         return NotShown.OTHER_TIMES if paused else because
 

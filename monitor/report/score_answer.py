@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
 from monitor.diagnosis.compared_scores import ROC_RATES, ComparedScores
-from monitor.drift.curve_parts import CurvePart
+from monitor.drift.curve_parts import CurvePart, CurveParts
 from monitor.metrics.roc_region import RocBand
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
@@ -206,17 +206,16 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
         recall_after=_recalls(found.roc_after),
         limits_before=_limits(found.roc_before),
         limits_after=_limits(found.roc_after),
-        changes={name: _interval(found.change(words.of)) for name, words in SCORE_WORDS.items()},
+        changes={
+            name: score_interval(found.change(words.of)) for name, words in SCORE_WORDS.items()
+        },
         slide=None
         if found.slide is None
         else ScoreSlides(
-            positive=_interval(found.slide.positive), negative=_interval(found.slide.negative)
+            positive=score_interval(found.slide.positive),
+            negative=score_interval(found.slide.negative),
         ),
-        skill=None
-        if found.parts is None
-        else CurveEffects(
-            threshold=_effect(found.parts.threshold), curve=_effect(found.parts.curve)
-        ),
+        skill=curve_effects(found.parts),
         recalibration=score_corrections(found.recalibration),
         threshold=threshold_answer(found.threshold),
     )
@@ -230,6 +229,13 @@ def _limits(curve: RocBand | None) -> RocLimits | None:
     if curve is None or not np.isfinite(curve.lower).all():
         return None
     return RocLimits(lower=tuple(curve.lower.tolist()), upper=tuple(curve.upper.tolist()))
+
+
+def curve_effects(found: CurveParts | None) -> CurveEffects | None:
+    """Return what the threshold did, and what the curve; None where that is not known."""
+    if found is None:
+        return None
+    return CurveEffects(threshold=_effect(found.threshold), curve=_effect(found.curve))
 
 
 def _effect(found: CurvePart) -> CurveEffect:
@@ -253,26 +259,26 @@ def score_metrics(found: ScoreSkill) -> ScoreMetrics:
         days=found.days,
         positives=found.positives,
         negatives=found.negatives,
-        roc_auc=_interval(found.roc_auc),
+        roc_auc=score_interval(found.roc_auc),
         tied_pairs=defined(found.tied_pairs),
-        average_precision=_interval(found.average_precision),
-        brier_score=_interval(found.brier_score),
-        average_precision_at_reference=_interval(found.average_precision_at_reference),
-        precision_recall_gain=_interval(found.precision_recall_gain),
-        mean_recall=_interval(found.mean_recall),
-        recall_at_reference=_interval(found.recall_at_reference),
+        average_precision=score_interval(found.average_precision),
+        brier_score=score_interval(found.brier_score),
+        average_precision_at_reference=score_interval(found.average_precision_at_reference),
+        precision_recall_gain=score_interval(found.precision_recall_gain),
+        mean_recall=score_interval(found.mean_recall),
+        recall_at_reference=score_interval(found.recall_at_reference),
         brier=BrierScore(
-            reliability=_interval(found.brier.reliability),
-            resolution=_interval(found.brier.resolution),
-            uncertainty=_interval(found.brier.uncertainty),
+            reliability=score_interval(found.brier.reliability),
+            resolution=score_interval(found.brier.resolution),
+            uncertainty=score_interval(found.brier.uncertainty),
         ),
-        calibration_error=_interval(found.calibration_error),
-        calibration_in_the_large=_interval(found.calibration.in_the_large),
-        calibration_slope=_interval(found.calibration.slope),
-        log_loss=_interval(found.log_loss),
-        balanced_brier_score=_interval(found.balanced_brier_score),
-        balanced_calibration_error=_interval(found.balanced_calibration_error),
-        balanced_log_loss=_interval(found.balanced_log_loss),
+        calibration_error=score_interval(found.calibration_error),
+        calibration_in_the_large=score_interval(found.calibration.in_the_large),
+        calibration_slope=score_interval(found.calibration.slope),
+        log_loss=score_interval(found.log_loss),
+        balanced_brier_score=score_interval(found.balanced_brier_score),
+        balanced_calibration_error=score_interval(found.balanced_calibration_error),
+        balanced_log_loss=score_interval(found.balanced_log_loss),
         reliability=tuple(
             ReliabilityGroup(score=score, rate=rate, cases=cases)
             for score, rate, cases in zip(
@@ -283,6 +289,7 @@ def score_metrics(found: ScoreSkill) -> ScoreMetrics:
     )
 
 
-def _interval(found: Interval) -> MetricInterval:
+def score_interval(found: Interval) -> MetricInterval:
+    """Return a metric of scores with its limits as an object of JSON; null where undefined."""
     estimate, lower, upper = map(defined, found)
     return MetricInterval(estimate=estimate, lower=lower, upper=upper)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import Pairs, Part, Range, RatesCompared
@@ -23,6 +23,7 @@ from monitor.report.answer_parts import (
     outcome_sums,
     time_text,
 )
+from monitor.report.version_scores_answer import ComparedVersionScores, version_scores
 from monitor.report.versions_words import adjusted_for, condition, versions_headline
 
 
@@ -189,8 +190,9 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         model: its name.
         headline: the result in one sentence.
         verdict: on B: `better`, `worse`, `equal` or `not_shown`.
-        because: why it is `not_shown`: `missing_class`, `other_times`, `too_few_outcomes` or
-            `another_operating_point`; null for any other verdict.
+        because: why it is `not_shown`: `missing_class`, `other_times`, `too_few_outcomes`,
+            `another_operating_point`, or `another_threshold`, where both lie on one ROC curve; null
+            for any other verdict.
         open: first moment of the stretch.
         close: first moment after it.
         a: the version to compare with.
@@ -215,6 +217,8 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
             no number would or none is known. At least so many are needed while a version has
             fewer than 10 positives or negatives.
         days_to_settle: how long these take at the present rate; null likewise.
+        scores: of both versions; left out where a version has none with labels of both classes,
+            and in a running monitor, which stores no scores by version.
     """
 
     model: str
@@ -239,6 +243,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     paired: PairedCases | None
     outcomes_to_settle: float | None
     days_to_settle: float | None
+    scores: ComparedVersionScores | UnsetType = UNSET
 
 
 def versions_json(found: VersionsCompared) -> str:
@@ -283,6 +288,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         paired=None if comparison.pairs is None else _pairs(comparison.pairs, comparison.paired),
         outcomes_to_settle=None if defined(more) is None else float(round(more)),
         days_to_settle=defined(found.days_to_settle),
+        scores=version_scores(found.scores),
     )
 
 

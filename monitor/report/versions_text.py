@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.config.quantities import count_of
+from monitor.drift.curve_parts import CurveParts
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Range
+from monitor.drift.version_scores import VersionScores
 from monitor.drift.version_verdict import VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.left_out_keys import LeftOutBecause
@@ -113,6 +115,16 @@ def _sides(found: VersionsCompared) -> Iterator[str]:
         ends = () if one is None or math.isnan(one.lower) else (_between(one),)
         difference = _signed(values[1] - values[0])
         yield _row(f"  {METRIC_WORDS[name].words}", *map(_ratio, values), difference, *ends)
+    if found.scores is not None:
+        yield _areas(found.scores)
+
+
+def _areas(scores: VersionScores) -> str:
+    """Return the row of the areas under both ROC curves."""
+    areas = (_ratio(one.roc_auc.estimate) for one in scores.versions)
+    one = Range(*scores.change)
+    ends = () if math.isnan(one.lower) else (_between(one),)
+    return _row("area under ROC curve", *areas, _signed(one.estimate), *ends)
 
 
 def _row(title: str, *cells: str) -> str:
@@ -140,6 +152,18 @@ def _parts(found: VersionsCompared) -> Iterator[str]:
         sum(values) for values in zip(*((p.logit, p.points) for p in parts.values()), strict=True)
     ]
     yield f"{'= precision as it was':<46}{whole[0]:>+19.2f}{in_points(whole[1]):>+13.1f}"
+    if found.scores is not None and found.scores.parts is not None:
+        yield from wrap(_curve_parts(found.scores.parts), COLUMNS)
+
+
+def _curve_parts(parts: CurveParts) -> str:
+    """Return what the threshold and what the curve did, in a sentence."""
+    done = []
+    for name, part in (("threshold", parts.threshold), ("ROC curve", parts.curve)):
+        limits = in_points(part.lower_points), in_points(part.upper_points)
+        ends = "" if math.isnan(limits[0]) else f" ({limits[0]:+.1f} to {limits[1]:+.1f})"
+        done.append(f"{name} {in_points(part.points):+.1f}{ends}")
+    return f"By scores, model and mix together are {' and '.join(done)} points."
 
 
 def _pairs(found: VersionsCompared) -> Iterator[str]:

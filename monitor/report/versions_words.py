@@ -43,10 +43,7 @@ def versions_headline(found: VersionsCompared) -> str:
     recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
     where = compared_at(found)
     if because is NotShown.ANOTHER_OPERATING_POINT:
-        return (
-            f"Version {b} has another operating point than {a}: {recall}, {false} {where}; "
-            f"whether it is better or worse is not shown, and {to_settle(found)}."
-        )
+        return _at_another_point(found, f"{recall}, {false} {where}")
     verdict = compared.found.verdict
     if verdict is VersionVerdict.EQUAL:
         start = f"Versions {b} and {a} are equal within {short(EQUIVALENCE, 1)} log-odds"
@@ -56,6 +53,21 @@ def versions_headline(found: VersionsCompared) -> str:
     if verdict is VersionVerdict.NOT_SHOWN:
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
     return f"Version {b} is {verdict} than {a}: {numbers}{_traffic(compared)}."
+
+
+def _at_another_point(found: VersionsCompared, rates: str) -> str:
+    """Return that the versions have other operating points, and whether these lie on one curve."""
+    a, b = (one_line(one.name) for one in found.versions)
+    if found.because is NotShown.ANOTHER_THRESHOLD and found.scores is not None:
+        areas = [number(one.roc_auc.estimate) for one in reversed(found.scores.versions)]
+        return (
+            f"Versions {b} and {a} differ in their threshold, not in skill: {rates}, on one ROC "
+            f"curve (area under it {' against '.join(areas)})."
+        )
+    return (
+        f"Version {b} has another operating point than {a}: {rates}; whether it is better or worse "
+        f"is not shown, and {to_settle(found)}."
+    )
 
 
 def compared_at(found: VersionsCompared) -> str:

@@ -1,0 +1,73 @@
+"""The scores of two versions: is another operating point another threshold, or another curve?
+
+Two rates cannot tell: the log odds ratio changes along a curve whose classes scatter differently,
+and no number of outcomes settles that. Where scores come, version B's point is compared with the
+ROC curve of version A, as a window's with that of its reference (`roc.place_on_curve`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from monitor.counts import ConfusionCounts
+from monitor.drift.curve_parts import CurveParts, curve_parts
+from monitor.drift.roc import CurvePosition, place_on_curve, standardised_to
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.score_changes import interval_of_change
+from monitor.metrics.score_intervals import Interval
+from monitor.metrics.score_skill import ScoreSkill
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VersionScores:
+    """Labelled scores of two versions over the same stretch of time.
+
+    Attributes:
+        versions: metrics of the scores of A, and of B; those at a reference refer to A.
+        parts: what the threshold, and what the curve, does of the difference of precision that is
+            not prevalence, of the rates as they were; None as for `curve_parts`.
+        position: of the operating point of B relative to the ROC curve of A, with the mix of
+            segments of either; open where the two differ. It holds for one look.
+    """
+
+    versions: tuple[ScoreSkill, ScoreSkill]
+    parts: CurveParts | None
+    position: CurvePosition
+
+    @classmethod
+    def of(
+        cls,
+        scores: tuple[ScoreHistogram, ScoreHistogram],
+        outcomes: tuple[ConfusionCounts, ConfusionCounts],
+    ) -> Self:
+        """Return the scores compared.
+
+        Args:
+            scores: labelled scores of A and of B, (days, bins), with cases of both classes.
+            outcomes: of A and of B, by the same segments, (segments, days).
+        """
+        before, after = (one.sum(axis=0) for one in outcomes)
+        total = before.sum(axis=-1)
+        skills = (ScoreSkill(by_day=scores[0], reference=total), ScoreSkill(by_day=scores[1]))
+        points = [after, *([standardised_to(*outcomes)] if len(outcomes[0].tp) > 1 else [])]
+        places = {place_on_curve(scores[0], one, before=before).position for one in points}
+        return cls(
+            versions=skills,
+            parts=curve_parts(scores[0], before, after),
+            position=places.pop() if len(places) == 1 else CurvePosition.OPEN,
+        )
+
+    @property
+    def change(self) -> Interval:
+        """Area under the ROC curve of B less that of A, with its 95 % interval.
+
+        The interval is that of different cases, which is wide for versions that score the same.
+        """
+        a, b = (one.roc_auc for one in self.versions)
+        return interval_of_change(a, b)
+
+    @property
+    def on_one_curve(self) -> bool:
+        """True where B certainly lies on the ROC curve of A."""
+        return self.position is CurvePosition.ON

@@ -1,0 +1,109 @@
+"""`compare` with scores: the area under each curve, and a threshold told from a worse curve."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.metrics import roc_auc_score
+
+from monitor import compare_versions
+from monitor.counts import ConfusionCounts
+from monitor.drift import attribute
+
+DAYS, EACH = 14, 8_000
+SPREAD = 2.0
+"""Standard deviation of positives: the log odds ratio changes along such a curve."""
+
+
+def table(seed=1, *, threshold=1.1, shift=0.0, segments=None):
+    """Version 6 with a threshold of 1.6, version 7 with another one, or a worse curve.
+
+    Args:
+        seed: of the cases.
+        threshold: of version 7.
+        shift: of the positives of version 7.
+        segments: share of the easy segment in the cases of 6 and of 7; None for one segment.
+    """
+    rng, found = np.random.default_rng(seed), {}
+    for version, cut, moved in (("6", 1.6, 0.0), ("7", threshold, shift)):
+        positive = rng.random(EACH) < 0.15
+        share = 0.0 if segments is None else segments[version == "7"]
+        easy = rng.random(EACH) < share
+        high = rng.normal(2 + moved + 1.5 * easy, SPREAD, EACH)
+        value = np.where(positive, high, rng.normal(0, 1, EACH))
+        found[version] = {
+            "version": np.full(EACH, version),
+            "score": expit(value - 1.6),
+            "flagged": (value > cut).astype(int),
+            "label": positive.astype(int),
+            "region": np.where(easy, "easy", "hard"),
+            "ts": np.sort(rng.random(EACH)) * DAYS * 86_400,
+        }
+    return {name: np.concatenate([one[name] for one in found.values()]) for name in found["6"]}
+
+
+def compared(cases, **columns):
+    names = {"version": "version", "prediction": "flagged", "label": "label", "ts": "ts"}
+    return compare_versions(cases, ("6", "7"), **names, **columns)
+
+
+def test_one_curve_and_another_threshold_are_told_by_scores_alone():
+    cases = table()
+    report = compared(cases, score="score")
+    assert report.headline.startswith(
+        "Versions 7 and 6 differ in their threshold, not in skill: recall "
+    )
+    assert "on one ROC curve (area under it .8" in report.headline
+    found = report.to_dict()
+    assert (found["verdict"], found["because"]) == ("not_shown", "another_threshold")
+    assert found["scores"]["position"] == "on"
+    assert "area under ROC curve" in str(report)
+    assert "By scores, model and mix together are threshold -" in str(report)
+    without = compared({name: column for name, column in cases.items() if name != "score"})
+    assert "has another operating point" in without.headline
+    assert without.to_dict()["because"] == "another_operating_point"
+    assert "scores" not in without.to_dict()
+    assert "ROC" not in str(without)
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_areas_are_those_of_scikit_learn_and_limits_hold_them():
+    cases = table(2, shift=-1.0)
+    scores = compared(cases, score="score").to_dict()["scores"]
+    areas = []
+    for version in ("6", "7"):
+        mine = cases["version"] == version
+        areas.append(roc_auc_score(cases["label"][mine], cases["score"][mine]))
+    for name, area in zip("ab", areas, strict=True):
+        found = scores[f"roc_auc_{name}"]
+        assert found["estimate"] == pytest.approx(area, abs=1e-3)
+        assert found["lower"] < area < found["upper"]
+    difference = scores["roc_auc_difference"]
+    assert difference["estimate"] == pytest.approx(areas[1] - areas[0], abs=1e-3)
+    assert difference["upper"] < 0
+
+
+def test_threshold_and_curve_add_up_to_the_part_of_skill():
+    report = compared(table(3, shift=-0.5), score="score")
+    before, after = report.compared.comparison.counts
+    skill = attribute(*(ConfusionCounts.from_cells(one.cells) for one in (before, after)))
+    parts = report.compared.scores.parts
+    assert parts.threshold.points + parts.curve.points == pytest.approx(skill.points["skill"])
+    assert parts.threshold.logit + parts.curve.logit == pytest.approx(skill.logit["skill"])
+    assert parts.curve.upper_points < 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_worse_curve_is_not_taken_for_a_threshold(seed):
+    report = compared(table(seed, shift=-0.8), score="score")
+    assert report.compared.because != "another_threshold"
+    assert report.to_dict()["scores"]["position"] == "below"
+
+
+def test_a_mix_that_hides_a_worse_curve_leaves_it_open():
+    """Version 7 is worse in each segment, and gets more of the easy one."""
+    report = compared(
+        table(5, shift=-0.8, segments=(0.1, 0.6)), score="score", segment={"region": "region"}
+    )
+    assert report.to_dict()["scores"]["position"] != "on"
