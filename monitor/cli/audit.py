@@ -14,7 +14,7 @@ from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.config import Config, ModelConfig, load_config
-from monitor.config.quantities import count_of
+from monitor.config.quantities import count_of, format_time
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import CountingMonitor, Monitor
@@ -70,7 +70,10 @@ def run(args: Namespace) -> int:
     check_usable(monitor.snapshot(), feed)
     model, cases = _cases(monitor, args)
     rng = np.random.default_rng(args.seed)
-    drawn = [*_drawn(cases, args.sample, rng)]
+    if args.predicted is None:
+        drawn = [*_drawn(cases, args.sample, rng)]
+    else:
+        drawn = [*_drawn_of(args.predicted, cases, args.sample, rng)]
     texts = IdTexts(np.concatenate([one.keys for one in drawn]))
     for _ in RecordedFeed(paths, counting, mapping, id_texts=texts).batches():
         pass
@@ -117,7 +120,14 @@ def _cases(monitor: Monitor, args: Namespace) -> tuple[str, LabelledCases]:
     cases = monitor.label_errors.not_audited(names.index(model))
     if args.range is not None:
         opens, closes = parse_time_range("--range", args.range)
-        cases = cases.take((cases.time >= opens) & (cases.time < closes))
+        inside = (cases.time >= opens) & (cases.time < closes)
+        if len(cases.key) and not inside.any():
+            first, last = (format_time(int(end)) for end in (cases.time.min(), cases.time.max()))
+            raise UsageError(
+                "audit: --range: no case predicted in it has a label of 0 or 1 and no audit, got "
+                f"{args.range!r}; such cases are of {first} to {last}"
+            )
+        cases = cases.take(inside)
     if not len(cases.key):
         raise UsageError("audit: no case has a label of 0 or 1 and no audit; give other events")
     return model, cases
@@ -132,6 +142,18 @@ def _drawn(cases: LabelledCases, sample: int, rng: np.random.Generator) -> Itera
         flagged = min(len(positive), max(sample - sample // 2, sample - len(negative)))
         yield Drawn(0, label, len(negative), rng.permutation(negative)[: sample - flagged])
         yield Drawn(1, label, len(positive), rng.permutation(positive)[:flagged])
+
+
+def _drawn_of(
+    predicted: int, cases: LabelledCases, sample: int, rng: np.random.Generator
+) -> Iterator[Drawn]:
+    """Draw from all cases of a predicted class alike, and divide what is drawn by label."""
+    strata = [np.sort(cases.key[cases.stratum == 2 * predicted + label]) for label in _CLASSES]
+    labels = np.repeat(_CLASSES, [len(one) for one in strata])
+    chosen = rng.permutation(len(labels))[:sample]
+    keys, labels = np.concatenate(strata)[chosen], labels[chosen]
+    for label, stratum in zip(_CLASSES, strata, strict=True):
+        yield Drawn(predicted, label, len(stratum), keys[labels == label])
 
 
 def _json(model: str, seed: int, drawn: list[Drawn], texts: IdTexts) -> dict[str, object]:

@@ -36,9 +36,9 @@ def following_text(found: MissingMisses, before: str, after: str) -> str:
     certain = all(not int(side.fp) for side in sides)
     lost = "recall and precision are" if certain else "recall is"
     shows = (
-        f"An audit of {found.audits:,} unflagged cases, drawn at random (`precision-monitor audit` "
-        "draws cases) and looked at without the prediction in sight, shows it: at a recall of "
-        f"{MODEST_RECALL:g} it finds a missed positive with a probability of 95 %"
+        f"An audit of {found.audits:,} unflagged cases, drawn at random "
+        f"({drawn_by(0, found.audits)}) and looked at without the prediction in sight, shows it: "
+        f"at a recall of {MODEST_RECALL:g} it finds a missed positive with a probability of 95 %"
     )
     if not found.are_evident:
         return (
@@ -63,10 +63,23 @@ def confirming_text(counts: ConfusionCounts, of: str, audits: int) -> str:
         f"whether labels confirm whatever is flagged: all {int(counts.tp):,} labelled cases {of} "
         "are flagged, and labelled positive. Either precision is above .99, or the label repeats "
         f"the flag; precision is known in the first case alone. An audit of {audits:,} flagged "
-        "cases, drawn at random (`precision-monitor audit` draws cases) and looked at without the "
-        f"prediction in sight, shows it: at a precision of {MODEST_PRECISION:g} it finds a false "
+        f"cases, drawn at random ({drawn_by(1, audits)}) and looked at without the prediction in "
+        f"sight, shows it: at a precision of {MODEST_PRECISION:g} it finds a false "
         "positive with a probability of 95 %"
     )
+
+
+def drawn_by(predicted: int, cases: int) -> str:
+    """Return the command that draws cases of a predicted class at random.
+
+    Args:
+        predicted: 0 for unflagged cases, 1 for flagged ones.
+        cases: how many.
+
+    >>> drawn_by(0, 202)
+    '`precision-monitor audit FILE --predicted 0 --sample 202`'
+    """
+    return f"`precision-monitor audit FILE --predicted {predicted} --sample {cases}`"
 
 
 def _evidence(found: MissingMisses) -> str:

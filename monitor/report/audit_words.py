@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from monitor.config import Labelling
 from monitor.diagnosis import Diagnosis
-from monitor.labels.following_words import confirming_text, following_text
+from monitor.labels.following_words import confirming_text, drawn_by, following_text
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import (
     MODEST_RECALL,
@@ -155,8 +155,7 @@ def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
     if misses is not None and misses.are_evident:
         yield (
             f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied "
-            f"on (`precision-monitor audit FILE --sample {2 * misses.audits}` draws them beside "
-            f"others): at a recall of {MODEST_RECALL:g} they hold a missed positive with a "
-            "probability of 95 %. Until then leave the scores as they are: a correction would be "
-            "fitted to decisions."
+            f"on ({drawn_by(0, misses.audits)}): at a recall of {MODEST_RECALL:g} they hold a "
+            "missed positive with a probability of 95 %. Until then leave the scores as they are: "
+            "a correction would be fitted to decisions."
         )

@@ -99,6 +99,35 @@ def test_each_case_of_a_stratum_is_as_likely_as_the_others(command, tmp_path):
     assert ((counts - 7.5) ** 2 / 7.5).sum() < 80  # 39 degrees of freedom; p = 1e-4
 
 
+@pytest.mark.parametrize("predicted", [0, 1])
+def test_so_many_cases_of_one_predicted_class_are_drawn_whatever_their_label(
+    command, path, predicted
+):
+    words = ("audit", path, "--predicted", predicted, "--sample", "15")
+    found = command(*words)
+    ids = found.out.split()
+    of_class = {row["id"] for row in ROWS if row["prediction"] == predicted}
+    assert len(ids) == len(set(ids)) == 15
+    assert set(ids) < of_class
+    strata = json.loads(command(*words, "--json").out)["strata"]
+    assert {i for one in strata for i in one["ids"]} == {*ids}
+    assert [(one["predicted"], one["label"]) for one in strata] == [(predicted, 0), (predicted, 1)]
+    assert all(set(one["ids"]) <= STRATA[predicted, one["label"]] for one in strata)
+    every = command("audit", path, "--predicted", predicted, "--sample", "500").out.split()
+    assert {*every} == of_class
+
+
+def test_each_case_of_a_predicted_class_is_as_likely_as_the_others(command, tmp_path):
+    path, drawn = ndjson(ROWS, tmp_path / "a.ndjson"), dict.fromkeys(STRATA[0, 1] | STRATA[0, 0], 0)
+    for seed in range(40):
+        words = ("audit", path, "--predicted", "0", "--sample", "20", "--seed", seed)
+        for name in command(*words).out.split():
+            drawn[name] += 1
+    counts = np.array([*drawn.values()])
+    assert counts.sum() == 800
+    assert ((counts - 10) ** 2 / 10).sum() < 140  # 79 degrees of freedom, fewer as of a finite set
+
+
 def test_revised_labels_ranges_and_audits_decide_what_is_drawn_from(command, tmp_path):
     events = [
         {"type": "prediction", "id": name, "ts": ts, "prediction": 1}
@@ -152,7 +181,10 @@ def test_strata_are_those_that_replay_counts_with_the_same_configuration(command
     [
         (["--sample", "0"], "--sample: must be at least 1, got 0"),
         (["--model", "x"], "no such model, got 'x'; the feed has default"),
-        (["--range", "1999-01"], "no case has a label of 0 or 1 and no audit"),
+        (
+            ["--range", "1999-01"],
+            "got '1999-01'; such cases are of 2023-11-14T22:13:20Z to 2023-11-15T00:12:20Z",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_an_error(command, tmp_path, options, message):

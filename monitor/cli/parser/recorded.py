@@ -285,6 +285,12 @@ def _audit(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="cases to draw of each label, half of them flagged (default: %(default)s)",
     )
+    parser.add_argument(
+        "--predicted",
+        type=int,
+        choices=(0, 1),
+        help="draw N cases in all, predicted so alone, whatever their label",
+    )
     parser.add_argument("--model", help="model, if the feed has several")
     parser.add_argument(
         "--range", metavar="A..B", help="draw from predictions of [A, B) in UTC (default: all)"
@@ -306,9 +312,10 @@ AUDIT = Command(
     "draw labelled cases for a second, trusted look",
     about="""\
 Draws cases at random from recorded files: N labelled 0 and N labelled 1, half of
-each from flagged cases where there are so many. Cases that are audited already
-are left out. Prints ids alone, in random order, so that who looks sees neither
-prediction nor label; the strata go to stderr. --json prints ids by stratum.
+each from flagged cases where there are so many; with --predicted, N of one
+predicted class. Cases that are audited already are left out. Prints ids alone,
+in random order, so that who looks sees neither prediction nor label; the strata
+go to stderr. --json prints ids by stratum.
 
 A running monitor keeps no ids, so it cannot draw: keep the events, or a table of
 them. Send what the second look finds as labels with "audit": true; under
@@ -316,6 +323,7 @@ label_errors: audit, the monitor learns from them how many labels are wrong.
 """,
     examples=f"""\
   {PROGRAM} audit events.ndjson --sample 500 > to_audit.txt
+  {PROGRAM} audit events.ndjson --predicted 0 --sample 200
   {PROGRAM} audit claims.parquet --model fraud --range 2026-07 --seed 2 --json
 """,
     arguments=_audit,
