@@ -30,6 +30,7 @@ MATTERS = 0.25
 FEWEST_OUTCOMES = 50
 """Least number of outcomes in each cell that the verdict of a model rests on."""
 
+_FEWEST_MISSED = 5
 _ONE_LOOK = 0.975
 _POWER = 0.8
 _NAN = float("nan")
@@ -181,19 +182,21 @@ def _limits(
     return at
 
 
-def visible_recall(before: ConfusionCounts, judgement: Judgement) -> float:
+def visible_recall(before: ConfusionCounts, after: ConfusionCounts, judgement: Judgement) -> float:
     """Return the recall at which a fall would have been called one, with 80 % probability.
 
     A verdict of a degradation asks that the odds ratio certainly fell (p < .002).
 
     Args:
         before: outcomes of the reference, a scalar.
+        after: outcomes of the window, a scalar.
         judgement: of the window against it, with the errors of the change.
 
     Returns:
-        In [0, 1]; NaN without actual positives in the reference.
+        In [0, 1]; NaN where the reference or the window has fewer than five missed positives: the
+        error of so high a recall, in log-odds, is many times that of a lower one.
     """
-    if not before.actual_positive:
+    if min(float(before.fn), float(after.fn)) < _FEWEST_MISSED:
         return _NAN
     usual = float(logit(SmoothedRates.of(before).recall))
     error = judgement.standard_error["odds_ratio"]

@@ -12,7 +12,9 @@ from monitor.metrics.source_findings import PairAgreement, SourceFindings
 _MOVED = 0.1
 """Change of the share of cases that a source labels, from which on it is named."""
 _MOST_PAIRS = 3
-"""Pairs of sources that a text names, those that share most cases."""
+"""Pairs of sources that a text names, those that agree least."""
+_MOST_SOURCES = 3
+"""Sources whose errors a text names, those that are wrong most."""
 
 
 def sources_text(found: SourceFindings) -> str:
@@ -71,17 +73,31 @@ def rates_undefined_text(found: SourceFindings) -> str:
 
 
 def _parts(found: SourceFindings) -> Iterator[str]:
-    most = sorted(found.pairs, key=lambda pair: -pair.cases)[:_MOST_PAIRS]
-    yield from map(_pair_text, most)
+    yield from map(_pair_text, sorted(found.pairs, key=_agreement)[:_MOST_PAIRS])
     if len(found.pairs) > _MOST_PAIRS:
         yield f"{count_of(len(found.pairs) - _MOST_PAIRS, 'pair')} more"
     if not math.isnan(found.alpha):
         yield f"Krippendorff's alpha of all is {found.alpha:.3f}"
-    for name, errors in zip(found.names, found.errors, strict=True):
-        if text := _errors_text(errors):
-            yield f"{name} labels {text}"
+    known = [one for one in zip(found.names, found.errors, strict=True) if _errors_text(one[1])]
+    worst = sorted(known, key=lambda one: -_wrong(one[1]))
+    for name, errors in worst[:_MOST_SOURCES]:
+        yield f"{name} labels {_errors_text(errors)}"
+    if len(known) > _MOST_SOURCES:
+        yield f"{count_of(len(known) - _MOST_SOURCES, 'source')} more, which are wrong less"
     if undefined := rates_undefined_text(found):
         yield undefined
+
+
+def _agreement(pair: PairAgreement) -> tuple[bool, float, int]:
+    """Return what orders pairs: kappa; those without one, or of few cases, come last."""
+    known = pair.cases >= FEWEST_SHARED and not math.isnan(pair.kappa)
+    return not known, pair.kappa if known else 0.0, -pair.cases
+
+
+def _wrong(errors: SourceErrors) -> float:
+    """Return the sum of both rates of wrong labels: at 1, labels say nothing of the class."""
+    rates = errors.false_positive, errors.false_negative
+    return sum(one.rate for one in rates if one.is_defined)
 
 
 def _pair_text(pair: PairAgreement) -> str:

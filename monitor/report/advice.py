@@ -23,7 +23,7 @@ from monitor.report.segment_names import segment_name
 from monitor.report.verdict_words import VERDICTS
 from monitor.report.versions_words import worse_version
 
-_MOST_DATA = 1_000
+_MOST_DATA = 100
 _NAMED_SEGMENTS = 3
 
 
@@ -164,7 +164,7 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _more(diagnosis: Diagnosis) -> Iterator[str]:
-    if diagnosis.predictions.kind is not None:
+    if diagnosis.predictions.kind is not None or evident(diagnosis.missing_misses):
         return
     if diagnosis.because is Because.LABEL_ERRORS:
         yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -52,7 +52,10 @@ class Points(NamedTuple):
 
 
 def moved_precision(
-    change: Points, parts: Mapping[str, Points], recall: tuple[float, float]
+    change: Points,
+    parts: Mapping[str, Points],
+    recall: tuple[float, float],
+    likely: Container[str] = (),
 ) -> PrecisionAnswer:
     """Return the cause with the largest part in the change of precision, and its part.
 
@@ -63,6 +66,7 @@ def moved_precision(
         change: of precision, finite.
         parts: of the change, by additive cause.
         recall: before and after; NaN where there are no positives.
+        likely: causes that the verdict is not sure of, whose interval may leave out 0 all the same.
     """
     whole = _whole(change)
     known = {name: one for name, one in parts.items() if math.isfinite(one.estimate)}
@@ -74,12 +78,13 @@ def moved_precision(
     if change.certain and size < _CANCELS * abs(change.estimate):
         if not known[cause].certain and size < _HALF * abs(change.estimate):
             return _no_cause(f"No single cause is certain: {whole}")
-        text = _with_its_part(cause, known, change)
+        text = _with_its_part(cause, known, change, likely)
         return PrecisionAnswer(cause=cause, certain=known[cause].certain, text=text)
     certain = {name: part for name, part in parts.items() if part.certain}
     if certain:
+        unsure = likely if change.certain else ()  # else all of them are likely at most
         effects = ", ".join(
-            f"{ADDITIVE_CAUSES[name].effect(one.estimate)} {points_text(one.estimate)}"
+            f"{_effect(name, one, unsure)} {points_text(one.estimate)}"
             for name, one in certain.items()
         )
         if change.certain:
@@ -126,14 +131,21 @@ def _no_cause(text: str) -> PrecisionAnswer:
     return PrecisionAnswer(cause=None, certain=False, text=text)
 
 
-def _with_its_part(cause: str, known: Mapping[str, Points], change: Points) -> str:
+def _effect(cause: str, part: Points, likely: Container[str]) -> str:
+    words = ADDITIVE_CAUSES[cause].effect(part.estimate)
+    if not part.certain:
+        return f"probably {words}"
+    return f"likely {words}" if cause in likely else words
+
+
+def _with_its_part(
+    cause: str, known: Mapping[str, Points], change: Points, likely: Container[str]
+) -> str:
     """Return the first cause with its part, and those that did at least half as much."""
     first = known[cause]
-    words = ADDITIVE_CAUSES[cause].effect(first.estimate)
-    words = words if first.certain else f"probably {words}"
+    words = _effect(cause, first, likely)
     further = (
-        f"; {ADDITIVE_CAUSES[name].effect(one.estimate)}: {points_text(one.estimate)} "
-        f"({_ends(one)})"
+        f"; {_effect(name, one, likely)}: {points_text(one.estimate)} ({_ends(one)})"
         for name, one in known.items()
         if name != cause and one.certain and one.estimate / first.estimate >= _HALF
     )

@@ -10,6 +10,8 @@ from monitor.report.rate_changes import both_known, short
 
 _LEAST_EXCLUDED = 0.005
 """A recall that is excluded below this reads as .00, which is nothing, and above 1 less it as 1."""
+_HIGHEST = 0.999
+"""A recall that is excluded beyond this is given as this, since below 1 all is excluded."""
 _NOT_KNOWN = "not known"
 
 
@@ -89,7 +91,9 @@ def what_is_excluded(found: Compared) -> str:
         return f"the outcomes{stretch} exclude no fall of recall"
     little = "" if excludes_a_fall(found) else "only "
     what = "a recall" if found.recall.excluded > found.rates["recall"][0] else "a fall of recall"
-    return f"{little}{what} below {short(found.recall.excluded, 2)}{stretch} is excluded"
+    nearly_one = found.recall.excluded > 1 - _LEAST_EXCLUDED
+    limit = short(min(found.recall.excluded, _HIGHEST), 3 if nearly_one else 2)
+    return f"{little}{what} below {limit}{stretch} is excluded"
 
 
 def excludes_a_fall(found: Compared) -> bool:

@@ -11,6 +11,9 @@ from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.moved_precision import Points
 from monitor.report.points import in_points
 
+_CANCELLED = 0.5
+_WORTH_A_POINT = 0.01
+
 
 class ScoreWords(NamedTuple):
     """A metric of scores that has an interval and series.
@@ -80,6 +83,31 @@ def skill_parts_sentence(threshold: Points, curve: Points) -> str:
     return (
         f"Of the part of skill, the threshold accounts for {_part(threshold)}, another ROC curve "
         f"{_part(curve)}."
+    )
+
+
+def cancelling_sentence(threshold: Points, curve: Points) -> str | None:
+    """Return that skill is as before in sum alone, in one sentence; None where it is not.
+
+    Two parts cancel where they have opposite signs, a point of precision each or more, one of them
+    certainly, and add up to less than half of the smaller one.
+
+    Args:
+        threshold: movement along the ROC curve of before; NaN for limits that are undefined.
+        curve: movement off it, likewise.
+
+    >>> cancelling_sentence(Points(.029, .018, .04), Points(-.027, -.056, .002))[-59:]
+    ' ROC curve for -2.7 points (-5.6 to +0.2), and they cancel.'
+    >>> cancelling_sentence(Points(.029, .018, .04), Points(-.01, -.04, .02))
+    """
+    smaller = min(abs(threshold.estimate), abs(curve.estimate))
+    both = threshold.estimate + curve.estimate
+    cancel = threshold.estimate * curve.estimate < 0 and abs(both) < _CANCELLED * smaller
+    if not (cancel and smaller >= _WORTH_A_POINT and (threshold.certain or curve.certain)):
+        return None
+    return (
+        "Skill (log LR+) is as before in sum alone: the threshold accounts for "
+        f"{_part(threshold)}, another ROC curve for {_part(curve)}, and they cancel."
     )
 
 

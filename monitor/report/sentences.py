@@ -22,8 +22,10 @@ from monitor.report.label_quality_words import (
 )
 from monitor.report.metric_words import titled
 from monitor.report.missing_class import missing_class
+from monitor.report.moved_precision import Points
 from monitor.report.points import points_text
 from monitor.report.rate_changes import both_known, change_text
+from monitor.report.score_words import cancelling_sentence
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS
 
 _RATES = {name: METRIC_WORDS[name].phrase for name in ("recall", "false_positive_rate")}
@@ -85,6 +87,7 @@ def _explanation(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.operating_point_moved:
         yield from _slide(diagnosis)
     yield from _curve(diagnosis)
+    yield from _cancelling(diagnosis)
     if open_question and not diagnosis.judgement.labels_may_explain:
         yield from _skill(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
@@ -122,7 +125,13 @@ def _rates(diagnosis: Diagnosis) -> Iterator[str]:
         if judgement.status["class_ratio"] is Status.CLEAN:
             yield "Positives are as frequent as before: prevalence is not the cause."
         elif judgement.status["class_ratio"] is Status.UNKNOWN:
-            yield "Whether prevalence changed, too, is not certain."
+            status = cause_status(diagnosis, "prevalence")
+            likely = status.startswith(_LIKELY)
+            yield (
+                f"Prevalence {status}, too."
+                if likely
+                else "Whether prevalence changed, too, is not certain."
+            )
 
 
 def _points_of_both(diagnosis: Diagnosis) -> str:
@@ -196,6 +205,17 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
             "By the scores, too, recall is not certainly below the ROC curve of before at "
             "today's false positive rate."
         )
+
+
+def _cancelling(diagnosis: Diagnosis) -> Iterator[str]:
+    """That skill is as before though the curve may not be."""
+    judgement, scores = diagnosis.judgement, diagnosis.scores
+    clean = judgement.status["log_likelihood_ratio"] is Status.CLEAN
+    if not clean or scores is None or scores.parts is None or judgement.labels_may_explain:
+        return
+    parts = (Points(*part[1:]) for part in (scores.parts.threshold, scores.parts.curve))
+    if (text := cancelling_sentence(*parts)) is not None:
+        yield text
 
 
 def _skill(diagnosis: Diagnosis) -> Iterator[str]:

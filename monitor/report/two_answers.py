@@ -30,7 +30,7 @@ from monitor.report.recall_words import (
     recall_so_far,
     what_is_excluded,
 )
-from monitor.report.vocabulary import METRIC_WORDS
+from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
 
 THRESHOLD_OR_SCORES = "threshold or scores moved"
 """What an operating point that moved may come from, a phrase."""
@@ -52,7 +52,7 @@ class WorseAnswer(Struct, frozen=True, kw_only=True):
         recall_excluded: recall after is not below this, whenever somebody looks; null
             where nothing is excluded.
         recall_visible: recall at which a fall would have been called one, with 80 %
-            probability; null where nothing was compared.
+            probability; null where nothing was compared, and where hardly a positive is missed.
         text: the answer in one line, without a full stop.
     """
 
@@ -79,7 +79,15 @@ def what_moved_precision(found: Compared) -> PrecisionAnswer:
             return still
         why = _FIGURES.sub("", obstacle)
         return PrecisionAnswer(cause=None, certain=False, text=f"Not known: {why}")
-    return moved_precision(found.change, found.parts, found.rates["recall"])
+    return moved_precision(found.change, found.parts, found.rates["recall"], _unsure_causes(found))
+
+
+def _unsure_causes(found: Compared) -> tuple[str, ...]:
+    """Return the causes that the verdict is not sure of."""
+    if found.judgement is None:
+        return ()
+    status = found.judgement.status
+    return tuple(n for n, row in ADDITIVE_CAUSES.items() if status[row.component] is Status.UNKNOWN)
 
 
 def _still(found: Compared) -> PrecisionAnswer | None:

@@ -291,7 +291,7 @@ class CountsJudge:
             rests_on=fewest,
             recall=recall,
             false_positive_rate_above=widened_false_positive_rate(above, corners, between, looks),
-            visible_recall=visible_recall(before, judgement),
+            visible_recall=visible_recall(before, total, judgement),
         )
 
     def _totals(self, counts: Counts) -> tuple[ConfusionCounts, Dispersion | None]:

@@ -102,7 +102,7 @@ def test_a_fall_is_seen_with_four_fifths_of_probability_at_the_visible_recall():
     """By drawing windows at that recall, and counting those whose odds ratio certainly fell."""
     before, cases = outcomes(8_000, 2_000, 4_500, 85_500), 400
     usual = outcomes(round(0.8 * cases), round(0.2 * cases), 200, 3_800)
-    recall = visible_recall(before, judge(before, usual))
+    recall = visible_recall(before, usual, judge(before, usual))
     rng, seen = np.random.default_rng(5), 0
     for _ in range(300):
         tp, fp = int(rng.binomial(cases, recall)), int(rng.binomial(4_000, 0.05))
@@ -114,7 +114,15 @@ def test_a_fall_is_seen_with_four_fifths_of_probability_at_the_visible_recall():
 
 def test_the_visible_recall_is_unknown_without_positives_before():
     nothing = outcomes(0, 0)
-    assert math.isnan(visible_recall(nothing, judge(nothing, nothing)))
+    assert math.isnan(visible_recall(nothing, nothing, judge(nothing, nothing)))
+
+
+@pytest.mark.parametrize(("missed", "known"), [(0, False), (4, False), (5, True)])
+def test_where_hardly_a_positive_is_missed_the_error_of_a_fall_is_unknown(missed, known):
+    """Without any, half a case missed makes it 1.4 in log-odds, of however many positives."""
+    usual, few = outcomes(3_000, 200), outcomes(3_000, missed)
+    for before, after in ((usual, few), (few, usual)):
+        assert math.isfinite(visible_recall(before, after, judge(before, after))) is known
 
 
 def reason(before, after):

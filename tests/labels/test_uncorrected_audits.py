@@ -179,6 +179,11 @@ def test_evidence_of_labels_that_follow_is_in_answer_and_advice(words):
     assert "not known from these labels. An audit of" in seen.notes[-1]
     assert advice(seen)[0].startswith("Audit ")
     assert "unflagged cases, drawn at random," in advice(seen)[0]
+    audits = seen.missing_misses.audits
+    drawn = f"`precision-monitor audit FILE --predicted 0 --sample {audits}`"
+    assert drawn in advice(seen)[0]
+    assert drawn in seen.notes[-1]
+    assert not any("data would settle" in one or "Wait" in one for one in advice(seen))
     assert of_diagnosis(seen).doubted == "labels may follow the decisions"
     flagged = replace(found, labelling=Labelling.SAMPLED)
     assert with_audits(flagged, None, LabelRegime()).missing_misses is None

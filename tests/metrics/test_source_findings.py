@@ -98,6 +98,23 @@ def test_rates_of_sources_are_of_two_classes(rows):
     assert "models of two classes only" in sources_text(found)
 
 
+def test_of_many_sources_those_that_are_wrong_most_are_named_first():
+    """Twenty, of which the last is worst, the one before it second, and so on."""
+    rng = np.random.default_rng(2)
+    actual = rng.random(4_000) < 0.3
+    wrong = rng.random((4_000, 20)) < np.append(np.full(17, 0.02), [0.1, 0.2, 0.3])
+    ratings = (actual[:, None] ^ wrong).astype(np.int8)
+    names = tuple(f"s{n:02}" for n in range(20))
+    text = sources_text(SourceFindings(names, ratings, np.ones(4_000, np.int64), 0, 0))
+    at = [text.index(f"; {name} labels ") for name in ("s19", "s18", "s17")]
+    assert at == sorted(at)
+    assert text.count(" of positives wrong (") == 3
+    assert text.endswith("; 17 sources more, which are wrong less")
+    assert "; s18 and s19 agree on " in text
+    assert "; 187 pairs more; " in text
+    assert text.index("s18 and s19 agree") < text.index("s17 and s19 agree")
+
+
 def test_alpha_of_several_classes_is_fleiss_kappa_without_its_bias():
     ratings = np.random.default_rng(5).integers(0, 5, (60, 3))
     ratings[:40, 1] = ratings[:40, 0]

@@ -84,6 +84,25 @@ def test_an_uncertain_cause_is_named_where_it_is_most_of_the_change(largest, tex
     assert moved.cause == ("recall" if text.startswith("Probably") else None)
 
 
+def test_a_cause_that_the_verdict_is_not_sure_of_is_likely():
+    parts = {
+        "prevalence": points(0.185, 0.131),
+        "recall": points(0.15, 0.04),
+        "false_positives": points(-0.07, 0.05),
+    }
+    unsure = ("prevalence", "false_positives")
+    moved = moved_precision(points(0.265, 0.1), parts, (0.55, 0.71), unsure)
+    assert (moved.cause, moved.certain) == ("prevalence", True)
+    assert moved.text == (
+        "Likely more frequent positives: +18.5 of +26.5 points (+5.4 to +31.6); higher recall: "
+        "+15.0 (+11.0 to +19.0)"
+    )
+    cancelled = moved_precision(points(0.05, 0.02), parts, (0.55, 0.71), unsure)
+    assert cancelled.text.startswith(
+        "Likely more frequent positives +18.5, higher recall +15.0, li"
+    )
+
+
 def test_without_flagged_cases_there_is_no_precision_to_move():
     moved, _ = answers(BEFORE, (0, 0, 500, 4_500))
     assert moved.text == (
