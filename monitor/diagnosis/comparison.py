@@ -22,7 +22,6 @@ from monitor.config.classes import LearnedNames, are_many
 from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
-from monitor.drift.day_scatter import DayScatter
 from monitor.errors import UsageError
 from monitor.labels.error_words import audits_note, too_high_text
 from monitor.labels.faults import fault_of_rates
@@ -52,6 +51,8 @@ class Comparison(NamedTuple):
         before_source: where it comes from, such as `first`; "" where it was asked for.
         after: the stretch to judge.
         after_source: `mature` for the latest mature hours; "" where it was asked for.
+        days_until: the days of the model up to this moment, epoch milliseconds, tell how its days
+            scatter; None where those of the reference do, or none are mature.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Comparison(NamedTuple):
     before_source: str
     after: TimeRange
     after_source: str
+    days_until: int | None = None
 
 
 class Answering(NamedTuple):
@@ -179,21 +181,10 @@ def compared_live(
                 f"reference, {earlier}; write A..B"
             )
         check_apart(earlier, later, prefix="")
-    return Comparison(model.name, earlier, source, later, "mature" if after is None else "")
-
-
-def scatter_of(model: ModelState, source: str) -> DayScatter | None:
-    """Return how the days of a model scatter, as the verdict on its windows takes it.
-
-    Args:
-        model: the model.
-        source: of the period to compare with.
-
-    Returns:
-        None where it has no reference.
-    """
-    watched = model.watched
-    return watched.level_scatter if source == "level" else watched.day_scatter
+    until = None
+    if before is not None and model.mature_until is not None:
+        until = model.mature_until // DAY_MS * DAY_MS
+    return Comparison(model.name, earlier, source, later, "mature" if after is None else "", until)
 
 
 def check_two_classes(asked: str, model: str, classes: tuple[str, ...]) -> None:
@@ -279,7 +270,7 @@ def with_label_sources(found: Diagnosis, sources: SourceFindings | None) -> Diag
     notes = [sources_text(sources)] if sources.shared else []
     if change := sources_change_text(sources, _range(found.before), _range(found.after)):
         notes.insert(0, change)
-    return replace(found, notes=(*found.notes, *notes))
+    return replace(found, notes=(*found.notes, *notes), label_sources=sources)
 
 
 def _range(side: Side) -> tuple[int, int] | None:

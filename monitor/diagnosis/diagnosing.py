@@ -14,6 +14,7 @@ from monitor.diagnosis.caveats import notes
 from monitor.diagnosis.compared_scores import compare_scores
 from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.label_faults import distrust, refusal_of, too_high
+from monitor.diagnosis.model_scatter import ModelScatter, ScatterDays
 from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.present_state import LATEST
@@ -31,7 +32,6 @@ from monitor.drift import (
 from monitor.drift.all_looks import Looks
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
-from monitor.drift.day_scatter import DayScatter
 from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.recall_evidence import (
     UNKNOWN_RECALL,
@@ -66,7 +66,7 @@ def diagnose(
     model: str = "default",
     labelling: Labelling = Labelling.COMPLETE,
     mature_until: int | None = None,
-    scatter: DayScatter | None = None,
+    scatter: ModelScatter | None = None,
     objective: float | None = None,
     fault: LabelFault | None = None,
 ) -> Diagnosis:
@@ -79,8 +79,8 @@ def diagnose(
         labelling: the labelling regime; conclusions that it does not allow are refused.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature;
             None where it is not known.
-        scatter: how the days of the model scatter, where a monitor has learned it; None to
-            learn it from the two periods.
+        scatter: how the days of the model scatter, where more of them are known; None to learn it
+            from the two periods.
         objective: precision that a threshold is sought for; None for that of before.
         fault: of the labels of `after`, where it is known of them otherwise.
 
@@ -101,7 +101,7 @@ def diagnose(
         or (None if fault is None else refusal_of(fault))
     )
     trusted = refused is None
-    errors = Errors.of(before, after, scatter)
+    errors = Errors.of(before, after, None if scatter is None else scatter.scatter)
     whole = ComparedOutcomes(before.blocks, after.blocks)
     corners = _corners(before, after)
     causes = attribute(*whole, errors.rows, between=errors.between)
@@ -166,7 +166,7 @@ def diagnose(
         because=because,
         recall=seen,
         false_positive_rate_above=above,
-        visible_recall=visible_recall(before.total, judgement) if trusted else _NAN,
+        visible_recall=visible_recall(before.total, after.total, judgement) if trusted else _NAN,
         refusal=refused,
         notes=notes(
             before,
@@ -178,10 +178,17 @@ def diagnose(
             mature_until=mature_until,
             sensitivity=(sides[0].sensitivity, sides[1].sensitivity),
         ),
+        scatter_days=_scatter_days(errors, scatter),
         scores=compare_scores(before, after, _missed(before, after, attribution, objective))
         if trusted
         else None,
     )
+
+
+def _scatter_days(errors: Errors, scatter: ModelScatter | None) -> ScatterDays | None:
+    if errors.between is None:
+        return None
+    return ScatterDays("ranges") if scatter is None else scatter.days
 
 
 def _missed(

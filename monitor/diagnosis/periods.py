@@ -242,8 +242,8 @@ class Errors:
         Args:
             before: the period to compare with.
             after: the period to judge.
-            scatter: how the days of the model scatter, where a running monitor has learned
-                it. None to learn it from the days of both periods, each about its own level.
+            scatter: how the days of the model scatter, where more of them are known. None to
+                learn it from the days of both periods, each about its own level.
         """
         rows = before.dispersion.larger(after.dispersion)
         by_day = [period.by_day for period in (before, after) if period.by_day is not None]

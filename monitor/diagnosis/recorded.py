@@ -25,12 +25,11 @@ from monitor.diagnosis.comparison import (
     latest_hours,
     reference_range,
     reference_source,
-    scatter_of,
 )
+from monitor.diagnosis.model_scatter import DayCounts, ModelScatter, scatter_of
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.diagnosis.periods import Period, block_ms_of
 from monitor.diagnosis.time_ranges import JUDGED_MS, TimeRange, check_apart, parse_time_range
-from monitor.drift.day_scatter import DayScatter
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, Int64Array
@@ -126,14 +125,15 @@ class RecordedComparison:
             return None
         return found.watermark_ms - found.maturity_ms
 
-    def day_scatter(self, model: str, source: str) -> DayScatter | None:
-        """Return how the days of the model scatter; None where it has no reference.
+    def day_scatter(self, model: str, source: str) -> ModelScatter | None:
+        """Return how the days of the model scatter, see `scatter_of`.
 
         Args:
             model: its name.
             source: of the period to compare with.
         """
-        return scatter_of(self.state(model), source)
+        days = None if source else self._days(model)
+        return scatter_of(self.state(model), source, days, self._regime(model))
 
     def now(self, model: str) -> int | None:
         """Return the event time of the model, epoch milliseconds; None before any."""
@@ -272,8 +272,13 @@ class RecordedComparison:
         return self._after is None or (self._before is None and self._source != "counts")
 
     def _everything_by(self) -> int:
-        """Block length of the counts of all time; one block where only the time span is used."""
-        return HOUR_MS if self._derived else LATEST_MS - EARLIEST_MS
+        """Block length of the counts of all time."""
+        return HOUR_MS if self._derived else DAY_MS
+
+    def _days(self, model: str) -> DayCounts:
+        every, (totals, *_) = self._all, self._all.series(model)
+        stretch = every.opens, every.closes, DAY_MS
+        return DayCounts(every.starts(*stretch), every.blocks(totals, *stretch))
 
     def _counted(self, option: str, model: str, asked: TimeRange, source: str) -> Period:
         counts: RangeCounts = self._exact.get(asked, self._all)

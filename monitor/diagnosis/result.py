@@ -10,6 +10,7 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.diagnosis.estimated import Estimated
+from monitor.diagnosis.model_scatter import ScatterDays
 from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
 from monitor.diagnosis.unlabelled_end import UnlabelledEnd
@@ -19,6 +20,7 @@ from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.labels.uncorrected import MissingMisses
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_sensitivity import LabelSensitivity
+from monitor.metrics.source_findings import SourceFindings
 from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions, ReferenceOutcomes
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
@@ -146,6 +148,8 @@ class Diagnosis:
             probability; NaN without actual positives before.
         refusal: of conclusions that the labels do not allow; None without one.
         notes: limits of the result, in words.
+        scatter_days: the days that the scatter of days, which errors contain, is learned from; None
+            where neither period has a time.
         scores: metrics of the scores of both periods; None without labelled scores, and
             where labels are refused.
         news: when its rates changed, and the version that is new.
@@ -165,6 +169,7 @@ class Diagnosis:
             the prediction, where outcomes are not corrected for it; None for any other.
         missing_misses: hardly an unflagged case is labelled positive, as where labels follow the
             decisions; None where that is not so, and where audits test it.
+        label_sources: how sources label the same cases; None where no label has a source.
     """
 
     model: str
@@ -190,6 +195,7 @@ class Diagnosis:
     visible_recall: float
     refusal: Refusal | None
     notes: tuple[str, ...]
+    scatter_days: ScatterDays | None = None
     scores: ComparedScores | None = None
     news: ChangeNews = NO_NEWS
     unlabelled_end: UnlabelledEnd | None = None
@@ -201,6 +207,7 @@ class Diagnosis:
     flags_nothing: bool = False
     uncorrected_audits: AuditFindings | None = None
     missing_misses: MissingMisses | None = None
+    label_sources: SourceFindings | None = None
 
     @property
     def lacks_labels(self) -> bool:

@@ -11,11 +11,11 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
+from monitor.diagnosis.model_scatter import DayCounts, ModelScatter, scatter_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
-from monitor.drift.day_scatter import DayScatter
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
-from monitor.events.columns import EventBatch, Int64Array
+from monitor.events.columns import EARLIEST_MS, LATEST_MS, EventBatch, Int64Array
 from monitor.exporter.api.curve import curve_answer
 from monitor.exporter.api.explanation import curve_aim
 from monitor.exporter.api.series import SeriesContext, series_answer
@@ -165,10 +165,12 @@ class _Reading:
         if closes is None or opens is None or closes > opens:
             return _Learned(None, None)
         monitor = Monitor(self._cases.config)
+        counted = monitor.count_range(EARLIEST_MS, LATEST_MS, DAY_MS)
         for batch in (*before.rows, *after.rows):
             monitor.apply(batch)
         model = next(one for one in monitor.snapshot().models if one.name == before.model)
-        return _Learned(model.watched.day_scatter, model.mature_until)
+        days = DayCounts(*counted.steps(counted.series(model.name)[0]))
+        return _Learned(scatter_of(model, "", days, LabelRegime()), model.mature_until)
 
     def _counted(self, batches: Sequence[EventBatch], asked: TimeRange, *, timed: bool) -> _Counted:
         monitor = CountingMonitor(self._cases.config)
@@ -197,12 +199,12 @@ class _Learned(NamedTuple):
     """What a monitor learns of rows.
 
     Attributes:
-        scatter: how days scatter; None where they make no reference.
+        scatter: how days scatter; None where nobody knows which are mature.
         mature_until: up to this moment, epoch milliseconds, outcomes are mature; None where
             it is not known.
     """
 
-    scatter: DayScatter | None
+    scatter: ModelScatter | None
     mature_until: int | None
 
 

@@ -23,6 +23,7 @@ from monitor.report.metric_words import MetricValues
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_answer import ComparedScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
+from monitor.report.source_answer import LabelSourcesAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 
@@ -296,6 +297,10 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
         versions_after: that predicted in `after` likewise.
         reference_restarted_with: the version that the reference began anew with, under
             `on_version: restart`; left out where none did.
+        label_sources: how sources label the same cases, all of them; left out where no label has
+            a source.
+        scatter_of_days: which days the scatter of days in the errors is that of, a sentence; left
+            out where neither period has a time.
     """
 
     model: str
@@ -337,3 +342,5 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     versions_before: tuple[VersionBeginning, ...] | UnsetType = UNSET
     versions_after: tuple[VersionBeginning, ...] | UnsetType = UNSET
     reference_restarted_with: str | UnsetType = UNSET
+    label_sources: LabelSourcesAnswer | UnsetType = UNSET
+    scatter_of_days: str | UnsetType = UNSET

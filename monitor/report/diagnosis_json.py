@@ -44,9 +44,11 @@ from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.label_answer import labels_wrong_answer
 from monitor.report.metric_words import JSON_METRICS
+from monitor.report.scatter_words import scatter_sentence
 from monitor.report.score_answer import compared_scores
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.short_answers import short_answers, what_is_excluded
+from monitor.report.source_answer import label_sources_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.version_news_words import change_beginning, version_news
 
@@ -104,6 +106,8 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         versions_before=version_beginnings(news.before),
         versions_after=version_beginnings(news.after),
         reference_restarted_with=(news.before and news.before.restarted_with) or UNSET,
+        label_sources=label_sources_answer(diagnosis.label_sources) or UNSET,
+        scatter_of_days=scatter_sentence(diagnosis.scatter_days) or UNSET,
     )
 
 

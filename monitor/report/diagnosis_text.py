@@ -21,6 +21,7 @@ from monitor.report.label_quality_words import AS_LABELLED
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
+from monitor.report.scatter_words import scatter_sentence
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
@@ -149,6 +150,8 @@ def _errors(diagnosis: Diagnosis) -> str:
         for title, name in _DRIVERS.items()
     )
     text = f"{known} (standard errors, {_between(diagnosis)})."
+    if of_days := scatter_sentence(diagnosis.scatter_days):
+        text = f"{text} {of_days}"
     change = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = change[0] > 0 or change[1] < 0
     if driver is None or not certain or not driver.share <= _CANCELS:

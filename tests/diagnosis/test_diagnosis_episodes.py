@@ -4,7 +4,9 @@ import pytest
 from diagnosis.episodes import PAIRS, given, period
 
 from monitor.diagnosis import diagnose
-from monitor.drift import Verdict
+from monitor.diagnosis.model_scatter import ModelScatter, ScatterDays
+from monitor.drift import Status, Verdict
+from monitor.drift.day_scatter import DayScatter
 from monitor.drift.recall_evidence import Because
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import of_diagnosis
@@ -50,6 +52,19 @@ def test_from_march_to_december_is_never_prevalence_alone(found):
     march = found["march-december"]
     assert march.verdict is Verdict.INSUFFICIENT_EVIDENCE
     assert what_moved_precision(of_diagnosis(march)).cause is None
+
+
+def test_of_november_and_december_no_sentence_contradicts_another():
+    """The interval of prevalence leaves out 0, and the verdict is not sure of it."""
+    november, after = map(period, PAIRS["november-december"][:2])
+    year = period("2013-01-01..2014-01-01").by_day
+    scatter = ModelScatter(DayScatter.learn([year]), ScatterDays("reference"))
+    december = diagnose(november, after, scatter=scatter)
+    assert december.judgement.status["class_ratio"] is Status.UNKNOWN
+    text = " ".join(diagnosis_text(december).split())
+    assert "What moved precision? Likely more frequent positives: +18.5" in text
+    assert "Prevalence likely rose, too." in text
+    assert "Whether prevalence changed" not in text
 
 
 @pytest.mark.parametrize(

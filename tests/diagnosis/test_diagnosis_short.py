@@ -5,6 +5,7 @@ import pytest
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
+from monitor.diagnosis.model_scatter import ModelScatter, ScatterDays
 from monitor.diagnosis.periods import Errors
 from monitor.drift import Verdict
 from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter
@@ -80,7 +81,7 @@ def test_scatter_that_a_monitor_has_learned_is_used():
     stormy_days = [ConfusionCounts(tp=[90, 60] * 14, fn=[10, 40] * 14, fp=50, tn=850)]
     own, learned = (
         diagnose(period, period, scatter=scatter).judgement.standard_error["recall"]
-        for scatter in (None, DayScatter.learn(stormy_days))
+        for scatter in (None, ModelScatter(DayScatter.learn(stormy_days), ScatterDays("days")))
     )
     assert learned > 1.5 * own
 

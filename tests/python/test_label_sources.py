@@ -177,6 +177,10 @@ def test_diagnose_of_recorded_events_names_the_sources(tmp_path, capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert "ann and expert agree on" in told
     assert "expert labels" in told
+    main(["diagnose", str(events), *ranges, "--json"])
+    found = json.loads(capsys.readouterr().out)["label_sources"]
+    assert [one["source"] for one in found["sources"]] == [*LABELS]
+    assert found["text"] in " ".join(json.dumps(found).split())
 
 
 @pytest.mark.parametrize(

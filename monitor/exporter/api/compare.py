@@ -17,10 +17,10 @@ from monitor.diagnosis.comparison import (
     check_audits,
     check_silence,
     level_of,
-    scatter_of,
     with_audits,
     with_label_sources,
 )
+from monitor.diagnosis.model_scatter import DayCounts, scatter_of, tells_all_days
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.judgement_on_curve import roc_decides
 from monitor.engine import Monitor
@@ -65,6 +65,8 @@ class RecalledComparison(NamedTuple):
         before_values: labelled scores of before by segment value; of none where labels are not
             complete.
         after_values: the same of after.
+        days: counts of the days of the model that tell how they scatter; None where those of its
+            reference do.
     """
 
     before: Recalled | None
@@ -74,6 +76,7 @@ class RecalledComparison(NamedTuple):
     after_labelled: ScoreHistogram | None
     before_values: ScoresByValue
     after_values: ScoresByValue
+    days: DayCounts | None = None
 
 
 def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> RecalledComparison:
@@ -94,17 +97,26 @@ def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> Recalled
         part if plain or regime.corrects_scores else None for part in (asked.before, asked.after)
     ]
     blocks = [part and monitor.scores_by_block(asked.model, *part) for part in scored]
+    values = [
+        monitor.value_scores.blocks(asked.model, *part) if part and plain else ScoresByValue()
+        for part in (asked.before, asked.after)
+    ]
     return RecalledComparison(
         before,
         after,
         blocks[0],
         monitor.scores(asked.model, *asked.after),
         blocks[1],
-        *(
-            monitor.value_scores.blocks(asked.model, *part) if part and plain else ScoresByValue()
-            for part in (asked.before, asked.after)
-        ),
+        before_values=values[0],
+        after_values=values[1],
+        days=_days(monitor, asked) if tells_all_days(regime.labelling) else None,
     )
+
+
+def _days(monitor: Monitor, asked: Comparison) -> DayCounts | None:
+    if asked.days_until is None:
+        return None
+    return DayCounts.of_hours(*monitor.history(asked.model)).until(asked.days_until)
 
 
 def compared(
@@ -144,7 +156,7 @@ def compared(
         model=asked.model,
         labelling=Labelling(model.labelling),
         mature_until=model.mature_until,
-        scatter=scatter_of(model, asked.before_source),
+        scatter=scatter_of(model, asked.before_source, recalled.days, regime),
         objective=model.objective.get("precision"),
         fault=fault,
     )
@@ -287,6 +299,8 @@ def digest(counted: RecalledComparison) -> str:
             arrays += [part.cells, part.label_weights]
         elif isinstance(part, ScoresByValue):
             arrays += [*part.cells.values(), part.whole]
+        elif isinstance(part, DayCounts):
+            arrays += [*part]
         elif part is not None:
             arrays += [part.positive, part.negative]
     found = xxhash.xxh3_128()
