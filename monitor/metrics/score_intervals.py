@@ -19,6 +19,8 @@ from monitor.metrics.ratio import FloatArray
 from monitor.metrics.score_influences import Influences
 
 _FEWEST_DAYS = 2
+_ROUNDING = 1e-12
+"""A metric so near to an end of its range, as sums of floats leave it, is at this end."""
 _NAN = float("nan")
 
 
@@ -192,9 +194,13 @@ def on_scale(days: ScoredDays, statistic: Statistic) -> OnScale:
     if not np.isfinite(estimate) or count < _FEWEST_DAYS:
         return unknown
     with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = statistic.value(days.others)
         middle = float(scale.forward(np.asarray(estimate)))
-        others = scale.forward(statistic.value(days.others))
+        others = scale.forward(left_out)
     if not (np.isfinite(middle) and np.isfinite(others).all()):
+        return unknown
+    every = np.append(left_out, estimate)
+    if min(float((every - scale.lowest).min()), float((scale.highest - every).min())) < _ROUNDING:
         return unknown
     between = (count - 1) / count * float(((others - others.mean()) ** 2).sum())
     rows = statistic.influence(days.whole).variance(days.whole) * scale.slope(estimate) ** 2

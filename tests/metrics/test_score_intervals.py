@@ -120,3 +120,21 @@ def test_intervals_allow_for_days_that_differ(name: str) -> None:
     found = [interval(ScoredDays.of(differing(seed)), statistic) for seed in range(250)]
     truth = np.mean([one.estimate for one in found])
     assert np.mean([one.lower <= truth <= one.upper for one in found]) >= 0.92
+
+
+def test_a_metric_within_rounding_of_an_end_of_its_range_has_no_limits() -> None:
+    """One positive lies among negatives: without its day the area is 1, less 1e-16 by rounding."""
+    rng = np.random.default_rng(2)
+    days = []
+    for day in range(28):
+        positives, negatives = rng.integers(60, 130), rng.integers(650, 750)
+        positive, negative = 0.5 + 0.4 * rng.random(positives), 0.4 * rng.random(negatives)
+        if day == 7:
+            negative[0], positive[0] = 0.6, 0.55
+        days.append(ScoreHistogram.from_scores(positive=positive, negative=negative))
+    scored = ScoredDays.of(stacked(days))
+    found = interval(scored, score_statistics.AREA_UNDER_ROC)
+    assert 0 < 1 - score_statistics.AREA_UNDER_ROC.value(scored.others).max() < 1e-15
+    assert 0.99 < found.estimate < 1
+    assert np.isnan(found.lower)
+    assert np.isnan(found.upper)
