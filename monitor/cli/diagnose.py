@@ -162,7 +162,7 @@ def _diagnosis(
         model=model,
         labelling=setting.labelling,
         mature_until=mature_until,
-        scatter=compared.day_scatter(model, before.source),
+        scatter=compared.day_scatter(model, before, after),
         objective=setting.objective.precision,
         fault=label_fault_of(state, deciding, after.source),
     )

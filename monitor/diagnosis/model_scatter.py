@@ -2,13 +2,14 @@
 
 Two ranges alone show little of it: of a healthy model whose days scatter by .2 and hang together
 by .7, 7 days differed certainly (p < .01) from 7 others in skill in 4 to 8 % of draws by their own
-days, and in 1 to 2 % by all days of the model; with .5 and .4, 1 to 3 days in 6 to 12 % and in 0
+days, and in 1 to 2.3 % by all days of the model; with .5 and .4, 1 to 3 days in 6 to 12 % and in 0
 to 1 %. All days are the same whatever reference is configured, and the reference is taken where
 the verdict is that of a window: it is learned as the verdict on windows takes it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.diagnosis.period_labels import PeriodOutcomes
+from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.day_scatter import DayScatter, at_one_level
 from monitor.events.columns import Int64Array
 from monitor.labels.regime import LabelRegime
@@ -92,14 +94,18 @@ def tells_all_days(labelling: Labelling) -> bool:
     return labelling is not Labelling.WEIGHTED
 
 
-def scatter_of_days(days: DayCounts, regime: LabelRegime) -> ModelScatter | None:
+def scatter_of_days(
+    days: DayCounts, regime: LabelRegime, ranges: Sequence[TimeRange]
+) -> ModelScatter | None:
     """Learn how days scatter from all days of a model.
 
-    About every 28 days have a level of their own, and one more where it changed within them.
+    Each range has a level of its own, since a change from one to the other is no scatter, and so
+    have about every 28 days; and one more where it changed within them.
 
     Args:
         days: whose labels have come.
         regime: how labels come, and how often they are wrong.
+        ranges: that are compared.
 
     Returns:
         None with labels of fewer than two days.
@@ -109,7 +115,14 @@ def scatter_of_days(days: DayCounts, regime: LabelRegime) -> ModelScatter | None
     held = np.flatnonzero(found.blocks.total > 0)
     if len(held) < _FEWEST_DAYS:
         return None
-    stretches = np.array_split(held, max(1, round(len(held) / _STRETCH_DAYS)))
+    bounds = [(one.opens // DAY_MS, -(-one.closes // DAY_MS)) for one in ranges]
+    edges = np.unique(np.array(bounds, dtype=np.int64))
+    cuts = np.searchsorted(days.opens[held] // DAY_MS, edges).tolist()
+    stretches = [
+        part
+        for one in np.split(held, cuts)
+        for part in np.array_split(one, max(1, round(len(one) / _STRETCH_DAYS)))
+    ]
     parts = [part for one in stretches for part in at_one_level(found.blocks[one])]
     rows = None if found.sample is None else found.sample.dispersion
     sampling = 1.0 if rows is None else [rows.class_ratio, rows.recall, rows.false_positive_rate]
@@ -121,7 +134,11 @@ def scatter_of_days(days: DayCounts, regime: LabelRegime) -> ModelScatter | None
 
 
 def scatter_of(
-    model: ModelState, source: str, days: DayCounts | None, regime: LabelRegime
+    model: ModelState,
+    source: str,
+    days: DayCounts | None,
+    regime: LabelRegime,
+    ranges: Sequence[TimeRange],
 ) -> ModelScatter | None:
     """Return how the days of a model scatter, for two ranges or for its reference.
 
@@ -130,6 +147,7 @@ def scatter_of(
         source: of the period to compare with; "" where its bounds were asked for.
         days: all days of the model; None where they are not known.
         regime: how its labels come, and how often they are wrong.
+        ranges: that are compared.
 
     Returns:
         As the verdict on its windows takes it where its reference or its level is compared with;
@@ -138,7 +156,9 @@ def scatter_of(
     """
     if not source and tells_all_days(regime.labelling):
         until = model.mature_until
-        return None if days is None or until is None else scatter_of_days(days.until(until), regime)
+        if days is None or until is None:
+            return None
+        return scatter_of_days(days.until(until), regime, ranges)
     watched = model.watched
     learned = watched.level_scatter if source == "level" else watched.day_scatter
     if learned is None:

@@ -12,6 +12,7 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.diagnosis.period_labels import PeriodOutcomes, Sample
+from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, at_one_level, days_behind
@@ -255,6 +256,15 @@ class Errors:
             scatter = DayScatter.learn(stretches, sampling=factors)
         between = scatter.between(before.days_behind, after.days_behind)
         return cls(rows=rows, between=between, scatter=scatter)
+
+
+def ranges_of(*periods: Period) -> list[TimeRange]:
+    """Return the ranges of time of periods; none of those given without a time."""
+    return [
+        TimeRange(one.opens, one.closes)
+        for one in periods
+        if one.opens is not None and one.closes is not None
+    ]
 
 
 def _outcomes(

@@ -28,7 +28,7 @@ from monitor.diagnosis.comparison import (
 )
 from monitor.diagnosis.model_scatter import DayCounts, ModelScatter, scatter_of
 from monitor.diagnosis.no_outcomes import without_outcomes
-from monitor.diagnosis.periods import Period, block_ms_of
+from monitor.diagnosis.periods import Period, block_ms_of, ranges_of
 from monitor.diagnosis.time_ranges import JUDGED_MS, TimeRange, check_apart, parse_time_range
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -125,15 +125,17 @@ class RecordedComparison:
             return None
         return found.watermark_ms - found.maturity_ms
 
-    def day_scatter(self, model: str, source: str) -> ModelScatter | None:
+    def day_scatter(self, model: str, before: Period, after: Period) -> ModelScatter | None:
         """Return how the days of the model scatter, see `scatter_of`.
 
         Args:
             model: its name.
-            source: of the period to compare with.
+            before: the period to compare with.
+            after: the period to judge.
         """
-        days = None if source else self._days(model)
-        return scatter_of(self.state(model), source, days, self._regime(model))
+        days = None if before.source else self._days(model)
+        ranges = ranges_of(before, after)
+        return scatter_of(self.state(model), before.source, days, self._regime(model), ranges)
 
     def now(self, model: str) -> int | None:
         """Return the event time of the model, epoch milliseconds; None before any."""

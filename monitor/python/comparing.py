@@ -12,6 +12,7 @@ from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, Period, block_ms_of, diagnose
 from monitor.diagnosis.model_scatter import DayCounts, ModelScatter, scatter_of
+from monitor.diagnosis.periods import ranges_of
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
@@ -170,7 +171,9 @@ class _Reading:
             monitor.apply(batch)
         model = next(one for one in monitor.snapshot().models if one.name == before.model)
         days = DayCounts(*counted.steps(counted.series(model.name)[0]))
-        return _Learned(scatter_of(model, "", days, LabelRegime()), model.mature_until)
+        ranges = ranges_of(before.period, after.period)
+        scatter = scatter_of(model, "", days, LabelRegime(), ranges)
+        return _Learned(scatter, model.mature_until)
 
     def _counted(self, batches: Sequence[EventBatch], asked: TimeRange, *, timed: bool) -> _Counted:
         monitor = CountingMonitor(self._cases.config)

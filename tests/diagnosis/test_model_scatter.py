@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.model_scatter import DayCounts, ScatterDays, scatter_of_days
+from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Status, judge
 from monitor.drift.day_scatter import DayScatter
 from monitor.labels.regime import LabelRegime
@@ -36,7 +37,7 @@ def test_two_days_of_a_healthy_model_rarely_differ_certainly_by_all_its_days():
         cells = days_of(rng, 84, 0.5)
         counts = ConfusionCounts.from_cells(cells[:, :4])
         before, after = counts[np.arange(40, 41)], counts[np.arange(60, 61)]
-        every = scatter_of_days(DayCounts(np.arange(84) * DAY, cells), LabelRegime())
+        every = scatter_of_days(DayCounts(np.arange(84) * DAY, cells), LabelRegime(), ())
         scatters = {"all": every.scatter, "both": DayScatter.learn([before, after])}
         for name, scatter in scatters.items():
             found = judge(before, after, between=scatter.between(1, 1))
@@ -49,9 +50,20 @@ def test_it_is_of_the_days_whose_labels_have_come():
     cells = days_of(np.random.default_rng(1), 40, 0.2)
     days = DayCounts(np.arange(40) * DAY, cells)
     cells[30:, :4] = 0
-    found = scatter_of_days(days.until(35 * DAY + HOUR), LabelRegime(Labelling.COMPLETE))
+    found = scatter_of_days(days.until(35 * DAY + HOUR), LabelRegime(Labelling.COMPLETE), ())
     assert found.days == ScatterDays("days", 0, 30 * DAY)
-    assert scatter_of_days(days.until(DAY), LabelRegime()) is None
+    assert scatter_of_days(days.until(DAY), LabelRegime(), ()) is None
+
+
+def test_a_change_between_the_ranges_is_no_scatter():
+    cells = days_of(np.random.default_rng(5), 35, 0.1)
+    cells[28:, 2] += cells[28:, 0] // 4
+    cells[28:, 0] -= cells[28:, 0] // 4
+    days = DayCounts(np.arange(35) * DAY, cells)
+    ranges = [TimeRange(0, 28 * DAY), TimeRange(28 * DAY, 35 * DAY)]
+    apart, mixed = (scatter_of_days(days, LabelRegime(), one) for one in (ranges, ()))
+    assert apart.scatter.variance[1] < 0.04
+    assert mixed.days == apart.days == ScatterDays("days", 0, 35 * DAY)
 
 
 def test_hours_are_summed_to_days():

@@ -21,6 +21,7 @@ from monitor.diagnosis.comparison import (
     with_label_sources,
 )
 from monitor.diagnosis.model_scatter import DayCounts, scatter_of, tells_all_days
+from monitor.diagnosis.periods import ranges_of
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.judgement_on_curve import roc_decides
 from monitor.engine import Monitor
@@ -156,7 +157,9 @@ def compared(
         model=asked.model,
         labelling=Labelling(model.labelling),
         mature_until=model.mature_until,
-        scatter=scatter_of(model, asked.before_source, recalled.days, regime),
+        scatter=scatter_of(
+            model, asked.before_source, recalled.days, regime, ranges_of(before, after)
+        ),
         objective=model.objective.get("precision"),
         fault=fault,
     )
