@@ -14,10 +14,11 @@ from monitor.drift.recall_evidence import excludes_much, visible_recall_at_best
 from monitor.labels.refusals import because, detectors_off
 from monitor.report.rate_changes import short
 from monitor.watch.awaited_reference import first_days
+from monitor.watch.first_days import OutcomeNumbers
 from monitor.windows.pane_widths import SPARE_MS
 
 _ASSUMED_RECALL = 0.8
-"""Recall at which it is said what few positives show."""
+"""Recall by which positives are taken to be found or missed, and it is said what few show."""
 _LONGEST_DAYS = 365
 """Longer first days are not advised."""
 
@@ -31,9 +32,9 @@ def readiness(config: Config, positives: float, false_positives: float) -> Itera
         false_positives: false positives a day.
 
     >>> print(*readiness(Config(models={"fraud": {}}), 10, 5))
-    fraud: at 10 positives and 5 false positives a day, its first reference is complete 10 days \
-after the first prediction, plus its maturity; a window is compared once all of it is later. The \
-first 28 days replace it after 35 days.
+    fraud: at 10 positives and 5 false positives a day and a recall of .8, its first reference is \
+complete 7 days after the first prediction, plus its maturity; a window is compared once all of it \
+is later. The first 28 days replace it after 35 days.
     """
     models = config.models or {"any model": config.defaults}
     for name, model in models.items():
@@ -49,7 +50,9 @@ def _of_model(model: ModelConfig, positives: float, false_positives: float) -> s
         if setting.counts is not None:
             return "its reference is given: windows are compared from the first labels on."
         return "when its reference is complete does not depend on the rate."
-    days = needed.takes_days(positives, false_positives)
+    found = _ASSUMED_RECALL * positives
+    a_day = OutcomeNumbers(positives, false_positives, found, positives - found)
+    days, held = needed.soonest(a_day)
     if positives * days < FEWEST_COMPARED:
         return _without_positives(positives, days)
     replaced = ""
@@ -58,9 +61,10 @@ def _of_model(model: ModelConfig, positives: float, false_positives: float) -> s
         replaced = (
             f" The first {needed.longest // DAY_MS} days replace it after {count_of(after, 'day')}."
         )
+    assumed = f" and a recall of {short(_ASSUMED_RECALL, 1)}" if held.false_negatives else ""
     return (
-        f"at {positives:g} positives and {false_positives:g} false positives a day, its first "
-        f"reference is complete {count_of(days, 'day')} after the first prediction, plus its "
+        f"at {positives:g} positives and {false_positives:g} false positives a day{assumed}, its "
+        f"first reference is complete {count_of(days, 'day')} after the first prediction, plus its "
         f"maturity; a window is compared once all of it is later.{replaced}"
         f"{_few(positives, days if not replaced else needed.longest // DAY_MS)}"
     )

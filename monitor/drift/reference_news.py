@@ -31,16 +31,29 @@ class ReferenceRestart(NamedTuple):
     version: str
 
 
+class AwaitedOutcomes(NamedTuple):
+    """Outcomes of a kind that a reference needs.
+
+    Attributes:
+        kind: their name, in the plural.
+        have: as many there are so far.
+        needed: as many it needs.
+    """
+
+    kind: str
+    have: int
+    needed: int
+
+
 class AwaitedReference(NamedTuple):
     """Evidence that a model's reference still lacks.
 
     Attributes:
         about_ms: when it will be complete if outcomes come as they have so far, epoch
             milliseconds of event time.
-        positives: actual positives so far; 0 where their number does not matter.
-        positives_needed: as many as it needs; 0 likewise.
-        false_positives: false positives so far; 0 likewise.
-        false_positives_needed: as many as it needs; 0 likewise.
+        positives: actual positives so far; None where their number does not matter.
+        counted: the outcomes that it needs, of each kind; empty likewise. Where one of two sets is
+            enough, those of the set that is complete first at the present rate.
         restarted_with: the version that it begins anew with; "" where none did.
         first_ms: length of the first days that the reference in use stands in for; 0 without one.
         whole_ms: length of the first days that become the reference whatever they hold, where the
@@ -48,10 +61,8 @@ class AwaitedReference(NamedTuple):
     """
 
     about_ms: int
-    positives: int = 0
-    positives_needed: int = 0
-    false_positives: int = 0
-    false_positives_needed: int = 0
+    positives: int | None = None
+    counted: tuple[AwaitedOutcomes, ...] = ()
     restarted_with: str = ""
     first_ms: int = 0
     whole_ms: int = 0

@@ -140,15 +140,12 @@ def _progress(model: ModelState) -> str:
     awaited = model.watched.awaited
     if awaited is None:
         return ""
-    if awaited.positives_needed and not awaited.positives:
+    if awaited.positives == 0:
         return " (no positive has come, and without one nothing can be compared)"
     counted = [
-        f"{have:,} of {needed:,} {what}"
-        for have, needed, what in (
-            (awaited.positives, awaited.positives_needed, "positives"),
-            (awaited.false_positives, awaited.false_positives_needed, "false positives"),
-        )
-        if have < needed
+        f"{one.have:,} of {one.needed:,} {one.kind}"
+        for one in awaited.counted
+        if one.have < one.needed
     ]
     day = f"about {day_text(awaited.about_ms)}"
     if counted and awaited.whole_ms:

@@ -9,14 +9,15 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.config import Reference
 from monitor.counts import ConfusionCounts, Outcome
-from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
-from monitor.drift.reference_news import AwaitedReference
+from monitor.drift.reference_news import AwaitedOutcomes, AwaitedReference
 from monitor.watch.first_days import (
     FIRST_MS,
-    PROVISIONAL_FALSE_POSITIVES,
+    PROVISIONAL,
     PROVISIONAL_MS,
-    PROVISIONAL_POSITIVES,
+    SUFFICIENT,
     CountsUpTo,
+    OutcomeNumbers,
+    outcomes_of,
 )
 from monitor.windows.pane_widths import LONGEST_FIRST_MS, SPARE_MS
 
@@ -58,18 +59,20 @@ def awaited_reference(
     nothing = np.zeros((len(ends), len(Outcome)), dtype=np.int64)
     cells = sums(ends) if ends[-1] > opens else nothing
     counts = ConfusionCounts.from_cells(cells[:, : len(Outcome)])
-    settled, have = zip(counts.actual_positive.tolist(), counts.fp.tolist(), strict=True)
+    settled, have = outcomes_of(counts)
     if not counts.total.any():
         return AwaitedReference(about_ms=opens + first.least + age)
-    days = first.least // DAY_MS
+    days, needed = first.least // DAY_MS, first.enough[0]
     if known and any(settled):
-        days = first.takes_days(*(n * DAY_MS / known for n in settled))
+        days, needed = first.soonest(OutcomeNumbers(*(n * DAY_MS / known for n in settled)))
     return AwaitedReference(
         about_ms=opens + days * DAY_MS + age,
-        positives=int(have[0]),
-        positives_needed=first.positives,
-        false_positives=int(have[1]),
-        false_positives_needed=first.false_positives,
+        positives=int(have.positives),
+        counted=tuple(
+            AwaitedOutcomes(kind.replace("_", " "), int(came), int(least))
+            for kind, came, least in zip(OutcomeNumbers._fields, have, needed, strict=True)
+            if least
+        ),
         whole_ms=first.longest if first.least < first.longest == days * DAY_MS else 0,
     )
 
@@ -80,31 +83,36 @@ class FirstDays(NamedTuple):
     Attributes:
         least: shortest length, milliseconds.
         longest: length at which it is taken whatever it holds, milliseconds.
-        positives: actual positives that it needs before that.
-        false_positives: false positives that it needs before that.
+        enough: sets of outcomes, one of which it needs before that.
     """
 
     least: int
     longest: int
-    positives: int
-    false_positives: int
+    enough: tuple[OutcomeNumbers, ...]
 
-    def takes_days(self, positives: float, false_positives: float) -> int:
-        """Return the days that it takes, whole ones.
+    def soonest(self, a_day: OutcomeNumbers) -> tuple[int, OutcomeNumbers]:
+        """Return the whole days that it takes, and the set of outcomes that is complete then.
 
         Args:
-            positives: actual positives a day.
-            false_positives: false positives a day.
+            a_day: outcomes a day.
 
-        >>> FirstDays(7 * DAY_MS, 28 * DAY_MS, 100, 20).takes_days(10, 100)
-        10
+        Returns:
+            Of sets that are complete on the same day, the first.
+
+        >>> days = FirstDays(7 * DAY_MS, 28 * DAY_MS, PROVISIONAL)
+        >>> days.soonest(OutcomeNumbers(positives=12, false_positives=6, true_positives=12))
+        (9, OutcomeNumbers(positives=100, false_positives=20, true_positives=0, false_negatives=0))
+        >>> days.soonest(OutcomeNumbers(12, 6, true_positives=9, false_negatives=3))[0]
+        7
         """
+        takes = [self._days(needed, a_day) for needed in self.enough]
+        return min(takes), self.enough[takes.index(min(takes))]
+
+    def _days(self, needed: OutcomeNumbers, a_day: OutcomeNumbers) -> int:
         takes = (
-            min(needed / rate * DAY_MS, self.longest) if rate else self.longest
-            for needed, rate in (
-                (self.positives, positives),
-                (self.false_positives, false_positives),
-            )
+            min(least / rate * DAY_MS, self.longest) if rate else self.longest
+            for least, rate in zip(needed, a_day, strict=True)
+            if least
         )
         return int(-(-max(self.least, *takes) // DAY_MS))
 
@@ -123,8 +131,8 @@ def _first_days(setting: Reference) -> FirstDays:
     length = setting.first or FIRST_MS
     if length <= PROVISIONAL_MS:
         longest = max(length, LONGEST_FIRST_MS)
-        return FirstDays(length, longest, FEWEST_POSITIVES, FEWEST_FALSE_POSITIVES)
-    return FirstDays(PROVISIONAL_MS, length, PROVISIONAL_POSITIVES, PROVISIONAL_FALSE_POSITIVES)
+        return FirstDays(length, longest, SUFFICIENT)
+    return FirstDays(PROVISIONAL_MS, length, PROVISIONAL)
 
 
 def longer_first_days(

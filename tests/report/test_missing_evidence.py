@@ -46,6 +46,11 @@ CASES = {
     "about 8 January 1970)": ({}, days((5, 2, 2, 100), 0, 2)),
     "the reference is not complete yet (37 of 100 positives; at this rate it will be the first "
     "28 days, about 29 January 1970)": ({}, days((1, 1, 0, 26), 0, 20)),
+    "the reference is not complete yet (2 of 5 false positives, 4 of 5 false negatives, "
+    "about 8 January 1970)": (
+        {},
+        days((1, 0, 1, 14), 0, 1) + days((1, 1, 1, 14), 1, 2) + days((1, 0, 0, 14), 2, 4),
+    ),
     "the reference is not complete yet (no positive has come, and without one nothing can be "
     "compared)": (
         {},

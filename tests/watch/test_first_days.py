@@ -9,11 +9,12 @@ from monitor.watch.first_days import end_of_first_days
 LENGTH = 7 * DAY_MS
 
 
-def a_day(tp, fp):
+def a_day(tp, fp, fn=0):
     """Counts up to each moment of a model with so many outcomes a day."""
 
     def counts_up_to(moments):
-        return np.array([[tp, fp, 0, 0, tp + fp, 0]]) * (np.array(moments) // DAY_MS)[:, None]
+        cells = np.array([[tp, fp, fn, 0, tp + fp, fn]])
+        return (cells * (np.array(moments) // DAY_MS)[:, None]).astype(np.int64)
 
     return counts_up_to
 
@@ -50,3 +51,13 @@ def test_a_longer_length_stands_once_it_and_a_week_are_known():
 def test_a_week_or_more_stands_in_for_a_longer_length_until_then(tp, fp, until, days):
     closes = end_of_first_days(0, 28 * DAY_MS, until * DAY_MS, a_day(tp, fp))
     assert closes == (None if days is None else days * DAY_MS)
+
+
+@pytest.mark.parametrize(
+    ("tp", "fp", "fn", "days"),
+    [(2, 1, 1, 7), (2, 1, 0.5, 10), (2, 0.4, 1, 13), (0.4, 1, 2, 13), (2, 1, 0, 28), (0, 1, 2, 28)],
+)
+def test_five_of_each_outcome_are_enough_to_stand_in(tp, fp, fn, days):
+    """Without a miss a healthy model would look as if its recall fell."""
+    closes = end_of_first_days(0, 28 * DAY_MS, 34 * DAY_MS, a_day(tp, fp, fn))
+    assert closes == days * DAY_MS
