@@ -135,6 +135,20 @@ def outcomes_of(counts: ConfusionCounts) -> list[OutcomeNumbers]:
     return [OutcomeNumbers(*row) for row in np.stack(columns, axis=1).tolist()]
 
 
+def is_too_small_to_page(counts: ConfusionCounts) -> bool:
+    """Return whether a provisional reference has too few outcomes for a page.
+
+    By fewer than 100 positives and 20 false positives, single days of a healthy model whose days
+    scatter look far worse; windows are compared by their errors, which are wider.
+
+    Args:
+        counts: its outcomes, a scalar.
+    """
+    needed = PROVISIONAL[0]
+    few_positives = counts.actual_positive < needed.positives
+    return bool(few_positives | (counts.fp < needed.false_positives))
+
+
 def _holds(counts: ConfusionCounts, needed: OutcomeNumbers) -> NDArray[np.bool_]:
     """Return which of some counts hold all outcomes that are needed."""
     return np.asarray((np.array(outcomes_of(counts)) >= np.array(needed)).all(axis=1))

@@ -122,6 +122,18 @@ class MatureReference:
             dispersion=dispersion or self.dispersion,
         )
 
+    def is_shorter_than(self, first: int) -> bool:
+        """Return whether it stands in for first days of a length, until these are known.
+
+        Args:
+            first: their length, milliseconds.
+        """
+        if self.source != "first" or self.cut_short is not None:
+            return False
+        return (
+            self.opens is not None and self.closes is not None and self.closes - self.opens < first
+        )
+
     def is_of(self, stretch: MatureReference) -> bool:
         """Return whether it is another correction of the same outcomes."""
         names = ("source", "version", "opens", "closes")

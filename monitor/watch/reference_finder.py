@@ -20,6 +20,7 @@ from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
+from monitor.watch import first_days
 from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
@@ -114,7 +115,8 @@ class ReferenceFinder:
             if known is not None and fault is None:
                 found = self._before_change(model, known, found)
             self._found[model] = found
-            if not self._is_provisional(model, found):
+            first = self._catalogue.settings[model].reference.first
+            if first is None or not found.is_shorter_than(first):
                 self._windows.forget_beginning(model)
         return found or known
 
@@ -193,12 +195,6 @@ class ReferenceFinder:
         if "tested" in state:
             self._tested[model] = state["tested"]
         return found
-
-    def _is_provisional(self, model: int, found: MatureReference) -> bool:
-        first = self._catalogue.settings[model].reference.first
-        if first is None or found.closes is None or found.opens is None:
-            return False
-        return found.closes - found.opens < first
 
     def _find(
         self, model: int, mature: int, known: MatureReference | None, since: int | None
@@ -281,11 +277,14 @@ class ReferenceFinder:
         return self._found[model]
 
     def _is_tested(self, model: int, known: MatureReference) -> bool:
-        """Return whether days since a reference are tested with it: of two classes, as labelled."""
-        if known.source != "first" or known.cut_short is not None:
-            return False
-        many = self._catalogue.settings[model].has_many_classes
-        return not (many or self._errors.of(model).is_estimated)
+        """Return whether days since a reference are tested with it: of two classes, as labelled.
+
+        Of few outcomes, some days before the first false positive would be a change.
+        """
+        is_first = known.source == "first" and known.cut_short is None
+        is_plain = not self._catalogue.settings[model].has_many_classes
+        counts_all = is_plain and not self._errors.of(model).is_estimated
+        return is_first and counts_all and not first_days.is_too_small_to_page(known.counts)
 
     def _first_until(
         self, model: int, known: MatureReference, until: int

@@ -21,6 +21,7 @@ from monitor.verdicts import Detected, ReferenceOutcomes
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
+from monitor.watch.first_days import FIRST_MS, is_too_small_to_page
 from monitor.watch.judging import Judge
 from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
@@ -305,11 +306,16 @@ class WatchBuilder:
     ) -> DayDetection | None:
         """Create the detector by days.
 
-        None where a detector of river takes its place, and where the reference is too small.
+        None where a detector of river takes its place, and where the reference is too small:
+        without it the model does not page.
         """
-        if is_too_small(reference.counts):
+        settings = self._catalogue.settings[model]
+        provisional = reference.is_shorter_than(settings.reference.first or FIRST_MS)
+        if is_too_small(reference.counts) or (
+            provisional and is_too_small_to_page(reference.counts)
+        ):
             return None
-        settings, regime = self._catalogue.settings[model], self._regime(model, reference)
+        regime = self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
             return None
         alike = self._alike(model)

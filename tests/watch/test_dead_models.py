@@ -13,11 +13,11 @@ DIES, DAYS, PER_HOUR = 22, 27, 30
 DEAD = {"flags nothing": (0.0, 0.0), "flags everything": (1.0, 1.0), "at random": (0.2, 0.2)}
 
 
-def fed(hourly, seed=0, reference=None):
+def fed(hourly, seed=0, reference=None, per_hour=PER_HOUR):
     model = {"label_timeout": "2d", "maturity": "0s"}
     model |= {} if reference is None else {"reference": reference}
     monitor = Monitor(Config(models={"m": model}, windows=["1d", "7d"]))
-    cells = stream(PER_HOUR, hourly, seed)
+    cells = stream(per_hour, hourly, seed)
     hours = np.arange(len(cells), dtype=np.int64) * HOUR
     for first in range(0, len(cells), 24):
         part = slice(first, first + 24)
@@ -35,6 +35,17 @@ def test_a_model_that_dies_against_a_provisional_reference_pages_within_two_days
     (page,) = [one.at for one in watched.detections if one.kind == "model_degraded"]
     assert 0 < page - DIES * DAY <= 2 * DAY
     assert watched.degradation_detected
+
+
+@pytest.mark.parametrize("kind", [*DEAD, "as ever"])
+def test_a_provisional_reference_of_few_outcomes_pages_nobody(kind):
+    hourly = rates(24 * 34, prevalence=0.1)
+    if kind in DEAD:
+        hourly[24 * 20 :, 1:] = DEAD[kind]
+    watched = fed(hourly, per_hour=1).snapshot().models[0].watched
+    assert watched.reference.closes - watched.reference.opens < 28 * DAY, "it is provisional"
+    assert watched.reference.counts.actual_positive < 100
+    assert watched.detections == ()
 
 
 @pytest.mark.parametrize("seed", range(3))
