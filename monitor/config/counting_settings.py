@@ -6,7 +6,7 @@ and no count says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -56,8 +56,8 @@ def counting_settings(config: Config) -> CountingSettings:
         config: a configuration.
 
     >>> counting_settings(Config(pane="5m", models={"fraud": {"label_timeout": "7d"}})).values
-    {'pane': '5m', 'models': {'fraud': {'segments': 'none', 'labelling': 'complete',
-    'label_timeout': '7d', 'horizon': '7d', 'clock': 'prediction'}}}
+    {'pane': '5m', 'models': {'fraud': {'segments': '[]', 'labelling': 'complete',
+    'label_sources.order': '[]', 'label_timeout': '7d', 'horizon': '7d', 'clock': 'prediction'}}}
     """
     models = config.models or {_ANY: config.defaults}
     values = {
@@ -96,11 +96,18 @@ def differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[Diffe
 
 
 def _of_model(model: ModelConfig) -> Iterator[tuple[str, str]]:
-    yield "segments", ", ".join(sorted(model.segments)) or "none"
+    yield "segments", _list(sorted(model.segments))
+    if model.segments:
+        yield "max_segment_values", str(model.max_segment_values)
     yield "labelling", str(model.labelling)
+    yield "label_sources.order", _list(model.label_sources.order)
     yield "label_timeout", _duration(model.label_timeout)
     yield "horizon", _duration(model.horizon_ms)
     yield "clock", str(model.clock)
+
+
+def _list(values: Iterable[str]) -> str:
+    return f"[{', '.join(values)}]"
 
 
 def _duration(value: int | None) -> str:

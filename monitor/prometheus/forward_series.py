@@ -47,8 +47,8 @@ FORWARD_DIFFERING = SeriesDescription(
     kind="gauge",
     labels=(),
     meaning="Settings by which events become counts that differ from those of the receiver: pane, "
-    "and segments, labelling, label_timeout, horizon and clock of each model; absent until an "
-    "answer of the receiver has shown them.",
+    "and segments, max_segment_values, labelling, label_sources, label_timeout, horizon and clock "
+    "of each model; absent until an answer of the receiver has shown them.",
 )
 
 FORWARD_SERIES = (

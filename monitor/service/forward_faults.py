@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 
 from monitor.config.quantities import count_of
 from monitor.feeds.http.acknowledgement import Acknowledgement
@@ -15,10 +16,18 @@ from monitor.prometheus.forward_series import (
     FailureReason,
 )
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+from monitor.report.printable import one_line
+from monitor.service.forward_requests import ReceiverAnswer
 
+_BUSY = (408, 429, 500, 502, 503, 504)
+_DETAIL_BYTES = 500
 _MOST_SAID = 8
 """Different failures that are said until a batch is taken, each once."""
 
+NOT_RESTORED = (
+    "the journal was not replayed before this stop, so that what the receiver lacks is not known; "
+    "it is sent after the next start"
+)
 BEGUN_ANEW = (
     "the receiver has begun anew, or is another one; all predictions within the horizon are sent "
     "to it"
@@ -55,19 +64,6 @@ def unsent_text(changes: int) -> str:
     )
 
 
-def rest_text(changes: int) -> str:
-    """Return what to say at a stop.
-
-    Args:
-        changes: that the receiver does not have.
-    """
-    if not changes:
-        return "the receiver has all counts"
-    have = "is" if changes == 1 else "are"
-    text = f"{count_of(changes, 'change')} of counts {have} not taken"
-    return f"{text}, and sent after the next start"
-
-
 class ForwardFaults:
     """Counts what fails or is rejected, and says each failure once until counts are taken.
 
@@ -101,6 +97,22 @@ class ForwardFaults:
             self._say(f"{text}; counts wait, retrying every {self._every:g} s")
         return self._every
 
+    def refused(self, answer: ReceiverAnswer, *, is_own: bool) -> float:
+        """Note an answer by which counts were not taken; return as `failed` does.
+
+        Args:
+            answer: of the receiver. If it is of another state, that one is not sent any counts.
+            is_own: it is an answer of this monitor.
+        """
+        if is_own:
+            return self.failed(FailureReason.REFUSED, ITSELF)
+        if answer.status == HTTPStatus.PRECONDITION_FAILED:
+            return self.failed(FailureReason.REFUSED, SERVED_BEFORE if answer.state else NAMELESS)
+        reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
+        text = f"answered {answer.status} {answer.body[:_DETAIL_BYTES].decode(errors='replace')}"
+        wait = self.failed(reason, one_line(text.strip()))
+        return min(answer.retry_after, wait) or wait
+
     def begun_anew(self) -> float:
         """Note that the receiver has another state; return as `failed` does."""
         self._say(BEGUN_ANEW)
@@ -117,6 +129,22 @@ class ForwardFaults:
         if self._failing:
             self._say("counts are taken again")
         self._failing.clear()
+
+    def rest(self, unsent: int | None) -> str:
+        """Return what to say at a stop.
+
+        Args:
+            unsent: changes that the receiver does not have; None where it has said that it has all.
+        """
+        if unsent is None:
+            rejected = count_of(self._rejected, "record")
+            lost = f", but those of {rejected} that it rejected" if self._rejected else ""
+            return f"the receiver has all counts{lost}"
+        if not unsent:
+            return "whether the receiver has all counts is not known: it has not confirmed it"
+        have = "is" if unsent == 1 else "are"
+        left = f"{count_of(unsent, 'change')} of counts {have} not taken"
+        return f"{left}, and sent after the next start"
 
     def note_rejected(self, batch: int, taken: Acknowledgement) -> None:
         """Note which records of a batch the receiver rejected.

@@ -20,7 +20,7 @@ from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
 
 _BODY = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 _FASTEST = 1
-_ANSWER_BYTES = 1 << 20
+_ANSWER_BYTES = 1 << 24
 
 
 class ReceiverAnswer(NamedTuple):

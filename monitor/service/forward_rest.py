@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from enum import Enum
 
 from monitor.clock import Clock
 
 REST_SECONDS = 5.0
+_RETRY_SECONDS = 0.5
+
+
+class Rest(Enum):
+    """What came of one step."""
+
+    TAKEN = 1
+    """The receiver has said that it has all counts."""
+    WAITS = 2
+    """The next step needs another checkpoint."""
+    FAILED = 3
+    """The receiver did not take counts, or did not answer."""
 
 
 def send_rest(
-    deliver: Callable[[], float | None],
-    unsent: Callable[[], int],
+    step: Callable[[], Rest],
     checkpoint: Callable[[], bool],
     *,
     sending: threading.Thread | None,
     clock: Clock,
-) -> None:
-    """Send until nothing is left, a failure, or `REST_SECONDS` and a checkpoint have passed.
+) -> bool:
+    """Take steps until all is taken, or `REST_SECONDS` and a checkpoint have passed.
 
     Args:
-        deliver: sends a batch if one may be sent; returns after how many seconds again, or None.
-        unsent: returns how many changes are left.
+        step: sends a batch if one may be sent, or asks the receiver whether it has all.
         checkpoint: writes a checkpoint; returns whether it is on disk.
         sending: thread that sent until now, and is about to end; None for none.
         clock: monotonic time.
+
+    Returns:
+        Whether all is taken.
     """
     end = clock.monotonic() + REST_SECONDS
 
@@ -33,12 +47,16 @@ def send_rest(
         thread.join(max(0.0, end - clock.monotonic()))
         return not thread.is_alive()
 
-    def delivers() -> bool:
-        waits: list[float | None] = []
-        thread = threading.Thread(target=lambda: waits.append(deliver()), daemon=True)
+    goes_on = sending is None or ends(sending)
+    while goes_on and clock.monotonic() < end:
+        came: list[Rest] = []
+        thread = threading.Thread(target=lambda came=came: came.append(step()), daemon=True)
         thread.start()
-        return ends(thread) and waits == [None]
-
-    going = sending is None or ends(sending)
-    while going and unsent() and clock.monotonic() < end:
-        going = delivers() and checkpoint()
+        goes_on = ends(thread) and bool(came)
+        if came == [Rest.TAKEN]:
+            return True
+        if came == [Rest.FAILED]:
+            clock.sleep(min(_RETRY_SECONDS, max(0.0, end - clock.monotonic())))
+        elif goes_on:
+            goes_on = checkpoint()
+    return False

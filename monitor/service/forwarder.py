@@ -13,15 +13,14 @@ is lost and nothing counts twice, whichever of them is killed whenever:
   that was sent last, with the same number and content, or comes before it was sent.
 - It is sent again until it is acknowledged. The receiver replaces rows of the same source,
   batch and place. The source is the identity of this state, so that no two monitors share it.
-- While the receiver is away nothing is sealed, and the sums grow with distinct places only.
-- A stop seals and sends what is left, as far as it comes in a few seconds.
+- While the receiver is away nothing is sealed, and the sums grow with distinct places only. A
+  stop seals and sends what is left, as far as it comes in a few seconds.
 
 A receiver that begins anew lacks all that was acknowledged. Its answers name the identity of
 its state, which is asked for before anything is sent, and each request names the one that it is
 for; a receiver with another state refuses (412), and names its own. Then this monitor begins anew
-with the counts of all predictions that it remembers, those within the horizon, for that state
-alone. A state that has, or may have, counts from before another one is sent nothing: they would
-count twice.
+with the counts of all predictions that it remembers, for that state alone. A state that has, or may
+have, counts from before another one is sent nothing: they would count twice.
 """
 
 from __future__ import annotations
@@ -40,11 +39,10 @@ from monitor.feeds.http.acknowledgement import NOT_A_FEED, acknowledgement
 from monitor.labels.forwarding import Forwarding
 from monitor.prometheus.forward_series import FORWARD_UNSENT, FailureReason
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
-from monitor.report.printable import one_line
 from monitor.service import forward_faults
 from monitor.service.forward_faults import ForwardFaults
 from monitor.service.forward_requests import Post, ReceiverAnswer, ReceiverAwayError, poster
-from monitor.service.forward_rest import send_rest
+from monitor.service.forward_rest import Rest, send_rest
 from monitor.service.forwarded_batch import ForwardedBatch
 from monitor.service.receiver_settings import ReceiverSettings
 from monitor.state.state_errors import StateError
@@ -53,8 +51,6 @@ _EVENTS_A_REQUEST = 2048
 _CHECKPOINTS = 2
 """Checkpoints that have a batch before it is sent."""
 _OK, _TOO_LARGE, _ANOTHER_STATE = 200, 413, 412
-_BUSY = (408, 429, 500, 502, 503, 504)
-_DETAIL_BYTES = 500
 _UNKNOWN = "?"
 """Names no state, so that the answer says which one there is."""
 
@@ -207,6 +203,15 @@ class Forwarder:
         Returns:
             Seconds after which to send it again; None where it was taken, or there is none.
         """
+        return self._trying(self._deliver)
+
+    def _trying(self, step: Callable[[], float | None]) -> float | None:
+        try:
+            return step()
+        except ReceiverAwayError as error:
+            return self._faults.failed(FailureReason.UNREACHABLE, str(error))
+
+    def _deliver(self) -> float | None:
         with self._lock:
             batch, receiver = self._batch, self._receiver
             ready = self._checkpoints >= _CHECKPOINTS and not self._begins_anew
@@ -215,7 +220,9 @@ class Forwarder:
         if not receiver:
             return self._introduce()
         if (wait := self._send(batch, receiver)) is None:
-            self._acknowledge()
+            with self._lock:
+                self._batch = None
+            self._faults.taken(self._clock.now())
         return wait
 
     def _send(self, batch: ForwardedBatch, receiver: str) -> float | None:
@@ -224,10 +231,7 @@ class Forwarder:
             counting = self._sent < batch.changing
             until = batch.changing if counting else len(batch)
             end = min(self._sent + self._most, until)
-            try:
-                answer = self._post(batch.lines(self._sent, end), receiver)
-            except ReceiverAwayError as error:
-                return self._faults.failed(FailureReason.UNREACHABLE, str(error))
+            answer = self._post(batch.lines(self._sent, end), receiver)
             if answer.status == _TOO_LARGE and self._most > 1:
                 self._most = max(1, min(self._most, end - self._sent) // 2)
                 continue
@@ -257,16 +261,35 @@ class Forwarder:
         self._stopping.set()
         self._wake.set()
 
-    def send_rest(self, checkpoint: Callable[[], bool]) -> None:
+    def send_rest(self, checkpoint: Callable[[], bool], *, restored: bool) -> None:
         """Send what is left, once nothing more is counted, and say whether all of it is taken.
 
         Args:
             checkpoint: writes a checkpoint; returns whether it is on disk.
+            restored: whether all events from before the start are counted; else nothing is sent.
         """
         self.stop()
+        if not restored:
+            self._say(forward_faults.NOT_RESTORED)
+            return
         self._is_ending = True
-        send_rest(self.deliver, self._unsent, checkpoint, sending=self._thread, clock=self._clock)
-        self._say(forward_faults.rest_text(self._unsent()))
+        has_all = send_rest(self._step, checkpoint, sending=self._thread, clock=self._clock)
+        self._say(self._faults.rest(None if has_all else self._unsent()))
+
+    def _step(self) -> Rest:
+        """Send a batch if one may be sent; ask the receiver whether it has all if none is left."""
+        waits = self.deliver()
+        if waits is None and self._receiver and not self._unsent():
+            waits = self._trying(self._ask)
+        if waits is not None and not self._begins_anew:
+            return Rest.FAILED
+        return Rest.WAITS if self._begins_anew or self._unsent() else Rest.TAKEN
+
+    def _ask(self) -> float | None:
+        """Ask whether the receiver has the state that has all counts; as `deliver`."""
+        answer = self._post(b"", _UNKNOWN)
+        same = answer.status == _ANOTHER_STATE and answer.state == self._receiver
+        return None if same else self._refused(answer)
 
     def compare(self, settings: CountingSettings) -> None:
         """Compare other settings of this monitor with those of the receiver from now on."""
@@ -293,13 +316,9 @@ class Forwarder:
     def _introduce(self) -> float | None:
         """Ask which state the receiver has, so that each batch is for that state alone.
 
-        The batch is sent once two checkpoints say which one, so that every start knows who may
-        have it. Returns seconds after which to ask again; None where it is known now.
+        The batch is sent once two checkpoints say which one: every start knows who may have it.
         """
-        try:
-            answer = self._post(b"", _UNKNOWN)
-        except ReceiverAwayError as error:
-            return self._faults.failed(FailureReason.UNREACHABLE, str(error))
+        answer = self._post(b"", _UNKNOWN)
         if answer.status == _OK:
             return self._faults.failed(FailureReason.REFUSED, NOT_A_FEED)
         if answer.status != _ANOTHER_STATE or not answer.state or self._is_own(answer):
@@ -314,26 +333,13 @@ class Forwarder:
     def _is_own(self, answer: ReceiverAnswer) -> bool:
         return self._source == f"shard-{answer.state}"
 
-    def _acknowledge(self) -> None:
-        with self._lock:
-            self._batch = None
-        self._faults.taken(self._clock.now())
-
     def _refused(self, answer: ReceiverAnswer) -> float:
-        if self._is_own(answer):
-            return self._faults.failed(FailureReason.REFUSED, forward_faults.ITSELF)
-        if answer.status == _ANOTHER_STATE and answer.state in self._served:
-            return self._faults.failed(FailureReason.REFUSED, forward_faults.SERVED_BEFORE)
-        if answer.status == _ANOTHER_STATE and answer.state:
-            with self._lock:
-                self._begins_anew = answer.state
-            return self._faults.begun_anew()
-        if answer.status == _ANOTHER_STATE:
-            return self._faults.failed(FailureReason.REFUSED, forward_faults.NAMELESS)
-        reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
-        text = f"answered {answer.status} {answer.body[:_DETAIL_BYTES].decode(errors='replace')}"
-        wait = self._faults.failed(reason, one_line(text.strip()))
-        return min(answer.retry_after, wait) or wait
+        known = not answer.state or answer.state in self._served or self._is_own(answer)
+        if known or answer.status != _ANOTHER_STATE:
+            return self._faults.refused(answer, is_own=self._is_own(answer))
+        with self._lock:
+            self._begins_anew = answer.state
+        return self._faults.begun_anew()
 
     def _run(self) -> None:
         while not self._stopping.is_set():

@@ -216,9 +216,12 @@ class Service:
                 pass
 
     def _send_rest(self, checkpointer: Checkpointer) -> None:
-        if checkpointer.forwarder is not None and self.restored:
+        if checkpointer.forwarder is not None:
             checkpointer.forwarder.send_rest(
-                lambda: checkpointer.checkpoint_now(self._monitor, self._sources, self._event_clock)
+                lambda: checkpointer.checkpoint_now(
+                    self._monitor, self._sources, self._event_clock
+                ),
+                restored=self.restored,
             )
 
     def _reconfigure(self, config: Config) -> None:

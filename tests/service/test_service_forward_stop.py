@@ -72,6 +72,60 @@ def test_a_stop_while_the_receiver_is_away_leaves_the_counts_for_the_next_start(
     assert_same(cluster.received(), whole.snapshot())
 
 
+def test_a_stop_waits_for_a_receiver_that_comes_back(cluster):
+    events = stream(60, seed=4)
+    cluster.give(0, events)
+    cluster.kill_receiver()
+    asked, post = [], cluster.shards[0].forwarder._post
+
+    def comes_back(lines, state):
+        asked.append(cluster.clock.monotonic())
+        if len(asked) == 3:
+            cluster.start_receiver()
+        return post(lines, state)
+
+    cluster.shards[0].forwarder._post = comes_back
+    cluster.shards[0].stop()
+    assert asked[2] - asked[0] == 1.0
+    assert last_words(cluster) == f"{TO}: the receiver has all counts"
+
+
+@pytest.mark.parametrize("unsent", [True, False])
+def test_a_stop_notices_a_receiver_that_has_begun_anew(cluster, unsent):
+    events = [event for event in stream(60, seed=4) if event["type"] != "outcome"]
+    cluster.give(0, events[:60])
+    cluster.settle()
+    if unsent:
+        cluster.give(0, events[60:])
+    cluster.lose_receiver()
+    cluster.shards[0].stop()
+    assert last_words(cluster) == f"{TO}: the receiver has all counts"
+    cluster.receiver.settle()
+    whole = receiving(cluster.receiver_config, [lines_of(events if unsent else events[:60])])
+    assert counted(cluster.received()) == counted(whole.snapshot())
+
+
+def test_a_stop_does_not_take_a_receiver_that_is_away_for_one_that_has_all(cluster):
+    cluster.give(0, stream(60, seed=4))
+    cluster.settle()
+    assert cluster.shards[0].forward_readings[FORWARD_UNSENT]() == {(): 0}
+    cluster.kill_receiver()
+    cluster.shards[0].stop()
+    words = "whether the receiver has all counts is not known: it has not confirmed it"
+    assert last_words(cluster) == f"{TO}: {words}"
+
+
+def test_a_stop_names_what_the_receiver_rejected(cluster):
+    cluster.give(0, stream(60, seed=4))
+    cluster.kill_receiver()
+    config = cluster.receiver_config
+    models = {"a": config.models["a"]}
+    cluster.receiver = Process(config.model_copy(update={"models": models}), cluster.clock)
+    cluster.shards[0].stop()
+    assert "the receiver has all counts, but those of " in last_words(cluster)
+    assert last_words(cluster).endswith(" records that it rejected")
+
+
 def test_a_receiver_that_does_not_answer_does_not_hold_up_a_stop(tmp_path, monkeypatch):
     monkeypatch.setattr(forward_rest, "REST_SECONDS", 0.01)
     answers = threading.Event()
@@ -91,11 +145,11 @@ def test_a_receiver_that_does_not_answer_does_not_hold_up_a_stop(tmp_path, monke
     assert "changes of counts are not taken" in made.said[-1]
 
 
-def test_a_stop_before_the_journal_is_replayed_sends_nothing(cluster):
+def test_a_stop_before_the_journal_is_replayed_sends_nothing_and_says_so(cluster):
     cluster.give(0, stream(30, seed=3))
     cluster.shards[0].close()
     asked = len(cluster.asked)
     cluster.shards[0] = started = Process(cluster.shards[0].config, cluster.clock, cluster.post)
     started.stop()
     assert len(cluster.asked) == asked
-    assert not any(line.startswith(TO) for line in started.said)
+    assert "the journal was not replayed before this stop" in last_words(cluster)

@@ -93,6 +93,10 @@ def test_a_shard_that_changes_is_compared_anew(other):
 
 A_WEEK = {"label_timeout": "7d"}
 OF_A = "horizon 30d here, 7d there (a); label_timeout 30d here, 7d there (a)"
+OF_LISTS = (
+    "label_sources.order [] here, [expert, rule] there (a); "
+    "max_segment_values 4 here, 50 there (a)"
+)
 OF_MANY = (
     "horizon none here, 30d there (a, b, c, d, e and 2 more); "
     "label_timeout none here, 30d there (a, b, c, d, e and 2 more)"
@@ -109,7 +113,12 @@ OF_MANY = (
         (
             {},
             {"defaults": {"segments": ["l", "k"]}},
-            "segments none here, k, l there (all models that are not configured by name)",
+            "segments [] here, [k, l] there (all models that are not configured by name)",
+        ),
+        (
+            {"models": {"a": {"segments": ["k"], "max_segment_values": 4}}},
+            {"models": {"a": {"segments": ["k"], "label_sources": {"order": ["expert", "rule"]}}}},
+            OF_LISTS,
         ),
         (
             {"models": {"a": {"segments": ["l", "k"]}}},

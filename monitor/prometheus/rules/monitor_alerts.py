@@ -216,7 +216,7 @@ def _forward_differs(scope: Scope) -> Alert:
         summary=f"{templates.INSTANCE}: {{{{ $value | printf `%.0f` }}}} settings that count "
         "differ from those of the receiver",
         description="This monitor turns events into counts by other settings (pane, segments, "
-        "labelling, label_timeout, horizon or clock) than the monitor that judges the whole, whose "
+        "labels, label_timeout, horizon or clock) than the monitor that judges the whole, whose "
         "windows are then not those of one monitor over all events. The log of this monitor names "
         "them.",
         runbook=scope.link("deploy/README.md#forwardedsettingsdiffer"),
