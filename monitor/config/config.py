@@ -164,8 +164,8 @@ class Config(Section):
     id_secret: Annotated[SecretStr, AfterValidator(_is_long)] | None = setting(
         None,
         "Secret for hashing ids, at least 16 characters, preferably from the "
-        "environment: `${ID_SECRET}`. By default each state directory draws its own; a job on Spark "
-        "has none, and takes it from here. It cannot be changed for a state that exists.",
+        "environment: `${ID_SECRET}`. By default each state directory draws its own; a job on "
+        "Spark has none, and takes it from here. It cannot be changed for a state that exists.",
     )
     pane: PositiveDuration = setting(
         "1m", "Step of event time by which windows advance, from 1s to 1d."

@@ -94,8 +94,7 @@ def test_a_shard_that_changes_is_compared_anew(other):
 A_WEEK = {"label_timeout": "7d"}
 OF_A = "horizon 30d here, 7d there (a); label_timeout 30d here, 7d there (a)"
 OF_LISTS = (
-    "label_sources.order [] here, [expert, rule] there (a); "
-    "max_segment_values 4 here, 50 there (a)"
+    "label_sources.order [] here, [expert, rule] there (a); max_segment_values 4 here, 50 there (a)"
 )
 OF_MANY = (
     "horizon none here, 30d there (a, b, c, d, e and 2 more); "
