@@ -89,7 +89,7 @@ class DayCounts(NamedTuple):
         return DayCounts(self.opens[inside], self.cells[inside])
 
 
-def tells_all_days(labelling: Labelling) -> bool:
+def knows_all_days(labelling: Labelling) -> bool:
     """Return whether outcomes of any day are known: weights of labels are not stored that long."""
     return labelling is not Labelling.WEIGHTED
 
@@ -154,7 +154,7 @@ def scatter_of(
         else of all days whose labels have come. None where these are fewer than two, and without
         a reference: both ranges alone tell it.
     """
-    if not source and tells_all_days(regime.labelling):
+    if not source and knows_all_days(regime.labelling):
         until = model.mature_until
         if days is None or until is None:
             return None

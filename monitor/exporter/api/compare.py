@@ -20,7 +20,7 @@ from monitor.diagnosis.comparison import (
     with_audits,
     with_label_sources,
 )
-from monitor.diagnosis.model_scatter import DayCounts, scatter_of, tells_all_days
+from monitor.diagnosis.model_scatter import DayCounts, knows_all_days, scatter_of
 from monitor.diagnosis.periods import ranges_of
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.judgement_on_curve import roc_decides
@@ -110,7 +110,7 @@ def recall(monitor: Monitor, asked: Comparison, regime: LabelRegime) -> Recalled
         blocks[1],
         before_values=values[0],
         after_values=values[1],
-        days=_days(monitor, asked) if tells_all_days(regime.labelling) else None,
+        days=_days(monitor, asked) if knows_all_days(regime.labelling) else None,
     )
 
 
