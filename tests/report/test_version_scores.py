@@ -1,4 +1,4 @@
-"""`compare` with scores: the area under each curve, and another threshold distinguished from a worse curve."""
+"""`compare` with scores: the area under each curve; another threshold, or a worse curve."""
 
 import json
 
