@@ -130,7 +130,7 @@ def test_a_comparison_is_what_diagnose_says_of_the_recorded_events(client, recor
     assert of_weeks["roc_auc"]["estimate"] == pytest.approx(
         of_days["roc_auc"]["estimate"], abs=0.01
     )
-    assert of_feed["below_reference_curve"] is not True
+    assert of_feed["below_reference_curve"] is None  # neither rate certainly moved
     assert live["change"]["points"] == pytest.approx(-0.234, abs=0.001)
     assert live["attribution"]["prevalence"]["points"] == pytest.approx(-0.234, abs=0.01)
 
@@ -397,11 +397,8 @@ def test_many_who_look_at_the_same_ask_the_monitor_once(fed):
         return read(fed)
 
     with served(create_app(lambda: state, ready=lambda: True, read_engine=ask)) as client:
-        times = []
         for _ in range(5):
             got(client, "diagnosis", before=JULY, after=SEPTEMBER)
             got(client, "series")
-            times.append(len(asked))
-        # For the outcomes of both periods, for when rates changed if some did, for the history.
-        assert 2 <= times[0] <= 3
-        assert times == [times[0]] * 5
+        # For the outcomes of both periods, and for the history; no rate certainly changed.
+        assert len(asked) == 2
