@@ -1,6 +1,6 @@
 """Damages every byte of every file of a state directory, one at a time, and starts on each.
 
-nice python tests/benchmarks/flipped_bytes.py            # every byte; some minutes
+nice python tests/benchmarks/flipped_bytes.py            # every byte; over an hour
 python tests/benchmarks/flipped_bytes.py --every 100     # every hundredth
 
 A start says what is damaged, and counts what it counted before, or is refused. Of a damaged
@@ -224,8 +224,10 @@ def read_byte(state: StateOnDisk, damage: Damage, file: Path) -> str:
     raise AssertionError(damage)
 
 
-def check(folder: Path, every: int, seed: int, only: str = "") -> Counter[tuple[str, str]]:
-    """Damage bytes of every file; return how many of each file had which end.
+def check(
+    folder: Path, every: int, seed: int, only: str = ""
+) -> Iterator[tuple[str, Counter[str]]]:
+    """Damage bytes of every file; yield each file's path, and how many of its bytes had which end.
 
     Args:
         folder: an empty directory.
@@ -234,26 +236,26 @@ def check(folder: Path, every: int, seed: int, only: str = "") -> Counter[tuple[
         only: damage this file alone.
     """
     chance = Random(seed)
-    ends: Counter[tuple[str, str]] = Counter()
     with reproducible(chance, SEGMENT_BYTES):
         state = StateOnDisk(folder)
         for path, content in files_of(state.tree):
             if only and path[-1] != only:
                 continue
+            ends: Counter[str] = Counter()
             for first in range(0, len(content), every):
                 offset = min(first + chance.randrange(every), len(content) - 1)
                 change = chance.choice([1 << chance.randrange(8), chance.randrange(1, 256)])
-                damage, name = Damage(path, offset, change), "/".join(path)
+                damage = Damage(path, offset, change)
                 if path[0] == "checkpoints":
-                    ends[name, read_byte(state, damage, folder / path[-1])] += 1
+                    ends[read_byte(state, damage, folder / path[-1])] += 1
                     if chance.randrange(STARTED) * every >= STARTED:
                         continue
-                ends[name, check_byte(state, damage)] += 1
-    return ends
+                ends[check_byte(state, damage)] += 1
+            yield "/".join(path), ends
 
 
 def main() -> None:
-    """Damage bytes, and print what became of them."""
+    """Damage bytes, and print what became of those of a file once all of them are done."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
@@ -261,9 +263,9 @@ def main() -> None:
     args = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        ends = check(Path(folder), args.every, args.seed, args.only)
-    for (path, end), count in sorted(ends.items()):
-        print(f"{path}: {count} {end}")
+        for path, ends in check(Path(folder), args.every, args.seed, args.only):
+            done = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
+            print(f"{time.monotonic() - began:.0f} s: {path}: {done}", flush=True)
     print(f"{time.monotonic() - began:.0f} s, none with other counts")
 
 

@@ -6,8 +6,8 @@ from benchmarks.flipped_bytes import check
 
 @pytest.mark.slow
 def test_a_damaged_byte_is_reported_and_never_counted(tmp_path):
-    ends = check(tmp_path, every=300, seed=1)
-    found = {(path.partition("/")[0], end) for path, end in ends}
+    ends = list(check(tmp_path, every=300, seed=1))
+    found = {(path.partition("/")[0], end) for path, of_file in ends for end in of_file}
     assert found >= {
         ("checkpoints", "known to be damaged"),
         ("checkpoints", "recovered"),
@@ -15,9 +15,9 @@ def test_a_damaged_byte_is_reported_and_never_counted(tmp_path):
         ("journal", "recovered"),
         ("journal", "refused"),
     }
-    assert ends.total() > 80
+    assert sum(of_file.total() for _, of_file in ends) > 80
 
 
 def test_every_part_of_the_last_segment_is_refused_or_repaired(tmp_path):
-    ends = check(tmp_path, every=25, seed=2, only="00000006.journal")
-    assert {end for _, end in ends} == {"recovered", "refused"}
+    [(_, ends)] = check(tmp_path, every=25, seed=2, only="00000006.journal")
+    assert set(ends) == {"recovered", "refused"}
