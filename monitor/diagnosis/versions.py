@@ -114,7 +114,4 @@ def _scores(
     events: VersionEvents, names: tuple[str, str], within: TimeRange, outcomes: VersionOutcomes
 ) -> VersionScores | None:
     a, b = (events.scores(name, within) for name in names)
-    if a is None or b is None:
-        return None
-    before, after = outcomes.by_day
-    return VersionScores.of((a, b), (before, after))
+    return VersionScores.of((a, b), outcomes.by_day)

@@ -38,23 +38,26 @@ class VersionScores:
     @classmethod
     def of(
         cls,
-        scores: tuple[ScoreHistogram, ScoreHistogram],
-        outcomes: tuple[ConfusionCounts, ConfusionCounts],
-    ) -> Self:
-        """Return the scores compared.
+        scores: tuple[ScoreHistogram | None, ScoreHistogram | None],
+        outcomes: tuple[ConfusionCounts, ...],
+    ) -> Self | None:
+        """Return the scores compared; None where a version lacks scores of a class.
 
         Args:
-            scores: labelled scores of A and of B, (days, bins), with cases of both classes.
+            scores: labelled scores of A and of B, (days, bins); None for none.
             outcomes: of A and of B, by the same segments, (segments, days).
         """
+        a, b = scores
+        if a is None or b is None or not (_has_both_classes(a) and _has_both_classes(b)):
+            return None
         before, after = (one.sum(axis=0) for one in outcomes)
         total = before.sum(axis=-1)
-        skills = (ScoreSkill(by_day=scores[0], reference=total), ScoreSkill(by_day=scores[1]))
+        skills = (ScoreSkill(by_day=a, reference=total), ScoreSkill(by_day=b))
         points = [after, *([standardised_to(*outcomes)] if len(outcomes[0].tp) > 1 else [])]
-        places = {place_on_curve(scores[0], one, before=before).position for one in points}
+        places = {place_on_curve(a, one, before=before).position for one in points}
         return cls(
             versions=skills,
-            parts=curve_parts(scores[0], before, after),
+            parts=curve_parts(a, before, after),
             position=places.pop() if len(places) == 1 else CurvePosition.OPEN,
         )
 
@@ -71,3 +74,7 @@ class VersionScores:
     def on_one_curve(self) -> bool:
         """True where B certainly lies on the ROC curve of A."""
         return self.position is CurvePosition.ON
+
+
+def _has_both_classes(scores: ScoreHistogram) -> bool:
+    return bool(scores.positive.any() and scores.negative.any())

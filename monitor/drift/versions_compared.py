@@ -98,8 +98,10 @@ class VersionsCompared:
             every look; False where it moves along and the verdict holds for one look.
         too_new: the version that began last, where it has too few mature outcomes to be compared
             and two others are compared instead; else None.
-        scores: of both versions; None where a version has none with labels of both classes, where
-            silence is a label, and in a running monitor, which stores no scores by version.
+        scores: of both versions; None where a version has none with labels of both classes, and
+            where silence is a label. Live, those of the whole days (UTC) of the stretch within the
+            last 62; None where no day is whole, and of a version without a histogram
+            (`monitor.windows.value_scores`), such as a shadow.
         ended: the one of the two that no longer predicts, and how they are compared over time;
             None where both still do.
     """

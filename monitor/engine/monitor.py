@@ -224,7 +224,7 @@ class Monitor:
         self.news, self.classes = stages.watch.news, stages.windows.classes
         self.label_errors, self.label_sources = stages.label_errors, stages.label_sources
         self.unknown_classes, self.value_scores = stages.unknown_classes, stages.value_scores
-        counted = stages.versions, stages.pairs, stages.received
+        counted = stages.versions, stages.pairs, stages.value_scores, stages.received
         self.versions = LiveVersions(self._catalogue, *counted, books=stages.join.books)
         self._reading = SnapshotReader(self.config, self._catalogue, stages, self.versions)
         if state is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
@@ -11,6 +13,7 @@ from monitor.metrics.roc_region import RocBand
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.answer_parts import Count, MetricInterval, Share, defined
+from monitor.report.moved_precision import Points
 from monitor.report.recalibration_answer import (
     ScoreCorrections,
     ThresholdAdvice,
@@ -122,6 +125,12 @@ class CurveEffect(Struct, frozen=True, kw_only=True):
     points: float
     lower_points: float | None
     upper_points: float | None
+
+    @property
+    def interval(self) -> Points:
+        """The change of precision with its limits, NaN where undefined."""
+        ends = (self.lower_points, self.upper_points)
+        return Points(self.points, *(math.nan if end is None else end for end in ends))
 
 
 class CurveEffects(Struct, frozen=True, kw_only=True):

@@ -70,18 +70,21 @@ def slide_sentence(positive: Interval, negative: Interval) -> str | None:
     return f"Scores of positives slid by {_slid(positive)}, of negatives by {_slid(negative)}."
 
 
-def skill_parts_sentence(threshold: Points, curve: Points) -> str:
+def skill_parts_sentence(
+    threshold: Points, curve: Points, *, whole: str = "the part of skill"
+) -> str:
     """Return what of the part of skill the threshold did, and what the curve, in one sentence.
 
     Args:
         threshold: movement along the ROC curve of before; NaN for limits that are undefined.
         curve: movement off it, likewise.
+        whole: what both add up to.
 
     >>> skill_parts_sentence(Points(-.081, -.093, -.069), Points(-.014, math.nan, math.nan))[26:]
     'threshold accounts for -8.1 points (-9.3 to -6.9), another ROC curve -1.4 points.'
     """
     return (
-        f"Of the part of skill, the threshold accounts for {_part(threshold)}, another ROC curve "
+        f"Of {whole}, the threshold accounts for {_part(threshold)}, another ROC curve "
         f"{_part(curve)}."
     )
 

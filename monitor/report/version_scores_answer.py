@@ -11,7 +11,7 @@ from monitor.report.score_answer import CurveEffects, curve_effects, score_inter
 
 
 class ComparedVersionScores(Struct, frozen=True, kw_only=True):
-    """The scores of both versions, in the stretch that is compared.
+    """The scores of both versions, in the stretch that is compared; live, in its whole days (UTC).
 
     Attributes:
         roc_auc_a: area under the ROC curve of A.

@@ -217,8 +217,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
             no number would or none is known. At least so many are needed while a version has
             fewer than 10 positives or negatives.
         days_to_settle: how long these take at the present rate; null likewise.
-        scores: of both versions; left out where a version has none with labels of both classes,
-            and in a running monitor, which stores no scores by version.
+        scores: of both versions; left out where a version has none with labels of both classes.
     """
 
     model: str

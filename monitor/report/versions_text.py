@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.config.quantities import count_of
-from monitor.drift.curve_parts import CurveParts
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Range
 from monitor.drift.version_scores import VersionScores
@@ -17,10 +16,13 @@ from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.left_out_keys import LeftOutBecause
 from monitor.metrics import class_ratio, precision
 from monitor.metrics.ratio import FloatArray
+from monitor.report.moved_precision import Points
 from monitor.report.points import in_points
 from monitor.report.printable import one_line
+from monitor.report.score_words import skill_parts_sentence
 from monitor.report.terminal_columns import at_right, cut, padded
 from monitor.report.versions_words import (
+    MODEL_AND_MIX,
     adjusted_for,
     compared_at,
     condition,
@@ -153,17 +155,9 @@ def _parts(found: VersionsCompared) -> Iterator[str]:
     ]
     yield f"{'= precision as it was':<46}{whole[0]:>+19.2f}{in_points(whole[1]):>+13.1f}"
     if found.scores is not None and found.scores.parts is not None:
-        yield from wrap(_curve_parts(found.scores.parts), COLUMNS)
-
-
-def _curve_parts(parts: CurveParts) -> str:
-    """Return what the threshold and what the curve did, in a sentence."""
-    done = []
-    for name, part in (("threshold", parts.threshold), ("ROC curve", parts.curve)):
-        limits = in_points(part.lower_points), in_points(part.upper_points)
-        ends = "" if math.isnan(limits[0]) else f" ({limits[0]:+.1f} to {limits[1]:+.1f})"
-        done.append(f"{name} {in_points(part.points):+.1f}{ends}")
-    return f"By scores, model and mix together are {' and '.join(done)} points."
+        effects = found.scores.parts.threshold, found.scores.parts.curve
+        both = (Points(*part[1:]) for part in effects)
+        yield from wrap(skill_parts_sentence(*both, whole=MODEL_AND_MIX), COLUMNS)
 
 
 def _pairs(found: VersionsCompared) -> Iterator[str]:

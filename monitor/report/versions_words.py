@@ -19,6 +19,8 @@ from monitor.report.vocabulary import METRIC_WORDS
 _POINT = 0.005
 """Precision that differs by less than half a point counts as equal."""
 _SMALL = 0.1
+MODEL_AND_MIX = "the model and the mix together"
+"""What the threshold and the ROC curve do together, of the rates as they were."""
 _MIX = "mix and prevalence"
 _ROUNDED = 2
 _YEAR = 365

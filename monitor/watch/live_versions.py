@@ -14,8 +14,8 @@ from shlex import quote
 
 import numpy as np
 
-from monitor.clock import HOUR_MS
-from monitor.config import OnVersion
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.config import Labelling, OnVersion
 from monitor.drift.version_choice import (
     VersionChoice,
     first_proven_worse,
@@ -23,6 +23,7 @@ from monitor.drift.version_choice import (
     those_compared,
 )
 from monitor.drift.version_comparison import compare_two
+from monitor.drift.version_scores import VersionScores
 from monitor.drift.versions_compared import (
     Pair,
     VersionsCompared,
@@ -34,7 +35,7 @@ from monitor.drift.versions_compared import (
 )
 from monitor.errors import UsageError
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, VERSION_KEY
+from monitor.events.columns import MISSING_VALUE, OTHER_VALUE, VERSION_KEY, Series
 from monitor.events.intake import Received
 from monitor.events.version_starts import VersionTimes
 from monitor.join.counters import Books
@@ -43,6 +44,7 @@ from monitor.labels.version_sides import check_sides
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
 from monitor.windows.pair_counts import PairCounts
+from monitor.windows.value_scores import ValueScores
 from monitor.windows.version_counts import VersionCounts
 
 NOT_KEPT = (
@@ -74,6 +76,7 @@ class LiveVersions:
         catalogue: models, their settings and groups.
         counts: by hour and group.
         pairs: of ids that a shadow version scored as well.
+        scores: labelled, of the versions that came last, by day.
         received: when each version predicted.
         books: counters of the join.
     """
@@ -83,6 +86,7 @@ class LiveVersions:
         catalogue: Catalogue,
         counts: VersionCounts,
         pairs: PairCounts,
+        scores: ValueScores,
         received: Received,
         *,
         books: Books,
@@ -90,6 +94,7 @@ class LiveVersions:
         self._catalogue = catalogue
         self._counts = counts
         self._pairs = pairs
+        self._scores = scores
         self._received = received
         self._books = books
         self._latest: dict[int, _Latest] = {}
@@ -270,10 +275,26 @@ class LiveVersions:
             comparison=compare_two(
                 outcomes, positive.astype(np.float64), negative.astype(np.float64)
             ),
+            scores=self._compared_scores(model, held, names, within),
             anytime=within.opens == opens,
             too_new=None if too_new is None else held.mature(too_new),
             ended=ended_version(whole, held.latest, diagnose, together=bool(made.all())),
         )
+
+    def _compared_scores(
+        self, model: int, held: HeldVersions, names: tuple[str, str], within: VersionStretch
+    ) -> VersionScores | None:
+        """Compare the scores of the whole days (UTC) of a stretch that are stored by the day."""
+        name, setting = self._catalogue.models[model], self._catalogue.settings[model]
+        opens = max(-(-within.opens // DAY_MS) * DAY_MS, self._scores.by_day_since(name))
+        days = VersionStretch(opens, within.closes // DAY_MS * DAY_MS)
+        if setting.labelling is not Labelling.COMPLETE or days.opens >= days.closes:
+            return None
+        stored = self._scores.blocks(name, *days)
+        a, b = (stored.of(Series(name, VERSION_KEY, version)) for version in names)
+        if a is None or b is None:
+            return None
+        return VersionScores.of((a, b), held.outcomes(names, days).by_day)
 
 
 def _latest_hour(times: Mapping[str, VersionTimes]) -> int:

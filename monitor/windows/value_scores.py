@@ -167,6 +167,14 @@ class ValueScores:
             np.stack([whole.positive, whole.negative]),
         )
 
+    def by_day_since(self, model: str) -> int:
+        """Return the first moment of a model that is stored by the day, epoch milliseconds.
+
+        Args:
+            model: its name.
+        """
+        return self._past.since(self._catalogue.models.index(model)) * DAY_MS
+
     def state(self) -> State:
         """Serializable state; empty where no value has histograms."""
         self._ensure()

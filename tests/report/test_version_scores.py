@@ -59,7 +59,7 @@ def test_one_curve_and_another_threshold_are_told_by_scores_alone():
     assert (found["verdict"], found["because"]) == ("not_shown", "another_threshold")
     assert found["scores"]["position"] == "on"
     assert "area under ROC curve" in str(report)
-    assert "By scores, model and mix together are threshold -" in str(report)
+    assert "Of the model and the mix together, the threshold accounts for -" in str(report)
     without = compared({name: column for name, column in cases.items() if name != "score"})
     assert "has another operating point" in without.headline
     assert without.to_dict()["because"] == "another_operating_point"

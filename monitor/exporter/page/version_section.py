@@ -6,23 +6,27 @@ import htpy as h
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.version_verdict import NotShown, VersionVerdict
 from monitor.exporter.page.drawing import sign
 from monitor.exporter.page.formats import (
     UNDEFINED,
     coded,
     count,
     interval,
+    minus,
     moment,
     percent,
     period,
     points,
     ratio,
+    signed,
     version_name,
 )
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
+from monitor.report.score_words import skill_parts_sentence
 from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
+from monitor.report.version_scores_answer import ComparedVersionScores
 from monitor.report.versions_answer import (
     JointOutcomes,
     PairedCases,
@@ -31,6 +35,7 @@ from monitor.report.versions_answer import (
 from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
+from monitor.report.versions_words import MODEL_AND_MIX
 from monitor.report.vocabulary import METRIC_WORDS
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
@@ -77,7 +82,7 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
     looks = "however often it is looked at" if found.anytime else "for one look"
     return [
         h.p(f".verdict.{words.tone}")[
-            sign(words), h.strong[_TITLES[found.verdict]], h.span[coded(found.headline)]
+            sign(words), h.strong[_title(found)], h.span[coded(found.headline)]
         ],
         h.p(".muted")[found.condition] if found.condition is not None else None,
         h.p[
@@ -85,8 +90,32 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
             f". The verdict holds {looks}. ",
             _parts(found),
         ],
+        h.p[_scores(found, found.scores)] if found.scores else None,
         h.p[_pairs(found, found.paired)] if found.paired is not None else None,
     ]
+
+
+def _title(found: VersionsAnswer) -> str:
+    """Return the verdict in a few words."""
+    if found.because is NotShown.ANOTHER_THRESHOLD:
+        return "Another threshold, the same skill"
+    return _TITLES[found.verdict]
+
+
+def _scores(found: VersionsAnswer, scores: ComparedVersionScores) -> str:
+    """Return the areas under both ROC curves, and what threshold and curve did."""
+    areas = [
+        f"{ratio(area.estimate)} of version {one_line(side.version)}"
+        for side, area in ((found.a, scores.roc_auc_a), (found.b, scores.roc_auc_b))
+    ]
+    known = scores.roc_auc_difference
+    ends = f"{signed(known.lower, 3)} to {signed(known.upper, 3)}"
+    difference = signed(known.estimate, 3) + (f" ({ends})" if known.lower is not None else "")
+    text = f"Area under the ROC curve: {' and '.join(areas)}, difference {difference}."
+    if scores.skill is None:
+        return text
+    parts = scores.skill.threshold.interval, scores.skill.curve.interval
+    return f"{text} {minus(skill_parts_sentence(*parts, whole=MODEL_AND_MIX))}"
 
 
 def _compared(found: VersionsAnswer) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import htpy as h
@@ -24,7 +23,7 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.label_quality_words import AS_LABELLED
-from monitor.report.moved_precision import Points, PrecisionAnswer
+from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.verdict_words import (
@@ -124,15 +123,8 @@ def _parts_of_skill(diagnosis: DiagnosisAnswer) -> h.Node:
     skill = UNSET if diagnosis.scores is UNSET else diagnosis.scores.skill
     if not skill:
         return None
-    threshold, curve = (
-        Points(
-            part.points,
-            *(math.nan if end is None else end for end in (part.lower_points, part.upper_points)),
-        )
-        for part in (skill.threshold, skill.curve)
-    )
     return h.p[
-        minus(skill_parts_sentence(threshold, curve)),
+        minus(skill_parts_sentence(skill.threshold.interval, skill.curve.interval)),
         f" {PARTS_BY_LABELS}" if diagnosis.labels_may_explain else None,
     ]
 
