@@ -1,7 +1,6 @@
 """The API over a real monitor: the same numbers as /metrics, replay and diagnose."""
 
 import json
-import threading
 from contextlib import contextmanager
 
 import httpx
@@ -15,7 +14,6 @@ from streams import flights_of
 
 from monitor.demo.flights import MODEL, flights_config
 from monitor.engine import Monitor
-from monitor.exporter.api.engine_access import EngineUnavailableError
 from monitor.exporter.api.series import SeriesContext, series_answer
 from monitor.exporter.api.series_answer import MetricSeries
 from monitor.exporter.app import create_app
@@ -25,7 +23,6 @@ from monitor.labels.regime import LabelRegime
 from monitor.report.answer_parts import MetricIntervals
 from monitor.report.diagnosis_answer import ComparedSide
 from monitor.report.vocabulary import JSON_METRICS
-from monitor.service.query_queue import MAX_WAITING, QueryQueue
 from monitor.web.server import BackgroundServer
 
 JULY, SEPTEMBER = "2013-07", "2013-09-01..2013-10-01"
@@ -320,73 +317,6 @@ def test_without_a_way_to_ask_the_history_is_not_served():
         answer = client.get(f"{API}/series")
         assert answer.status_code == 503
         assert answer.headers["retry-after"] == "2"
-
-
-def nothing(_):
-    return None
-
-
-@contextmanager
-def asking(queries, read):
-    found = []
-
-    def ask():
-        try:
-            found.append(queries(read))
-        except (EngineUnavailableError, ValueError) as error:
-            found.append(error)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    yield found
-    thread.join(10)
-
-
-def test_a_question_is_answered_by_the_thread_that_feeds_the_monitor():
-    queries, monitor = QueryQueue(), Monitor()
-    with asking(queries, lambda _: threading.get_ident()) as found:
-        while not queries.answer(monitor):
-            pass
-    assert found == [threading.get_ident()]
-    assert not queries.answer(monitor)
-
-
-def test_an_error_reaches_the_request_that_caused_it_and_no_other():
-    queries, monitor = QueryQueue(), Monitor()
-    with asking(queries, lambda monitor: monitor.history("nobody")) as found:
-        while not queries.answer(monitor):
-            pass
-    assert isinstance(found[0], ValueError)
-
-
-def test_waiting_requests_get_an_error_when_the_monitor_stops():
-    queries = QueryQueue()
-    with asking(queries, nothing) as found:
-        while not queries._waiting:
-            pass
-        queries.close()
-    assert isinstance(found[0], EngineUnavailableError)
-    with pytest.raises(EngineUnavailableError, match="stopped"):
-        queries(nothing)
-
-
-def test_too_many_questions_are_refused_at_once():
-    queries = QueryQueue()
-    threads = [threading.Thread(target=_ignored, args=(queries,)) for _ in range(MAX_WAITING)]
-    for thread in threads:
-        thread.start()
-    while len(queries._waiting) < MAX_WAITING:
-        pass
-    with pytest.raises(EngineUnavailableError, match="too many"):
-        queries(nothing)
-    queries.close()
-    for thread in threads:
-        thread.join(10)
-
-
-def _ignored(queries):
-    with pytest.raises(EngineUnavailableError):
-        queries(nothing)
 
 
 def test_many_who_look_at_the_same_ask_the_monitor_once(fed):
