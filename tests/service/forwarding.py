@@ -14,6 +14,8 @@ from monitor.service.forward_requests import ReceiverAnswer, ReceiverAwayError
 
 NOW = 1_700_000_000
 EVERY = 10
+TO = "forward http://receiver:9109/v1/events"
+"""What a shard logs about its receiver begins with this."""
 
 
 def config_of(folder, **more):
@@ -26,6 +28,17 @@ def config_of(folder, **more):
         state={"directory": folder, "checkpoint_every": "30s"},
         **more,
     )
+
+
+def with_models(config, **changes):
+    """The configuration with other settings of each model."""
+    models = {name: one.model_copy(update=changes) for name, one in config.models.items()}
+    return config.model_copy(update={"models": models})
+
+
+def other_segments(config):
+    """The configuration with models that start anew under it."""
+    return with_models(config, segments=("region", "channel"))
 
 
 class Written:

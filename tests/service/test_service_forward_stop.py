@@ -4,8 +4,7 @@ import threading
 
 import pytest
 from engine.test_forwarding import counted, receiving
-from service.forwarding import NOW, Cluster, config_of
-from service.test_service_forwarding import other_segments
+from service.forwarding import NOW, TO, Cluster, config_of, other_segments
 from shards import assert_same, lines_of, stream
 from simulator.process import Process
 
@@ -13,8 +12,6 @@ from monitor.clock import ManualClock
 from monitor.prometheus.forward_series import FORWARD_UNSENT
 from monitor.service import forward_rest
 from monitor.service.forward_requests import ReceiverAnswer
-
-TO = "forward http://receiver:9109/v1/events"
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from engine.test_forwarding import counted, divided, receiving
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from service.forwarding import NOW, Cluster, config_of
+from service.forwarding import NOW, TO, Cluster, config_of, other_segments
 from shards import assert_same, lines_of, stream
 from simulator.process import Process
 
@@ -165,8 +165,8 @@ def test_a_receiver_that_had_counts_before_another_one_is_sent_nothing(cluster):
     for restarts in range(2):
         made.settle()
         assert counted(made.received()) == before
-        told = [line for line in made.shards[0].said if "would count twice" in line]
-        assert len(told) == 1, restarts
+        said = [line for line in made.shards[0].said if "would count twice" in line]
+        assert len(said) == 1, restarts
         made.kill_shard(0)
     made.return_to_receiver(1)
     made.settle()
@@ -215,17 +215,6 @@ def test_what_is_sealed_for_a_new_receiver_is_for_no_other(cluster):
     made.return_to_receiver(1)
     made.settle()
     assert counted(made.received()) == before
-
-
-def other_segments(config):
-    """The configuration with models that start anew under it."""
-    return config.model_copy(
-        update={"models": {name: replaced(one) for name, one in config.models.items()}}
-    )
-
-
-def replaced(model):
-    return model.model_copy(update={"segments": ("region", "channel")})
 
 
 def refused(made):
@@ -313,11 +302,10 @@ def test_while_the_receiver_is_away_counts_add_up_and_one_line_says_so(cluster):
     assert readings[FORWARD_FAILURES]()["unreachable",] >= 15
     made.settle()
     assert made.received().lifetime.counts.cells.sum() > 0
-    told = [line for line in made.shards[0].said if line.startswith("forward ")]
-    to = "forward http://receiver:9109/v1/events"
-    assert told == [
-        f"{to}: cannot be reached: refused; counts wait, retrying every 10 s",
-        f"{to}: counts are taken again",
+    said = [line for line in made.shards[0].said if line.startswith("forward ")]
+    assert said == [
+        f"{TO}: cannot be reached: refused; counts wait, retrying every 10 s",
+        f"{TO}: counts are taken again",
     ]
     assert readings[FORWARD_LAST_SUCCESS]()[()] > NOW
 

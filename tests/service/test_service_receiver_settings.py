@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from service.forwarding import Cluster
+from service.forwarding import TO, Cluster, with_models
 from shards import stream
 
 from monitor.config import Config
@@ -11,7 +11,6 @@ from monitor.prometheus.forward_series import FORWARD_DIFFERING
 from monitor.service.forward_requests import ReceiverAnswer
 from monitor.service.receiver_settings import ReceiverSettings
 
-TO = "forward http://receiver:9109/v1/events"
 CAUTION = f"{TO}: CAUTION: settings differ from those of the receiver"
 
 
@@ -37,12 +36,6 @@ def forwarded(made):
     for _ in range(6):
         made.wait(0)
         made.deliver(0)
-
-
-def with_models(config, **changes):
-    """The configuration with other settings of each model."""
-    models = {name: one.model_copy(update=changes) for name, one in config.models.items()}
-    return config.model_copy(update={"models": models})
 
 
 def cautions(made):
