@@ -109,8 +109,7 @@ class ForwardFaults:
         if answer.status == HTTPStatus.PRECONDITION_FAILED:
             return self.failed(FailureReason.REFUSED, SERVED_BEFORE if answer.state else NAMELESS)
         reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED
-        text = f"answered {answer.status} {answer.body[:_DETAIL_BYTES].decode(errors='replace')}"
-        wait = self.failed(reason, one_line(text.strip()))
+        wait = self.failed(reason, one_line(_answered(answer)))
         return min(answer.retry_after, wait) or wait
 
     def begun_anew(self) -> float:
@@ -169,3 +168,12 @@ class ForwardFaults:
             FORWARD_FAILURES: lambda: {(why,): float(n) for why, n in self._failures.items()},
             FORWARD_REJECTED: lambda: {(): float(self._rejected)},
         }
+
+
+def _answered(answer: ReceiverAnswer) -> str:
+    """Return the status of an answer, and what its body says."""
+    body = answer.body[:_DETAIL_BYTES].decode(errors="replace").strip()
+    said = "with a page of HTML" if body.startswith("<") else body
+    is_redirect = HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST
+    note = " (redirects are not followed)" if is_redirect else ""
+    return f"answered {answer.status}{note} {said}".rstrip()

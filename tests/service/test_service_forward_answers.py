@@ -65,7 +65,7 @@ def checkpoints(made):
 
 
 @pytest.mark.parametrize(
-    ("status", "reason"), [(503, "busy"), (429, "busy"), (401, "refused"), (302, "refused")]
+    ("status", "reason"), [(503, "busy"), (429, "busy"), (401, "refused"), (404, "refused")]
 )
 def test_a_receiver_that_does_not_take_a_batch_is_asked_again(shard, status, reason):
     answering = Answering(*[ReceiverAnswer(status, body=b'{"error": "no"}')] * 2)
@@ -100,6 +100,11 @@ def test_an_answer_that_is_not_a_feeds_takes_nothing(shard, body):
         (ReceiverAnswer(200, "x", TAKEN.body), "its answer is not that of a feed"),
         (ReceiverAnswer(412, body=b"of an earlier version"), "its answer 412 names no state"),
         (ReceiverAnswer(403, body=b"no\n\x1b[31mentry"), r"answered 403 no\n\x1b[31mentry;"),
+        (ReceiverAnswer(302), "answered 302 (redirects are not followed); counts wait"),
+        (
+            ReceiverAnswer(502, body=b"\n<html>\n<h1>Bad"),
+            "answered 502 with a page of HTML; counts",
+        ),
     ],
 )
 def test_nothing_is_sent_to_a_receiver_that_does_not_name_its_state(shard, answer, said):
