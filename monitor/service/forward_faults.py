@@ -42,6 +42,11 @@ OTHER_TOOK = (
     f"something in between drops the header {STATE_HEADER}; mend that, and start the receiver with "
     "a new state directory"
 )
+COPIED = (
+    "another process began to send with the identity of this state, whose directory was copied: "
+    "batches of both have the same numbers, of which the receiver counts one; stop one of them, "
+    "and start it with a new state directory"
+)
 SERVED_BEFORE = (
     "the receiver has earlier counts of this monitor, and another receiver has later ones: sent "
     "again, they would count twice; forward to the other one, or start this receiver with a new "
@@ -106,6 +111,8 @@ class ForwardFaults:
         """
         if is_own:
             return self.failed(FailureReason.REFUSED, ITSELF)
+        if answer.status == HTTPStatus.CONFLICT:
+            return self.failed(FailureReason.REFUSED, COPIED)
         if answer.status == HTTPStatus.PRECONDITION_FAILED:
             return self.failed(FailureReason.REFUSED, SERVED_BEFORE if answer.state else NAMELESS)
         reason = FailureReason.BUSY if answer.status in _BUSY else FailureReason.REFUSED

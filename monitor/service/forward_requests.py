@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import secrets
 import urllib.error
 import urllib.request
 from base64 import b64encode
@@ -17,6 +18,7 @@ from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import without_account
 from monitor.feeds.http.acknowledgement import direct_opener
 from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
+from monitor.feeds.http.senders import SENDER_HEADER
 
 _BODY = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
 _FASTEST = 1
@@ -50,11 +52,18 @@ Post = Callable[[bytes, str], ReceiverAnswer]
 `ReceiverAwayError`."""
 
 
-def poster(config: ForwardConfig) -> Post:
-    """Return what posts to the configured receiver. Redirects are not followed."""
+def poster(config: ForwardConfig, shard: str) -> Post:
+    """Return what posts to the configured receiver. Redirects are not followed.
+
+    Args:
+        config: of the forwarding.
+        shard: name of this shard; requests name it, and the process, by which a receiver notices
+            two processes of one shard.
+    """
     opener = direct_opener()
     own = {name: value.get_secret_value() for name, value in config.headers.items()}
-    fixed = {**_account(config.url), **own, **_BODY}
+    sender = {SENDER_HEADER: f"{shard} {secrets.token_hex(8)}"}
+    fixed = {**_account(config.url), **own, **_BODY, **sender}
     parts = urlsplit(config.url)
     url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 

@@ -83,9 +83,9 @@ class Forwarder:
         self._say: Callable[[str], None] = lambda text: say(f"forward {to}: {text}")
         self._faults = ForwardFaults(self._every, self._say)
         self._settings = ReceiverSettings(settings, self._say)
-        self._post = poster(config) if post is None else post
         self._lock = threading.Lock()
         self._source = f"shard-{identity}"
+        self._post = poster(config, self._source) if post is None else post
         self._number = 0
         self._batch: ForwardedBatch | None = None
         self._checkpoints = 0

@@ -42,6 +42,7 @@ from monitor.feeds.http.responses import (
     json_response,
     retry_later,
 )
+from monitor.feeds.http.senders import SENDER_HEADER, Senders
 from monitor.feeds.mapping.mapped_lines import canonical_lines
 from monitor.web.guesses import TooManyGuessesError
 
@@ -151,6 +152,7 @@ class _Feed:
         self._settings = settings
         self._clock = clock
         self._receiving = Receiving()
+        self._senders = Senders()
         self._rate = RateLimiter(settings.max_per_second, clock)
         inference = settings.inference
         self._inference = None if inference is None else InferenceEvents(inference, clock)
@@ -260,6 +262,9 @@ class _Feed:
             raise RefusedError(401, text, challenge)
         if "origin" in request.headers:
             raise RefusedError(403, "events from web pages are refused")
+        if self._senders.is_superseded(request.headers.get(SENDER_HEADER, "")):
+            text = "another process sends the counts of this shard: its state directory was copied"
+            raise RefusedError(409, text, self._settings.headers)
         if request.headers.get(STATE_HEADER, self._settings.state_id) != self._settings.state_id:
             text = "the state is not the one that the request names"
             raise RefusedError(412, text, self._settings.headers, self._settings.refusal)

@@ -87,6 +87,10 @@ def _post(summary: str, content: dict[str, Any]) -> dict[str, Any]:
                 "401": _error("Authentication is required.", _CHALLENGE),
                 "403": _error("The request comes from a web page."),
                 "408": _error("The body did not arrive in time."),
+                "409": _error(
+                    "Another process sends the counts of the shard in Precision-Monitor-Sender.",
+                    _STATE,
+                ),
                 "412": _error(
                     "The state is not the one of the header Precision-Monitor-State.", _STATE
                 ),

@@ -20,6 +20,7 @@ from monitor.feeds.http.json_bodies import event_lines
 from monitor.feeds.http.openapi import DOCUMENT
 from monitor.feeds.http.record_limit import MAX_RECORDS
 from monitor.feeds.http.responses import MAX_FAULTS, RefusedError
+from monitor.feeds.http.senders import SENDER_HEADER
 
 NOW = 1_700_000_000
 PREDICTION = {"type": "prediction", "id": "a", "ts": NOW, "prediction": 1}
@@ -250,6 +251,21 @@ def test_posted_records_are_mapped(make_feed):
     assert stored[0] == {
         "type": "outcome", "id": "7", "ts": NOW, "prediction": 1, "label": 1,
     }  # fmt: skip
+
+
+def test_a_process_of_a_shard_is_refused_once_another_one_sends(make_feed):
+    feed = make_feed(state_id="abc")
+
+    def sent(sender):
+        headers = {SENDER_HEADER: sender, "Content-Type": "application/x-ndjson"}
+        return feed.client.post("/v1/events", content=NDJSON, headers=headers)
+
+    named = ["s1 a", "s1 a", "s2 a", "s1 b", "s1 a", "s1 b", "s2 a", ""]
+    answers = [sent(sender) for sender in named]
+    assert [one.status_code for one in answers] == [200, 200, 200, 200, 409, 200, 200, 200]
+    assert "its state directory was copied" in checked(answers[4])["error"]
+    assert answers[4].headers[STATE_HEADER] == "abc"
+    assert len(feed.intake.posted) == 7
 
 
 def test_answers_name_the_state_and_the_settings_by_which_events_count(make_feed):
