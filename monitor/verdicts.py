@@ -1,7 +1,4 @@
-"""Verdicts on the windows of a model, and everything they rest on, frozen.
-
-`monitor.watch` makes a `Watched` for each model. Undefined numbers are NaN.
-"""
+"""Verdicts on the windows of each model, and what they rest on, frozen; undefined is NaN."""
 
 from __future__ import annotations
 
@@ -66,6 +63,7 @@ class ReferenceOutcomes:
         prevalence_change: that of its prevalence alone, likewise.
         cut_short: moment of a change that longer first days hold, epoch milliseconds, before
             which it ends for good; None where none holds it back.
+        held_back: longer first days are known, and not taken while the model looks worse.
         pooled: the counts are right and wrong predictions of more than two classes.
         versions: that predicted in it; None without a time or a second version, or under `keep`.
     """
@@ -78,6 +76,7 @@ class ReferenceOutcomes:
     level_change: LevelChange | None = None
     prevalence_change: PrevalenceChange | None = None
     cut_short: int | None = None
+    held_back: bool = False
     pooled: bool = False
     versions: ReferenceVersions | None = None
 

@@ -9,6 +9,7 @@ from monitor.diagnosis.result import Diagnosis, WorseLately
 from monitor.drift import Verdict
 from monitor.drift.change_news import ChangeNews
 from monitor.drift.recall_evidence import Because
+from monitor.drift.reference_news import HELD_BACK
 from monitor.snapshot import ModelState
 from monitor.verdicts import Watched
 
@@ -39,13 +40,7 @@ def with_present_state(
         because: why the model has no verdict then.
         flags_nothing: its deciding window has outcomes, none of a flagged case.
     """
-    reference = model.watched.reference
-    if reference is not None and reference.level_change is not None:
-        known = reference.opens, reference.closes
-        if known == (found.before.opens, found.before.closes):
-            found = replace(found, mixed_reference=reference)
-            if found.because is Because.STEADY:
-                found = replace(found, because=Because.TOO_FEW)
+    found = _by_its_reference(found, model)
     closes, mature = found.after.closes, model.mature_until
     is_recent = closes is not None and mature is not None and closes > mature - DAY_MS
     asked = not found.before.source and not found.after.source
@@ -66,6 +61,23 @@ def with_present_state(
         return found
     because = Because.TOO_FEW if found.because is Because.STEADY else found.because
     return replace(found, predictions=predictions, because=because)
+
+
+def _by_its_reference(found: Diagnosis, model: ModelState) -> Diagnosis:
+    """Say what is wrong with the reference of the model, where it is the period before."""
+    reference = model.watched.reference
+    if reference is None or (reference.opens, reference.closes) != (
+        found.before.opens,
+        found.before.closes,
+    ):
+        return found
+    if reference.held_back:
+        note = f"{HELD_BACK[0].upper()}{HELD_BACK[1:]}."
+        found = replace(found, notes=(*found.notes, note))
+    if reference.level_change is None:
+        return found
+    found = replace(found, mixed_reference=reference)
+    return replace(found, because=Because.TOO_FEW) if found.because is Because.STEADY else found
 
 
 def paged_since(watched: Watched) -> int | None:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+HELD_BACK = (
+    "longer first days are known and do not become the reference while the model looks worse than "
+    "in it: its fault would be the normal state. Where there is none, name a normal stretch "
+    "(`reference: {window: {length, end}}`)"
+)
+"""Why a reference still stands in for longer first days that are known, a clause."""
+
 
 class ReferenceVersions(NamedTuple):
     """The versions that predicted in a reference.

@@ -221,6 +221,11 @@ def verdict_families() -> Iterator[Family]:
         "1 for the first reference that was found; one more each time it moves on (trailing).",
         lambda watched: [np.nan if watched.reference is None else watched.reference.version],
     )
+    yield by_model(
+        "classifier_reference_held_back",
+        "1 while longer first days are known, and not taken since the model looks worse; else 0.",
+        lambda watched: [np.nan if watched.reference is None else watched.reference.held_back],
+    )
     yield _sources()
     yield by_model(
         "classifier_level_outcomes",

@@ -120,6 +120,8 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
         class_ratio: its positives per negative; null without negatives.
         level_changed: first moment of the day on which its recall, its false-positive rate
             or their odds ratio changed; null where no change is certain.
+        held_back: true where longer first days are known, and are not taken while the model looks
+            worse than in it; left out elsewhere.
         prevalence_changed: first moment of the day on which its prevalence changed; left out
             where that did not certainly.
         versions: that predicted in it, in the order in which they began; left out for given
@@ -135,6 +137,7 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
     outcomes: OutcomeSums
     class_ratio: float | None
     level_changed: Time | None
+    held_back: bool | UnsetType = UNSET
     prevalence_changed: Time | UnsetType = UNSET
     versions: tuple[VersionBeginning, ...] | UnsetType = UNSET
     restarted_with: str | UnsetType = UNSET
@@ -279,6 +282,7 @@ def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None
         outcomes=outcome_sums(before.counts),
         class_ratio=defined(before.class_ratio),
         level_changed=time_text(before.level_changed),
+        held_back=before.held_back or UNSET,
         prevalence_changed=time_text(prevalence_changed(before)) or UNSET,
         versions=version_beginnings(before.versions),
         restarted_with=(before.versions and before.versions.restarted_with) or UNSET,

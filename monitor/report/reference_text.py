@@ -17,7 +17,7 @@ from monitor.drift.detectors import (
 )
 from monitor.drift.level_change import LevelChange
 from monitor.drift.recall_evidence import excludes_much, visible_recall_at_best
-from monitor.drift.reference_news import AwaitedReference
+from monitor.drift.reference_news import HELD_BACK, AwaitedReference
 from monitor.report.answer_parts import prevalence_changed, version_beginnings
 from monitor.report.missing_evidence import day_text
 from monitor.report.rate_changes import short
@@ -79,15 +79,17 @@ def stand_in_text(awaited: AwaitedReference | None) -> str:
 
 
 def mixed_text(before: ReferenceOutcomes) -> str:
-    """Return that a reference holds a change of its level, or ends before one.
+    """Return that a reference holds a change of its level, ends before one, or holds days back.
 
     Args:
         before: the reference.
 
     Returns:
-        "" where no change is certain.
+        "" where no change is certain, and no days are held back.
     """
     change, at = before.level_change, before.level_changed
+    if before.held_back:
+        return HELD_BACK
     if change is None and before.cut_short is not None:
         return (
             f"the reference ends before a change about {day_text(before.cut_short)}: longer first "

@@ -111,6 +111,8 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
             yield f"{model.name}: {changed}"
         if why := warming_up_text(model.watched):
             yield f"{model.name}: {why}"
+    elif now is not None and before is not None and now.held_back and not before.held_back:
+        yield f"CAUTION: {model.name}: {mixed_text(now)}"
 
 
 def _detections(model: ModelState, announced: Sequence[Detected]) -> Iterator[str]:

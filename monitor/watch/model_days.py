@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.counts import ConfusionCounts, CountArray
+from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift.day_scatter import DayScatter, at_one_level
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -43,6 +43,11 @@ class RecentDays(NamedTuple):
     def opens(self) -> Int64Array:
         """First moment of each day, epoch milliseconds."""
         return self.numbers * DAY_MS
+
+    @property
+    def positives(self) -> int:
+        """Number of labelled actual positives."""
+        return int(self.cells[:, 0, [Outcome.TP, Outcome.FN]].sum())
 
     def between(self, first: int, end: int) -> RecentDays:
         """Return the days [first, end) of these.

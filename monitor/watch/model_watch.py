@@ -32,6 +32,10 @@ class ModelWatch:
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: True where the model paged when the last stretch ended.
+        few: the reference is too small for another page than that of a dead model; see
+            `monitor.watch.small_reference`.
+        held: longer first days than those of the reference are known, and are not taken, since the
+            model looks worse than in it.
         lost: of the level, see `monitor.watch.level.Stretch`.
         trend: since the level opened, as of the last week's end; None where none is certain.
         ratio: its live class ratio.
@@ -51,6 +55,8 @@ class ModelWatch:
     ratio: LiveRatio
     nowcasts: Nowcasts | None
     paged: bool = False
+    few: bool = False
+    held: bool = False
     lost: float = 0.0
     trend: Trend | None = None
     shifted_at: int | None = None
@@ -83,6 +89,7 @@ class ModelWatch:
             "day": self.day,
             "learned_until": self.learned_until,
             "paged": self.paged,
+            "held": self.held,
             "lost": self.lost,
             "trend": None if self.trend is None else trend_state(self.trend),
             "nowcasts": None if self.nowcasts is None else self.nowcasts.state(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,24 +24,13 @@ from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
 from monitor.watch.level import Stretch
+from monitor.watch.model_faults import ModelFault
 from monitor.watch.reference import AsLabelled, MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
 from monitor.watch.young_reference import change_inside, days_since
 from monitor.windows import Windows
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
-
-
-class ModelFault(NamedTuple):
-    """A fault of a model since its reference.
-
-    Attributes:
-        began: until this moment the model was as in its reference, epoch milliseconds.
-        over: the page has ended.
-    """
-
-    began: int
-    over: bool
 
 
 def _no_fault(_: int) -> ModelFault | None:
@@ -82,7 +70,8 @@ class ReferenceFinder:
 
         A provisional reference of the first days is replaced by the configured one once
         that is mature. While the model looks moved, it holds the days before that alone: what
-        moved the model would else become the normal state. Where the longer one would hold a
+        moved the model would else become the normal state. So it does while a model looks worse
+        that it is too small to page for. Where the longer one would hold a
         fault that is over, or a change of level, it ends before that for good: days of two states
         are no normal state. So does one of the first days in which the days after it show a
         change, see `young_reference`.
@@ -103,7 +92,8 @@ class ReferenceFinder:
         if known is not None and known.source == "first" and fault is not None and fault.over:
             self._found[model] = replace(known, cut_short=fault.began)
             return self._found[model]
-        if known is None or fault is None or fault.over:
+        unpaged = fault is not None and not fault.pages
+        if known is None or fault is None or fault.over or unpaged:
             found = self._find(model, mature, known, since)
         else:
             found = self._first_until(model, known, fault.began)
@@ -112,8 +102,10 @@ class ReferenceFinder:
         if found is not None:
             number = 1 if last is None else last.version + 1
             found = replace(found, version=number).examined(self._errors.of(model))
-            if known is not None and fault is None:
+            if known is not None and (fault is None or unpaged):
                 found = self._before_change(model, known, found)
+                if unpaged and found.cut_short is None:
+                    return known
             self._found[model] = found
             first = self._catalogue.settings[model].reference.first
             if first is None or not found.is_shorter_than(first):

@@ -21,6 +21,7 @@ from monitor.watch.model_watch import ModelWatch
 from monitor.watch.nowcasts import DayStart
 from monitor.watch.page import DEAD_DAYS, JUDGED_DAYS, certain_fall
 from monitor.watch.skill_trend import MOST_DAYS, trend_of
+from monitor.watch.small_reference import FEWEST_OF_THE_DEAD
 from monitor.windows.outcome_reader import OutcomeReader
 
 
@@ -121,6 +122,20 @@ class Stepper:
             None where nothing can be judged, or labels are at fault.
         """
         return self._judged(model, watch, cuts, watch.day, days)
+
+    def judged_until(self, model: int, watch: ModelWatch, cuts: Cuts, end: int) -> Judgement | None:
+        """Judge as many days as a page rests on at most, those of the reference left out.
+
+        Args:
+            model: its number.
+            watch: its detectors.
+            cuts: its series by segment key.
+            end: number of the day after the last one since 1970, closed or not.
+
+        Returns:
+            None where nothing can be judged, or labels are at fault.
+        """
+        return self._judged(model, watch, cuts, end, max(JUDGED_DAYS))
 
     def start_page(self, model: int, watch: ModelWatch, cuts: Cuts, days: int, age: int) -> None:
         """Page a model that is certainly worse, where the odds ratio of its last days fell, too.
@@ -224,14 +239,18 @@ class Stepper:
         """Start a page, or note on it, that the model was dead on the last days before day `end`.
 
         A detector needs a reference of a thousand positives; that a model flags nothing any
-        more shows against a shorter one.
+        more shows against a shorter one. Against one too small for another page, the days hold
+        positives enough that no chance explains it.
         """
-        if watch.by_day is None:
+        if watch.by_day is None and not watch.few:
             return
+        fewest = FEWEST_OF_THE_DEAD if watch.by_day is None else 0
         days = self._last_days(model, watch, cuts, end, max(DEAD_DAYS))
         stretches = (days.between(end - length, end) for length in DEAD_DAYS)
         # Soon after the reference closes, several of them are the same days.
         for last in {len(one.numbers): one for one in stretches}.values():
+            if last.positives < fewest:
+                continue
             found = watch.level.of_days(last, cuts, only_dead=True)
             if found is not None and found.dead and not found.labels_may_explain:
                 if not watch.page.active:

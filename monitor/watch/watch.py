@@ -40,9 +40,10 @@ from monitor.watch.cuts import CutsByModel
 from monitor.watch.judged_counts import untrusted
 from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
+from monitor.watch.model_faults import ModelFaults
 from monitor.watch.model_watch import ModelWatch
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
-from monitor.watch.reference_finder import ModelFault, ReferenceFinder
+from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import Stepper
 from monitor.watch.version_news import VersionNews, VersionsOf
 from monitor.watch.watch_builder import JudgedCounts, WatchBuilder
@@ -91,6 +92,9 @@ class Watch:
         days = SeriesDays(catalogue, windows)
         self._classes = ClassWatch(catalogue, judged)
         self._stepper = Stepper(catalogue, windows, days, self._builder.replace_level)
+        self._faults = ModelFaults(
+            self._models, self._classes, self._news, self._stepper, self._cuts
+        )
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
                 RiverDetector(settings.river_detector.name, **settings.river_detector.options)
@@ -140,7 +144,7 @@ class Watch:
         if self._is_idle(model, mature, since):
             return
         midnight, reference = mature // DAY_MS * DAY_MS, self._references.at_rates(model)
-        fault = partial(self._fault, mature, age)
+        fault = partial(self._faults.of, mature, age)
         if reference is not None and reference.is_before(since):
             reference = None
         closes = known is not None and known.day * DAY_MS < midnight
@@ -168,19 +172,6 @@ class Watch:
         if self._references.is_outdated(model, found, mature):
             return False
         return known.awaits_day(mature) and self._predictions.alarm_since(model) is None
-
-    def _fault(self, mature: int, age: int, model: int) -> ModelFault | None:
-        """Return the fault for which a model pages, an alarm awaits judgement, or that is over."""
-        if (known := self._models.get(model)) is None:
-            until = self._classes.unmoved_until(model, mature, age)
-            return None if until is None else ModelFault(until, over=False)
-        before = known.judge.reference
-        closes = before.closes or 0
-        if known.page.is_open(mature + age):
-            return ModelFault(closes, over=False)
-        pages = (one.at for one in known.detections if one.kind == "model_degraded")
-        faults = (self._news.fault_began(model, before, at) for at in pages if at > closes)
-        return next((ModelFault(began, over=True) for began in faults), None)
 
     def of(
         self, model: int, now: int, age: int | None, paces: tuple[Pace, Pace] | None = None

@@ -21,7 +21,7 @@ from monitor.verdicts import Detected, ReferenceOutcomes
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
-from monitor.watch.first_days import FIRST_MS, is_too_small_to_page
+from monitor.watch.first_days import FIRST_MS
 from monitor.watch.judging import Judge
 from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
@@ -30,6 +30,7 @@ from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.skill_trend import restored_trend
+from monitor.watch.small_reference import pages_only_the_dead
 from monitor.windows import Windows
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
@@ -104,6 +105,7 @@ class WatchBuilder:
             learned_until=day,
             ratio=self.ratio(model, reference),
             nowcasts=self._nowcasts(model),
+            few=self._has_few(model, reference),
         )
 
     def following(
@@ -183,6 +185,7 @@ class WatchBuilder:
             watch.nowcasts.restored(state["nowcasts"])
         watch.done, watch.day = state["done"], state["day"]
         watch.paged, watch.lost = state["paged"], state.get("lost", 0.0)
+        watch.held = state.get("held", False)
         watch.trend = restored_trend(state.get("trend"))
         watch.learned_until, watch.shifted_at = state["learned_until"], state["shifted_at"]
         watch.detections = [Detected(at, kind) for at, kind in state["detections"]]
@@ -310,10 +313,8 @@ class WatchBuilder:
         without it the model does not page.
         """
         settings = self._catalogue.settings[model]
-        provisional = reference.is_shorter_than(settings.reference.first or FIRST_MS)
-        if is_too_small(reference.counts) or (
-            provisional and is_too_small_to_page(reference.counts)
-        ):
+        first = settings.reference.first or FIRST_MS
+        if is_too_small(reference.counts) or pages_only_the_dead(reference, first):
             return None
         regime = self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
@@ -321,6 +322,13 @@ class WatchBuilder:
         alike = self._alike(model)
         threshold = day_threshold(settings.false_pages_per_year / alike / _DETECTORS)
         return DayDetection(reference, regime, cuts, AlarmLimits(threshold, margin_of(alike)))
+
+    def _has_few(self, model: int, reference: MatureReference) -> bool:
+        """Return whether a reference is too small for another page than that of a dead model."""
+        settings = self._catalogue.settings[model]
+        first = settings.reference.first or FIRST_MS
+        plain = settings.river_detector is None and not settings.has_many_classes
+        return plain and pages_only_the_dead(reference, first)
 
     def _alike(self, model: int) -> int:
         """Return how many watches share a model's budget of false pages: one for each class."""

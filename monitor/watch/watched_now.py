@@ -63,7 +63,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
     ratio = UNKNOWN_NOW if detection is None else watching.ratio.now(cuts.totals, now - age)
     return Watched(
-        reference=watching.judge.reference.outcomes,
+        reference=replace(watching.judge.reference.outcomes, held_back=watching.held),
         verdicts=verdicts,
         evidence=watching.evidence,
         warming_up=detection is not None and detection.warming_up,

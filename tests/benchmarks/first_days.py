@@ -1,13 +1,13 @@
 """What the first five weeks of models with few outcomes say, right and wrong, by their reference.
 
     PYTHONPATH=tests python -m tests.benchmarks.first_days [--a-day N] [--sd N] [--models N]
-        [--seed N] [--needs P,FP,TP,FN ...]
+        [--seed N] [--needs P,FP,TP,FN ...] [--days N] [--fall-day N] [--falls-to RECALL]
 
 Simulated models with recall .8 and 8 % positives go through a `Monitor` with default settings as
 hourly counts, and are looked at once a day: for 36 days as ever, then as many others for 32 days
-whose recall falls to .5 on day 10. `--needs` gives what a provisional reference needs in place of
-what the monitor asks for: actual, false and true positives, and false negatives; several are sets
-of which one is enough.
+whose recall falls to .5 on day 10, or both for `--days`. `--needs` gives what a provisional
+reference needs in place of what the monitor asks for: actual, false and true positives, and false
+negatives; several are sets of which one is enough.
 
     reference  median of the day on which there is one
     wrong      models of which it was ever said that a recall, or a false positive rate, is excluded
@@ -16,20 +16,26 @@ of which one is enough.
     below      those of them whose 95 % interval of recall left out .8 meanwhile, on its high side
     worse      models as ever that were ever judged degraded, and that ever paged
     fall said  models that were said to have moved as `below` has it, after the fall; days until
-               then, the median of these; models that page
+               then, the median of these; models that page, days until then, the median of these
+    held       models as ever whose longer first days were ever held back; that are so at the end
+    normal     models that fall whose reference is the first 28 days in the end, most of them after
+               the fall; those of them of which the fall was said before
 """
 
 from __future__ import annotations
 
 import argparse
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
+from monitor.report.answer_parts import ReferencePeriod
 from monitor.watch import first_days
 from tests.benchmarks import real_streams
 from tests.benchmarks.worlds import (
@@ -42,8 +48,23 @@ from tests.benchmarks.worlds import (
     lower_recall,
 )
 
-PREVALENCE, FALLEN = 0.08, 0.5
-AS_EVER_DAYS, FALLS_DAYS, FALL_DAY = 36, 32, 10
+PREVALENCE = 0.08
+AS_EVER_DAYS, FALLS_DAYS = 36, 32
+
+
+class Fall(NamedTuple):
+    """The day on which recall falls, from 0 on, and what it falls to."""
+
+    day: int
+    recall: float
+
+
+class Size(NamedTuple):
+    """How many models, their seed, and days; None for days as documented."""
+
+    models: int
+    seed: int
+    days: int | None
 
 
 class Said(NamedTuple):
@@ -57,6 +78,8 @@ class Said(NamedTuple):
         below: so it is, and the interval of recall lies below the usual one.
         degraded: it is judged degraded.
         pages: it pages.
+        held: longer first days than those of its reference are held back.
+        whole: its reference is the first 28 days.
     """
 
     reference: bool
@@ -66,21 +89,31 @@ class Said(NamedTuple):
     below: bool
     degraded: bool
     pages: bool
+    held: bool
+    whole: bool
 
 
 def said(model: ModelStatus) -> Said:
     """Return what a look says."""
-    worse, above = model.worse, model.excluded.false_positive_rate_above
+    worse, reference = model.worse, model.reference
+    above = model.excluded.false_positive_rate_above
     moved = worse.text.startswith(("Not shown", "Yes"))
     return Said(
-        reference=model.reference is not None,
+        reference=reference is not None,
         wrong_recall=(worse.recall_excluded or 0) > RECALL,
         wrong_false_positives=above is not None and above < FALSE_POSITIVE_RATE,
         moved=moved,
         below=moved and worse.recall_upper is not None and worse.recall_upper < RECALL,
         degraded=model.verdict in real_streams.DEGRADED,
         pages=model.detectors.degradation_detected,
+        held=reference is not None and reference.held_back is True,
+        whole=reference is not None and _length(reference) >= timedelta(days=28),
     )
+
+
+def _length(reference: ReferencePeriod) -> timedelta:
+    opens, closes = (datetime.fromisoformat(at or "") for at in (reference.open, reference.close))
+    return closes - opens
 
 
 def looked(streams: list[Hours]) -> Said:
@@ -97,32 +130,42 @@ def looked(streams: list[Hours]) -> Said:
     return Said(*np.moveaxis(np.array(looks), 2, 0))
 
 
-def streams_of(world: Simulated, models: int, seed: int, *, falls: bool) -> list[Hours]:
+def streams_of(world: Simulated, size: Size, fall: Fall | None) -> list[Hours]:
     """Draw the streams of so many models; those that fall are the others until they do."""
-    found = []
-    for number in range(models):
-        rng = np.random.default_rng([seed, world.a_day, int(10 * world.sd), number])
-        hours = world.hours(FALLS_DAYS if falls else AS_EVER_DAYS, rng)
-        if falls:
-            hours = from_hour(hours, FALL_DAY * DAY, lower_recall(1 - FALLEN / RECALL), rng)
+    found, days = [], size.days or (AS_EVER_DAYS if fall is None else FALLS_DAYS)
+    for number in range(size.models):
+        rng = np.random.default_rng([size.seed, world.a_day, int(10 * world.sd), number])
+        hours = world.hours(days, rng)
+        if fall is not None:
+            fault = lower_recall(1 - fall.recall / RECALL)
+            hours = from_hour(hours, fall.day * DAY, fault, rng)
         found.append(hours)
     return found
 
 
-def row(world: Simulated, models: int, seed: int) -> str:
+def row(world: Simulated, size: Size, fall: Fall) -> str:
     """Return a row of the table."""
-    ever = looked(streams_of(world, models, seed, falls=False))
+    ever = looked(streams_of(world, size, None))
     share = {name: seen.any(axis=0).mean() for name, seen in ever._asdict().items()}
-    falls = looked(streams_of(world, models, seed, falls=True))
-    after = falls.below[FALL_DAY:]
-    days = (after.argmax(axis=0) + 1)[after.any(axis=0)]
+    falls = looked(streams_of(world, size, fall))
+    below, pages = falls.below[fall.day :], falls.pages[fall.day :]
     day = np.median(ever.reference.argmax(axis=0) + 1)
+    normal = falls.whole[-1]
+    stated = normal & (falls.below & ~falls.whole)[fall.day :].any(axis=0)
+    held = f"{share['held']:.1%} · {ever.held[-1].mean():.1%}"
     return (
         f"{day:.0f} | {share['wrong_recall']:.1%} · {share['wrong_false_positives']:.1%} | "
         f"{share['moved']:.1%} | {share['below']:.1%} | "
-        f"{share['degraded']:.1%} · {share['pages']:.1%} | {after.any(axis=0).mean():.0%}, "
-        f"{np.median(days) if len(days) else np.nan:.0f} · {falls.pages.any(axis=0).mean():.0%}"
+        f"{share['degraded']:.1%} · {share['pages']:.1%} | {_first(below)} · {_first(pages)} | "
+        f"{held} | {normal.mean():.0%} · {stated.mean():.0%}"
     )
+
+
+def _first(seen: NDArray[np.bool_]) -> str:
+    """Return the share of models that are ever seen so, and the median of the days until then."""
+    found = seen.any(axis=0)
+    days = (seen.argmax(axis=0) + 1)[found]
+    return f"{found.mean():.0%}, {np.median(days) if len(days) else np.nan:.0f}"
 
 
 def main() -> None:
@@ -132,14 +175,18 @@ def main() -> None:
     parser.add_argument("--sd", type=float, default=0.0, help="between days")
     parser.add_argument("--models", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--days", type=int, help="of each model")
+    parser.add_argument("--fall-day", type=int, default=10)
+    parser.add_argument("--falls-to", type=float, default=0.5, help="recall")
     parser.add_argument("--needs", nargs="+", help="of a provisional reference: P,FP,TP,FN")
     args = parser.parse_args()
     if args.needs:
         sets = (map(int, one.split(",")) for one in args.needs)
         first_days.PROVISIONAL = tuple(first_days.OutcomeNumbers(*one) for one in sets)
     world = Simulated(f"{args.a_day:,} a day, sd {args.sd:g}", args.a_day, PREVALENCE, sd=args.sd)
-    print("| world | reference | wrong | moved | below | worse | fall said |")
-    print(f"| {world.name} | {row(world, args.models, args.seed)} |")
+    size, fall = Size(args.models, args.seed, args.days), Fall(args.fall_day, args.falls_to)
+    print("| world | reference | wrong | moved | below | worse | fall said | held | normal |")
+    print(f"| {world.name} | {row(world, size, fall)} |")
 
 
 if __name__ == "__main__":

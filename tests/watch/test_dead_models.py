@@ -38,14 +38,15 @@ def test_a_model_that_dies_against_a_provisional_reference_pages_within_two_days
 
 
 @pytest.mark.parametrize("kind", [*DEAD, "as ever"])
-def test_a_provisional_reference_of_few_outcomes_pages_nobody(kind):
+def test_a_provisional_reference_of_few_outcomes_pages_the_dead_alone(kind):
     hourly = rates(24 * 34, prevalence=0.1)
     if kind in DEAD:
-        hourly[24 * 20 :, 1:] = DEAD[kind]
-    watched = fed(hourly, per_hour=1).snapshot().models[0].watched
+        hourly[24 * 19 :, 1:] = DEAD[kind]
+    watched = fed(hourly, seed=1, per_hour=1).snapshot().models[0].watched
     assert watched.reference.closes - watched.reference.opens < 28 * DAY, "it is provisional"
     assert watched.reference.counts.actual_positive < 100
-    assert watched.detections == ()
+    pages = [one.at for one in watched.detections]
+    assert [19 * DAY < at <= 33 * DAY for at in pages] == [True] * (kind in DEAD)
 
 
 @pytest.mark.parametrize("seed", range(3))

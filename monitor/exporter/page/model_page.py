@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from monitor.config.quantities import count_of
 from monitor.drift import Verdict
+from monitor.drift.reference_news import HELD_BACK
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
 from monitor.exporter.api.find_model import UnknownModelError
@@ -65,6 +66,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             ),
             None if model.without_labels is None else without_labels_block(model.without_labels),
             _mixed_reference(model),
+            _held_back(model),
             _changed_prevalence(model),
             rejected_note(content.status.rejected_lately),
             *sections.values(),
@@ -162,6 +164,12 @@ def _mixed_reference(model: ModelStatus) -> h.Node:
         h.code["reference: {window: {length, end}}"],
         ".",
     ]
+
+
+def _held_back(model: ModelStatus) -> h.Node:
+    if model.reference is None or model.reference.held_back is UNSET:
+        return None
+    return h.p(".fault")[HELD_BACK[0].upper(), HELD_BACK[1:].replace("`", ""), "."]
 
 
 def _changed_prevalence(model: ModelStatus) -> h.Node:

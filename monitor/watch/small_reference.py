@@ -1,0 +1,53 @@
+"""A provisional reference of few outcomes: whom it pages, and when it stays for longer."""
+
+from __future__ import annotations
+
+from monitor.drift import Judgement
+from monitor.drift.detectors import is_too_small
+from monitor.watch.first_days import is_too_small_to_page
+from monitor.watch.reference import MatureReference
+
+FEWEST_OF_THE_DEAD = 10
+"""Labelled positives of the days on which a model shows to be dead against a small reference.
+
+A model that finds .8 of them misses ten in a row once in ten million times, and one whose days
+scatter so that it finds half, once in a thousand. Of fewer, single days decide.
+"""
+_WORSE, _STILL_WORSE = 0.9, 0.5
+"""Of the interval of a fall that holds longer days back, and of the one for which they stay so."""
+_FELL = ("recall", "odds_ratio")
+
+
+def pages_only_the_dead(reference: MatureReference, first: int) -> bool:
+    """Return whether a reference stands in for first days, and has too few outcomes to page.
+
+    One that ends for good before a fault which is over is no better known than it was. One that
+    ends before a certain change of level pages: the change is known by all days.
+
+    Args:
+        reference: of a model.
+        first: length of the first days that its configuration asks for, milliseconds.
+    """
+    opens, closes, cut = reference.opens, reference.closes, reference.cut_short
+    if reference.source != "first" or opens is None or closes is None or closes - opens >= first:
+        return False
+    ends_at_a_change = cut is not None and cut <= closes
+    too_few = is_too_small_to_page(reference.counts) and not is_too_small(reference.counts)
+    return too_few and not ends_at_a_change
+
+
+def is_worse(found: Judgement | None, *, already: bool) -> bool:
+    """Return whether the days since a small reference look worse, so that it stays.
+
+    A fall that pages nobody would else become the normal state.
+
+    Args:
+        found: the judgement on these days; None where nothing can be judged.
+        already: it has stayed for that reason. It then does until the fall is not even likely:
+            among days as few as these, a fall that lasts is now and then less certain.
+
+    Returns:
+        True where recall or the odds ratio fell at p < .05, or at p < .25 where it did already.
+    """
+    level = _STILL_WORSE if already else _WORSE
+    return found is not None and any(found.interval(name, level=level)[1] < 0 for name in _FELL)
