@@ -91,7 +91,7 @@ def monitor(models, values, **settings):
     return made.snapshot()
 
 
-@pytest.mark.parametrize("most", [950, 1_800])
+@pytest.mark.parametrize("most", [960, 1_800])
 def test_a_scrape_of_many_segment_values_stays_within_max_series(most):
     segments = {"segments": ["k"], "max_segment_values": 1_000}
     state = monitor(2, 300, defaults=segments)
