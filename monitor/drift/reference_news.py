@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 HELD_BACK = (
-    "longer first days are known and do not become the reference while the model looks worse than "
-    "in it: its fault would be the normal state. Where there is none, name a normal stretch "
-    "(`reference: {window: {length, end}}`)"
+    "longer first days are known, and are not taken as the reference while the model looks worse "
+    "than in the present one: its fault would become the normal state. If nothing is wrong, name a "
+    "normal stretch (`reference: {window: {length, end}}`)"
 )
 """Why a reference still stands in for longer first days that are known, a clause."""
 
