@@ -19,7 +19,9 @@ from monitor.config import Labelling
 from monitor.diagnosis.period_labels import PeriodOutcomes
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift.day_scatter import DayScatter, at_one_level
-from monitor.events.columns import Int64Array
+from monitor.events.columns import BoolArray, Int64Array
+from monitor.join.deltas import known
+from monitor.labels.checks import OF_A_WINDOW, label_fault
 from monitor.labels.regime import LabelRegime
 from monitor.snapshot import ModelState
 from monitor.windows.weights import SUMS
@@ -27,6 +29,8 @@ from monitor.windows.weights import SUMS
 _STRETCH_DAYS = 28
 """Days that are about one level, as those that a monitor learns from after its reference."""
 _FEWEST_DAYS = 2
+_LABEL_DAYS = 7
+"""Days whose labels are tested together, as those of a window are."""
 
 ScatterSource = Literal["days", "reference", "level", "ranges"]
 """Days that the scatter is learned from: all of the model, those of its reference or of its level
@@ -40,11 +44,13 @@ class ScatterDays(NamedTuple):
         source: which they are.
         opens: first moment of all days, epoch milliseconds; None for any other source.
         closes: first moment after them; None likewise.
+        faulty: number of days in between that are left out, since their labels are faulty.
     """
 
     source: ScatterSource
     opens: int | None = None
     closes: int | None = None
+    faulty: int = 0
 
 
 class ModelScatter(NamedTuple):
@@ -100,7 +106,8 @@ def scatter_of_days(
     """Learn how days scatter from all days of a model.
 
     Each range has a level of its own, since a change from one to the other is no scatter, and so
-    have about every 28 days; and one more where it changed within them.
+    have about every 28 days; and one more where it changed within them. Days whose labels are
+    faulty do not count, as in what a monitor learns after its reference (see `_faulty`).
 
     Args:
         days: whose labels have come.
@@ -110,6 +117,8 @@ def scatter_of_days(
     Returns:
         None with labels of fewer than two days.
     """
+    faulty = _faulty(days, regime, ranges)
+    days = DayCounts(days.opens[~faulty], days.cells[~faulty])
     weights = np.zeros((len(days.cells), SUMS), dtype=np.int64)
     found = PeriodOutcomes.of(regime, days.cells, weights, days.opens)
     held = np.flatnonzero(found.blocks.total > 0)
@@ -129,8 +138,32 @@ def scatter_of_days(
     opens = days.opens[held[[0, -1]]].tolist()
     return ModelScatter(
         DayScatter.learn(parts, sampling=sampling),
-        ScatterDays("days", opens[0], opens[1] + DAY_MS),
+        ScatterDays("days", opens[0], opens[1] + DAY_MS, int(faulty.sum())),
     )
+
+
+def _faulty(days: DayCounts, regime: LabelRegime, ranges: Sequence[TimeRange]) -> BoolArray:
+    """Return which days have faulty labels, beside those of the first range, (days,).
+
+    About every seven days outside of the ranges are tested together, as a window is, under
+    labelling `complete`: others have no test of counts. None are where those of the first range
+    are faulty themselves, since nothing tells then how labels usually come.
+    """
+    found = np.zeros(len(days.opens), dtype=bool)
+    if regime.labelling is not Labelling.COMPLETE or not ranges:
+        return found
+    cells = known(days.cells)
+    inside = [(days.opens + DAY_MS > one.opens) & (days.opens < one.closes) for one in ranges]
+    usual = cells[inside[0]]
+    if label_fault(usual, usual, OF_A_WINDOW, by_days=True) is not None:
+        return found
+    compared = np.logical_or.reduce(inside)
+    for part in np.split(np.arange(len(found)), np.flatnonzero(np.diff(compared)) + 1):
+        if not len(part) or compared[part[0]]:
+            continue
+        for week in np.array_split(part, max(1, round(len(part) / _LABEL_DAYS))):
+            found[week] = label_fault(usual, cells[week], OF_A_WINDOW, by_days=True) is not None
+    return found
 
 
 def scatter_of(

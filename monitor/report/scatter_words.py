@@ -22,6 +22,8 @@ def scatter_sentence(days: ScatterDays | None) -> str:
     >>> day = 86_400_000
     >>> scatter_sentence(ScatterDays("days", 15_765 * day, 16_071 * day))
     'The scatter of days is that of all days from 2013-03-01 to 2013-12-31 (UTC).'
+    >>> scatter_sentence(ScatterDays("days", 0, 9 * day, faulty=1))[31:]
+    'all days from 1970-01-01 to 1970-01-09 (UTC) but 1 whose labels are faulty.'
     >>> scatter_sentence(ScatterDays("ranges"))
     'The scatter of days is that of both ranges alone.'
     """
@@ -31,4 +33,6 @@ def scatter_sentence(days: ScatterDays | None) -> str:
     if words is None and days.opens is not None and days.closes is not None:
         first, last = (format_time(end)[:_DATE] for end in (days.opens, days.closes - 1))
         words = f"all days from {first} to {last} (UTC)"
+        if days.faulty:
+            words = f"{words} but {days.faulty} whose labels are faulty"
     return f"The scatter of days is that of {words}."

@@ -66,6 +66,37 @@ def test_a_change_between_the_ranges_is_no_scatter():
     assert mixed.days == apart.days == ScatterDays("days", 0, 35 * DAY)
 
 
+def test_days_with_faulty_labels_are_left_out():
+    """Positives whose labels are lost look like a class ratio that scatters."""
+    cells = days_of(np.random.default_rng(5), 84, 0.1)
+    cells[35:49:2, 0:4:2] //= 4
+    days = DayCounts(np.arange(84) * DAY, cells)
+    ranges = [TimeRange(0, 14 * DAY), TimeRange(70 * DAY, 84 * DAY)]
+    found = scatter_of_days(days, LabelRegime(Labelling.COMPLETE), ranges)
+    unaware = scatter_of_days(days, LabelRegime(Labelling.COMPLETE), ())
+    assert (found.days.faulty, unaware.days.faulty) == (14, 0)
+    assert found.scatter.variance[0] < unaware.scatter.variance[0] / 3
+
+
+def test_no_days_are_left_out_where_the_first_range_has_faulty_labels():
+    cells = days_of(np.random.default_rng(5), 84, 0.1)
+    cells[:14, 2:4] = 0
+    days = DayCounts(np.arange(84) * DAY, cells)
+    ranges = [TimeRange(0, 14 * DAY), TimeRange(70 * DAY, 84 * DAY)]
+    assert scatter_of_days(days, LabelRegime(Labelling.COMPLETE), ranges).days.faulty == 0
+
+
+def test_healthy_days_are_rarely_left_out():
+    rng, left_out = np.random.default_rng(8), 0
+    ranges = [TimeRange(28 * DAY, 56 * DAY), TimeRange(70 * DAY, 84 * DAY)]
+    for _ in range(100):
+        cells = days_of(rng, 84, 0.2)
+        cells[:, :4] = rng.binomial(cells[:, :4], 0.9)
+        days = DayCounts(np.arange(84) * DAY, cells)
+        left_out += scatter_of_days(days, LabelRegime(Labelling.COMPLETE), ranges).days.faulty
+    assert left_out <= 42  # of 4,200
+
+
 def test_hours_are_summed_to_days():
     opens, cells = np.arange(20, 60) * HOUR, np.ones((40, 6), dtype=np.int64)
     cells[4:28] = 0
