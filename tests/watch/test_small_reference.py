@@ -96,8 +96,8 @@ def test_why_it_stays_is_said_wherever_the_reference_is(held):
     with served(held) as url:
         page = plain(httpx.get(url, timeout=60).text)
         text = httpx.get(f"{url}/api/v1/diagnosis", headers={"accept": "text/plain"}, timeout=60)
-    assert "Longer first days are known and do not become the reference" in page
-    assert "- Longer first days are known and do not become the reference" in text.text
+    assert "Longer first days are known, and are not taken as the reference" in page
+    assert "- Longer first days are known, and are not taken as the reference" in text.text
 
 
 def test_it_is_announced_once():
