@@ -18,7 +18,8 @@ from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.diagnosis.period_labels import PeriodOutcomes
 from monitor.diagnosis.time_ranges import TimeRange
-from monitor.drift.day_scatter import DayScatter, at_one_level
+from monitor.drift.day_levels import at_one_level
+from monitor.drift.day_scatter import DayScatter
 from monitor.events.columns import BoolArray, Int64Array
 from monitor.join.deltas import known
 from monitor.labels.checks import OF_A_WINDOW, label_fault
@@ -106,8 +107,9 @@ def scatter_of_days(
     """Learn how days scatter from all days of a model.
 
     Each range has a level of its own, since a change from one to the other is no scatter, and so
-    have about every 28 days; and one more where it changed within them. Days whose labels are
-    faulty do not count, as in what a monitor learns after its reference (see `_faulty`).
+    have about every 28 days; and more where it changed within them, for good or for a while. Days
+    whose labels are faulty do not count, as in what a monitor learns after its reference (see
+    `_faulty`).
 
     Args:
         days: whose labels have come.
@@ -132,7 +134,7 @@ def scatter_of_days(
         for one in np.split(held, cuts)
         for part in np.array_split(one, max(1, round(len(one) / _STRETCH_DAYS)))
     ]
-    parts = [part for one in stretches for part in at_one_level(found.blocks[one])]
+    parts = [part for one in stretches for part in at_one_level(found.blocks[one], episodes=True)]
     rows = None if found.sample is None else found.sample.dispersion
     sampling = 1.0 if rows is None else [rows.class_ratio, rows.recall, rows.false_positive_rate]
     opens = days.opens[held[[0, -1]]].tolist()

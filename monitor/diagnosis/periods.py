@@ -15,7 +15,8 @@ from monitor.diagnosis.period_labels import PeriodOutcomes, Sample
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Dispersion, block_seconds
 from monitor.drift.component_changes import BetweenDays
-from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, at_one_level, days_behind
+from monitor.drift.day_levels import at_one_level
+from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, days_behind
 from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
 from monitor.labels.error_ranges import LabelledBlocks

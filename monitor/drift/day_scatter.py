@@ -49,7 +49,6 @@ _MOST_LOST = 0.8
 _SMOOTHING = 0.5
 _FEWEST_DAYS = 2
 _RATES = 3
-_FEWEST_OF_A_LEVEL, _OF_A_CHANGE = 5, 0.65
 _SMALLEST = 1e-12
 _CERTAIN = 0.995
 
@@ -204,37 +203,6 @@ class DayScatter:
         return self.variance * (1 + self.carry_over) / (1 - self.carry_over)
 
 
-def at_one_level(days: ConfusionCounts, *, of_ratio: bool = False) -> list[ConfusionCounts]:
-    """Divide days where their level changed, since a change of level is no scatter.
-
-    Args:
-        days: outcomes by day along the last axis.
-        of_ratio: divide them by changes of log r alone.
-
-    Returns:
-        The days as they are; or two parts, where the best division explains over .65 of
-        the variance of a day's log r, TPR or FPR. Days that hang together rarely reach that.
-        Parts of fewer than 5 days are dropped, or not divided off.
-    """
-    count = days.shape[-1]
-    occupied = np.flatnonzero(days.total > 0)
-    if count < 2 * _FEWEST_OF_A_LEVEL or len(occupied) < _FEWEST_DAYS:
-        return [days]
-    influence = _influences(days)[0][: 1 if of_ratio else _RATES]
-    deviation = np.cumsum(influence - influence.mean(axis=1, keepdims=True), axis=1)[:, :-1]
-    first = np.arange(1, len(occupied))
-    rest = len(occupied) - first
-    explained = deviation**2 * (1 / first + 1 / rest)
-    share = explained / np.maximum(influence.var(axis=1, keepdims=True) * len(occupied), _SMALLEST)
-    best = int(share.max(axis=0).argmax())
-    if share[:, best].max() < _OF_A_CHANGE:
-        return [days]
-    cut = int(occupied[best + 1])
-    parts = [days[np.arange(cut)], days[np.arange(cut, count)]]
-    long = [part for part in parts if part.shape[-1] >= _FEWEST_OF_A_LEVEL]
-    return [days] if of_ratio and len(long) < len(parts) else long
-
-
 def share_of_mean(days: FloatArray, carry_over: FloatArray) -> FloatArray:
     """Return the variance of a mean of correlated days over that of one day.
 
@@ -297,7 +265,7 @@ def _stretches(
 ) -> list[_Stretch]:
     """Days about the level of their stretch and weekday; none of stretches of under two days."""
     held = [days for days in stretches if np.count_nonzero(days.total > 0) >= _FEWEST_DAYS]
-    found = [_influences(days) for days in held]
+    found = [influences(days) for days in held]
     numbers = [np.flatnonzero(days.total > 0) for days in held]
     parts = divided([(one, day) for (one, _), day in zip(found, numbers, strict=True)])
     factors = np.broadcast_to(np.asarray(sampling, dtype=np.float64), (_RATES,))
@@ -318,7 +286,7 @@ def _left(part: Deviations) -> float:
     return (days - part.fitted) / (days - 1)
 
 
-def _influences(days: ConfusionCounts) -> tuple[FloatArray, FloatArray]:
+def influences(days: ConfusionCounts) -> tuple[FloatArray, FloatArray]:
     """Influences on log r, logit TPR and FPR, (3, days), and the variances of all rows, (3,)."""
     days = days[np.flatnonzero(days.total > 0)]
     influences, rows = [], []

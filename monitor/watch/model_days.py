@@ -8,7 +8,8 @@ import numpy as np
 
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts, CountArray, Outcome
-from monitor.drift.day_scatter import DayScatter, at_one_level
+from monitor.drift.day_levels import at_one_level
+from monitor.drift.day_scatter import DayScatter
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State

@@ -9,10 +9,10 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import judge
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
+from monitor.drift.day_levels import at_one_level
 from monitor.drift.day_scatter import (
     PRIOR_FREEDOM,
     DayScatter,
-    at_one_level,
     days_behind,
     share_of_mean,
 )
@@ -111,9 +111,22 @@ def test_a_change_of_level_is_no_scatter():
     assert apart < 0.05 < together
 
 
-def test_days_of_one_level_are_hardly_ever_divided():
+def test_an_episode_at_another_level_is_no_scatter():
+    rng = np.random.default_rng(8)
+    days = [drawn(rng, 6, 0.1), drawn(rng, 14, 0.1, recall=0.5), drawn(rng, 15, 0.1)]
+    whole = ConfusionCounts.from_cells(np.concatenate([one.cells for one in days]))
+    assert [part.shape[-1] for part in at_one_level(whole)] == [35]
+    parts = at_one_level(whole, episodes=True)
+    assert [part.shape[-1] for part in parts] == [6, 14, 15]
+    together = DayScatter.learn([whole]).variance[Component.RECALL]
+    assert DayScatter.learn(parts).variance[Component.RECALL] < 0.05 < together
+
+
+@pytest.mark.parametrize("episodes", [False, True])
+def test_days_of_one_level_are_hardly_ever_divided(episodes):
     rng = np.random.default_rng(9)
-    divided = [len(at_one_level(drawn(rng, 28, 0.3, 0.5))) > 1 for _ in range(200)]
+    drawings = (drawn(rng, 28, 0.3, 0.5) for _ in range(200))
+    divided = [len(at_one_level(days, episodes=episodes)) > 1 for days in drawings]
     assert np.mean(divided) <= 0.1
 
 
