@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from monitor.counts import ConfusionCounts
 from monitor.drift.curve_parts import CurveParts, curve_parts
 from monitor.drift.roc import CurvePosition, place_on_curve, standardised_to
@@ -17,6 +19,10 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.score_changes import interval_of_change
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
+
+_MOST_APART = 0.1
+"""Share of the outcomes of one version that lie on other days than those of the other, at most,
+beyond what chance brings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,7 +47,11 @@ class VersionScores:
         scores: tuple[ScoreHistogram | None, ScoreHistogram | None],
         outcomes: tuple[ConfusionCounts, ...],
     ) -> Self | None:
-        """Return the scores compared; None where a version lacks scores of a class.
+        """Return the scores compared.
+
+        Returns:
+            None where a version lacks scores of a class, or its outcomes lie on other days than
+            those of the other: what differs between the days would be taken for the versions'.
 
         Args:
             scores: labelled scores of A and of B, (days, bins); None for none.
@@ -51,6 +61,8 @@ class VersionScores:
         if a is None or b is None or not (_has_both_classes(a) and _has_both_classes(b)):
             return None
         before, after = (one.sum(axis=0) for one in outcomes)
+        if not _on_like_days(before, after):
+            return None
         total = before.sum(axis=-1)
         skills = (ScoreSkill(by_day=a, reference=total), ScoreSkill(by_day=b))
         points = [after, *([standardised_to(*outcomes)] if len(outcomes[0].tp) > 1 else [])]
@@ -72,9 +84,24 @@ class VersionScores:
 
     @property
     def on_one_curve(self) -> bool:
-        """True where B certainly lies on the ROC curve of A."""
-        return self.position is CurvePosition.ON
+        """True where B lies on the ROC curve of A, and no other curve shows in any other way.
+
+        Neither the areas certainly differ, nor does the curve certainly move precision.
+        """
+        curve = () if self.parts is None else (self.parts.curve,)
+        limits = [(one.lower_points, one.upper_points) for one in curve]
+        limits.append((self.change.lower, self.change.upper))
+        differs = any(lower > 0 or upper < 0 for lower, upper in limits)
+        return self.position is CurvePosition.ON and not differs
 
 
 def _has_both_classes(scores: ScoreHistogram) -> bool:
     return bool(scores.positive.any() and scores.negative.any())
+
+
+def _on_like_days(before: ConfusionCounts, after: ConfusionCounts) -> bool:
+    """Return whether outcomes of two versions, (days,), are divided among the days alike."""
+    totals = before.total.sum(), after.total.sum()
+    apart = np.abs(before.total / totals[0] - after.total / totals[1]).sum() / 2
+    chance = np.sqrt(len(before.total) / (2 * np.pi) * (1 / totals[0] + 1 / totals[1]))
+    return bool(apart <= _MOST_APART + chance)

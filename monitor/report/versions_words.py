@@ -63,8 +63,8 @@ def _at_another_point(found: VersionsCompared, rates: str) -> str:
     if found.because is NotShown.ANOTHER_THRESHOLD and found.scores is not None:
         areas = [number(one.roc_auc.estimate) for one in reversed(found.scores.versions)]
         return (
-            f"Versions {b} and {a} differ in their threshold, not in skill: {rates}, on one ROC "
-            f"curve (area under it {' against '.join(areas)})."
+            f"Versions {b} and {a} differ in their threshold: {rates}, on one ROC curve as far as "
+            f"scores show (area under it {' against '.join(areas)})."
         )
     return (
         f"Version {b} has another operating point than {a}: {rates}; whether it is better or worse "

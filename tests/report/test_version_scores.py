@@ -51,10 +51,8 @@ def compared(cases, **columns):
 def test_one_curve_and_another_threshold_are_told_by_scores_alone():
     cases = table()
     report = compared(cases, score="score")
-    assert report.headline.startswith(
-        "Versions 7 and 6 differ in their threshold, not in skill: recall "
-    )
-    assert "on one ROC curve (area under it .8" in report.headline
+    assert report.headline.startswith("Versions 7 and 6 differ in their threshold: recall ")
+    assert "on one ROC curve as far as scores show (area under it .8" in report.headline
     found = report.to_dict()
     assert (found["verdict"], found["because"]) == ("not_shown", "another_threshold")
     assert found["scores"]["position"] == "on"
@@ -107,3 +105,20 @@ def test_a_mix_that_hides_a_worse_curve_leaves_it_open():
         table(5, shift=-0.8, segments=(0.1, 0.6)), score="score", segment={"region": "region"}
     )
     assert report.to_dict()["scores"]["position"] != "on"
+
+
+def test_there_are_no_scores_where_versions_predicted_on_other_days():
+    """Version 7 predicts on every other day: what differs between days is none of its scores."""
+    cases = table()
+    stays = (cases["version"] == "6") | (cases["ts"] // 86_400 % 2 == 0)
+    half = {name: column[stays] for name, column in cases.items()}
+    assert "scores" in compared(cases, score="score").to_dict()
+    assert "scores" not in compared(half, score="score").to_dict()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_curve_that_certainly_differs_is_no_threshold_alone(seed):
+    report = compared(table(seed, shift=-0.3), score="score")
+    scores = report.compared.scores
+    assert not (report.compared.because == "another_threshold" and scores.change.upper < 0)
+    assert not (scores.on_one_curve and scores.parts.curve.upper_points < 0)

@@ -85,7 +85,7 @@ def test_another_threshold_is_named_as_of_recorded_events():
     events = cases()
     found, until = live(events)
     assert found.because == "another_threshold"
-    assert "differ in their threshold, not in skill" in versions_text(found)
+    assert "differ in their threshold: " in versions_text(found)
     known = recorded(of_whole_days(events, found.within), config_of(CONFIG), until)
     assert known.because == "another_threshold"
     for one, other in zip(found.scores.versions, known.scores.versions, strict=True):
@@ -121,6 +121,6 @@ def test_the_page_shows_the_areas_and_what_the_threshold_did():
     with served(fed(cases(), config_of(CONFIG))) as url:
         page = httpx.get(f"{url}/?model=m").text
     text = plain(re.search(r'<section id="versions".*?</section>', page, re.DOTALL)[0])
-    assert text.startswith("Versions Another threshold, the same skill")
+    assert text.startswith("Versions Another threshold Versions 7 and 6")
     assert "Area under the ROC curve: 0.8" in text
     assert "Of the model and the mix together, the threshold accounts for -" in text

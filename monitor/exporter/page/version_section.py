@@ -98,7 +98,7 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
 def _title(found: VersionsAnswer) -> str:
     """Return the verdict in a few words."""
     if found.because is NotShown.ANOTHER_THRESHOLD:
-        return "Another threshold, the same skill"
+        return "Another threshold"
     return _TITLES[found.verdict]
 
 
