@@ -11,6 +11,8 @@ from monitor.metrics.ratio import FloatArray
 
 _FEWEST = 5
 """Days of a stretch; shorter ones tell little of its level."""
+_FEWEST_OCCUPIED = 2
+"""Days with outcomes: one on each side of a change."""
 _OF_A_CHANGE = 0.65
 """Share of the variance of days that a change of level explains at least."""
 _OF_AN_EPISODE = 0.75
@@ -37,7 +39,7 @@ def at_one_level(
         dropped, or not divided off.
     """
     occupied = np.flatnonzero(days.total > 0)
-    if days.shape[-1] < 2 * _FEWEST or len(occupied) < 2:  # noqa: PLR2004  # two sides
+    if days.shape[-1] < 2 * _FEWEST or len(occupied) < _FEWEST_OCCUPIED:
         return [days]
     influence = influences(days)[0][: 1 if of_ratio else _RATES]
     first = np.arange(1, len(occupied))
@@ -47,7 +49,7 @@ def at_one_level(
         return _parts(days, [int(occupied[first[best]])], whole=of_ratio)
     if not episodes:
         return [days]
-    starts, ends = (ends + 1 for ends in np.triu_indices(len(occupied) - 1, _FEWEST))
+    starts, ends = (inner + 1 for inner in np.triu_indices(len(occupied) - 1, _FEWEST))
     share = _explained(influence, starts, ends)
     if not len(share) or share.max() < _OF_AN_EPISODE:
         return [days]
