@@ -13,12 +13,12 @@ from functools import partial
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.config import ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
 from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.version_comparison import compare_two
-from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.drift.version_scores import VersionScores
 from monitor.drift.versions_compared import (
     VersionsCompared,
@@ -31,6 +31,7 @@ from monitor.events.columns import EventBatch
 from monitor.events.left_out_keys import LeftOutKey
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
+from monitor.windows.days_then_weeks import DAYS
 
 _OPTION = "--versions"
 
@@ -90,6 +91,8 @@ def compare_recorded(
     cells = outcomes.cells.sum(axis=1)
     check_sides((a, b), cells)
     made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
+    scores = events.scores(a.name, within), events.scores(b.name, within)
+    lately = TimeRange(max(a.first, common.closes - DAYS * DAY_MS), common.closes)
     return VersionsCompared(
         model=model,
         versions=(a, b),
@@ -105,13 +108,11 @@ def compare_recorded(
             diagnose,
             together=bool(made.all()),
         ),
-        scores=_scores(events, names, within, outcomes),
-        comparison=compare_two(outcomes, positive.astype(np.float64), negative.astype(np.float64)),
+        scores=VersionScores.of(scores, outcomes.by_day),
+        comparison=compare_two(
+            outcomes,
+            positive.astype(np.float64),
+            negative.astype(np.float64),
+            scores=events.scores(a.name, lately),
+        ),
     )
-
-
-def _scores(
-    events: VersionEvents, names: tuple[str, str], within: TimeRange, outcomes: VersionOutcomes
-) -> VersionScores | None:
-    a, b = (events.scores(name, within) for name in names)
-    return VersionScores.of((a, b), outcomes.by_day)

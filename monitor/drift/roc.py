@@ -8,9 +8,8 @@ the curve, as it does where positives and negatives scatter differently.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +18,7 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.roc_curve import RocCurve
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray, ratio
@@ -121,16 +121,16 @@ def place_on_curve(
         return CurvePlace(CurvePosition.OPEN, float("nan"))
     if min(total.actual_positive, total.actual_negative) == 0:
         return CurvePlace(CurvePosition.OPEN, float("nan"))
-    curve, now, factors = _Curve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
+    curve, now, factors = RocCurve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
-        left_out = curve.deficit(SmoothedRates.of(leave_one_out(blocks)))
+        left_out = _deficit(curve, SmoothedRates.of(leave_one_out(blocks)))
         variance = np.fmax(variance, jackknife_variance(left_out, blocks.total > 0))
     if reference.positive.ndim > 1:
-        between = _between_blocks(reference, whole, now)
+        between = _between_blocks(reference, now)
         reference_variance = np.fmax(reference_variance, between)
     error = float(np.sqrt(variance + reference_variance))
-    off = float(curve.deficit(now)) - _usual_deficit(curve, before)
+    off = float(_deficit(curve, now)) - _usual_deficit(curve, before)
     off = min(off + mixed, 0.0) if off < 0 else off
     if off < -Z_TWO_SIDED * error:
         return CurvePlace(CurvePosition.BELOW, off / error)
@@ -169,17 +169,22 @@ def mixing_loss(reference: ScoreHistogram, days: ConfusionCounts) -> float:
     positives = by_day.actual_positive
     spread = np.average((own - common) ** 2, weights=positives)
     true = max(0.0, 1 - float(np.average(noise, weights=positives)) / spread) if spread else 0.0
-    curve = _Curve.of(whole)
+    curve = RocCurve.of(whole)
     each = curve.at(np.clip(common + np.sqrt(true) * (own - common), 0, 1))
     return max(0.0, float(curve.at(np.asarray(common)) - np.average(each, weights=positives)))
 
 
-def _usual_deficit(curve: _Curve, before: ConfusionCounts | None) -> float:
+def _usual_deficit(curve: RocCurve, before: ConfusionCounts | None) -> float:
     """Deficit of the reference's own point, at most 0; 0 where it is not given."""
     if before is None:
         return 0.0
     own = SmoothedRates.of(as_blocks(before).sum(axis=-1))
-    return min(float(curve.deficit(own)), 0.0)
+    return min(float(_deficit(curve, own)), 0.0)
+
+
+def _deficit(curve: RocCurve, rates: SmoothedRates) -> FloatArray:
+    """TPR of a point minus that of the curve at its FPR; negative below the curve."""
+    return np.asarray(rates.recall - curve.at(rates.false_positive_rate))
 
 
 def standardised_to(before: ConfusionCounts, after: ConfusionCounts) -> ConfusionCounts:
@@ -225,44 +230,13 @@ def _weights(old: CountArray, new: CountArray) -> FloatArray:
     return np.where(both, shares * whole / np.maximum(new, 1), 0.0)[:, None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
-    """A ROC curve from (0, 0) to (1, 1), with the numbers of cases of each class."""
-
-    false_positive_rate: FloatArray
-    recall: FloatArray
-    positives: float
-    negatives: float
-
-    @classmethod
-    def of(cls, histogram: ScoreHistogram) -> Self:
-        counts = histogram.counts
-        positives, negatives = float(counts.tp[0]), float(counts.fp[0])
-        return cls(
-            np.asarray(counts.fp[::-1] / max(negatives, 1.0)),
-            np.asarray(counts.tp[::-1] / max(positives, 1.0)),
-            positives,
-            negatives,
-        )
-
-    def at(self, rate: FloatArray) -> FloatArray:
-        """Recall of the curve at this false-positive rate, any shape."""
-        return np.asarray(np.interp(rate, self.false_positive_rate, self.recall))
-
-    def deficit(self, rates: SmoothedRates) -> FloatArray:
-        """TPR of a point minus that of the curve at its FPR; negative below the curve."""
-        return np.asarray(rates.recall - self.at(rates.false_positive_rate))
-
-
 def _independent(
-    curve: _Curve, now: SmoothedRates, dispersion: Dispersion
+    curve: RocCurve, now: SmoothedRates, dispersion: Dispersion
 ) -> tuple[FloatArray, FloatArray]:
     """Variances of the deficit due to the reference and to today's point, independent rows."""
     false = now.false_positive_rate
     own, theirs = false * (1 - false) / curve.negatives, now.false_positive_rate_variance
-    reach = 2 * np.sqrt(own + theirs)
-    low, high = np.maximum(false - reach, 0.0), np.minimum(false + reach, 1.0)
-    slope = (curve.at(high) - curve.at(low)) / (high - low)
+    slope = curve.slope(false, 2 * np.sqrt(own + theirs))
     expected = curve.at(false)
     along = slope**2 * dispersion.false_positive_rate
     across = expected * (1 - expected) / curve.positives
@@ -272,17 +246,7 @@ def _independent(
     )
 
 
-def _between_blocks(
-    reference: ScoreHistogram, whole: ScoreHistogram, now: SmoothedRates
-) -> FloatArray:
-    positive = whole.positive - reference.positive
-    negative = whole.negative - reference.negative
-    without = ScoreHistogram(positive=positive, negative=negative, unlabelled=positive).counts
-    false = without.fp[:, ::-1] / np.maximum(without.fp[:, :1], 1.0)
-    recall = without.tp[:, ::-1] / np.maximum(without.tp[:, :1], 1.0)
-    left_out = [
-        now.recall - np.interp(now.false_positive_rate, *curve)
-        for curve in zip(false, recall, strict=True)
-    ]
+def _between_blocks(reference: ScoreHistogram, now: SmoothedRates) -> FloatArray:
+    left_out = [_deficit(curve, now) for curve in RocCurve.leaving_out(reference)]
     occupied = (reference.positive + reference.negative).sum(axis=-1) > 0
     return jackknife_variance(np.array(left_out), occupied)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import bdtr, expit
@@ -23,8 +24,10 @@ from scipy.special import bdtr, expit
 from monitor import metrics
 from monitor.counts import ConfusionCounts
 from monitor.drift.rates_of_two import Joint, RatesOfTwo
+from monitor.drift.version_curve import CurveDistance
 from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.drift.version_verdict import SequentialVerdict, sequential_verdict
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray, ratio
 
 PAIRED_SHARE = 0.9
@@ -145,6 +148,7 @@ def compare_two(
     outcomes: VersionOutcomes,
     positive: FloatArray | None = None,
     negative: FloatArray | None = None,
+    scores: ScoreHistogram | None = None,
 ) -> VersionComparison:
     """Compare two versions over the same stretch of time.
 
@@ -153,6 +157,8 @@ def compare_two(
         positive: actual positives that both versions scored, by day, (days, 4), see `Joint`;
             None without any.
         negative: actual negatives that both scored, likewise.
+        scores: labelled scores of A, (blocks of time, bins), whose ROC curve tells another
+            threshold from another model; they may come from a part of the stretch. None without.
 
     Source:
         Mantel and Haenszel 1959 (weights of strata); Kitagawa 1955 (standardisation); Zou
@@ -167,11 +173,12 @@ def compare_two(
     before, after = outcomes.totals
     both = before + after
     class_ratio = float(ratio(both.actual_positive, both.actual_negative))
-    strata = _compared(RatesOfTwo.at_equal_mix(outcomes), (before, after), class_ratio)
+    compare = partial(_compared, counts=(before, after), class_ratio=class_ratio, scores=scores)
+    strata = compare(RatesOfTwo.at_equal_mix(outcomes))
     pairs = None
     paired = 0.0
     if positive is not None and negative is not None and positive.sum() + negative.sum():
-        compared = _compared(RatesOfTwo.of_pairs(positive, negative), (before, after), class_ratio)
+        compared = compare(RatesOfTwo.of_pairs(positive, negative))
         pairs = _pairs(positive.sum(axis=0), negative.sum(axis=0), compared)
         fewest = min(float(before.total), float(after.total))
         paired = float(ratio(positive.sum() + negative.sum(), fewest))
@@ -213,14 +220,19 @@ def _pairs(positive: FloatArray, negative: FloatArray, compared: RatesCompared) 
 
 
 def _compared(
-    rates: RatesOfTwo, counts: tuple[ConfusionCounts, ConfusionCounts], class_ratio: float
+    rates: RatesOfTwo,
+    *,
+    counts: tuple[ConfusionCounts, ConfusionCounts],
+    class_ratio: float,
+    scores: ScoreHistogram | None,
 ) -> RatesCompared:
+    distance = None if scores is None else CurveDistance.of(rates, scores)
     return RatesCompared(
         rates=rates,
         metrics=(_metrics(rates, 0, class_ratio), _metrics(rates, 1, class_ratio)),
         differences=_differences(rates, class_ratio),
         parts=_parts(rates, counts),
-        found=sequential_verdict(rates),
+        found=sequential_verdict(rates, distance),
     )
 
 

@@ -1,8 +1,7 @@
-"""The scores of two versions: is another operating point another threshold, or another curve?
+"""The scores of two versions side by side: their areas, and what threshold and curve did.
 
-Two rates cannot tell: the log odds ratio changes along a curve whose classes scatter differently,
-and no number of outcomes settles that. Where scores come, version B's point is compared with the
-ROC curve of version A, as a window's with that of its reference (`roc.place_on_curve`).
+The verdict does not follow from these: it rests on the distance of B from the ROC curve of A
+(`version_curve.CurveDistance`). Areas may differ where the curves do not at the point in use.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.curve_parts import CurveParts, curve_parts
-from monitor.drift.roc import CurvePosition, place_on_curve, standardised_to
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.score_changes import interval_of_change
 from monitor.metrics.score_intervals import Interval
@@ -33,13 +31,10 @@ class VersionScores:
         versions: metrics of the scores of A, and of B; those at a reference refer to A.
         parts: what the threshold, and what the curve, does of the difference of precision that is
             not prevalence, of the rates as they were; None as for `curve_parts`.
-        position: of the operating point of B relative to the ROC curve of A, with the mix of
-            segments of either; open where the two differ. It holds for one look.
     """
 
     versions: tuple[ScoreSkill, ScoreSkill]
     parts: CurveParts | None
-    position: CurvePosition
 
     @classmethod
     def of(
@@ -65,13 +60,7 @@ class VersionScores:
             return None
         total = before.sum(axis=-1)
         skills = (ScoreSkill(by_day=a, reference=total), ScoreSkill(by_day=b))
-        points = [after, *([standardised_to(*outcomes)] if len(outcomes[0].tp) > 1 else [])]
-        places = {place_on_curve(a, one, before=before).position for one in points}
-        return cls(
-            versions=skills,
-            parts=curve_parts(a, before, after),
-            position=places.pop() if len(places) == 1 else CurvePosition.OPEN,
-        )
+        return cls(versions=skills, parts=curve_parts(a, before, after))
 
     @property
     def change(self) -> Interval:
@@ -83,16 +72,12 @@ class VersionScores:
         return interval_of_change(a, b)
 
     @property
-    def on_one_curve(self) -> bool:
-        """True where B lies on the ROC curve of A, and no other curve shows in any other way.
-
-        Neither the areas certainly differ, nor does the curve certainly move precision.
-        """
+    def curves_differ(self) -> bool:
+        """True where the areas certainly differ (95 %), or the curve certainly moves precision."""
         curve = () if self.parts is None else (self.parts.curve,)
         limits = [(one.lower_points, one.upper_points) for one in curve]
         limits.append((self.change.lower, self.change.upper))
-        differs = any(lower > 0 or upper < 0 for lower, upper in limits)
-        return self.position is CurvePosition.ON and not differs
+        return any(lower > 0 or upper < 0 for lower, upper in limits)
 
 
 def _has_both_classes(scores: ScoreHistogram) -> bool:

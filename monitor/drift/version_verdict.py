@@ -14,6 +14,10 @@ LR- rose; and better likewise (Biggerstaff 2000). Where both certainly moved, a 
 ratio's own decides that, and if it does not, the verdict is `not_shown`: another operating
 point.
 
+Where the scores of A are known, they decide in place of the odds ratio: B is worse, or better, if
+its distance from the ROC curve of A (`CurveDistance`) certainly lies below 0, or above. The two
+differ in their threshold if their rates certainly differ and B lies close to the curve.
+
 A version that hardly tells the classes apart is worse whatever the two rates do: that it flags
 nothing, or everything, is no slide of the threshold. Its Youden's J = TPR - FPR then lies below a
 quarter of the other's, by a sequence of its own.
@@ -24,12 +28,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 import numpy as np
 
 from monitor.drift.confidence_sequence import information_for, radius
 from monitor.drift.rates_of_two import Change, RatesOfTwo
+from monitor.drift.roc import CurvePosition
 from monitor.drift.skill import EQUIVALENCE
+from monitor.drift.version_curve import CurveDistance
 from monitor.metrics.ratio import FloatArray
 
 _COMPARABLE = 0.25
@@ -60,6 +67,47 @@ class NotShown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FromCurve:
+    """How far version B lies from the ROC curve of version A, by a confidence sequence.
+
+    Attributes:
+        recall: of B, less that of the curve at its false-positive rate; a fraction.
+        lower: lower end of the sequence, which the bins of the scores make wider.
+        upper: upper end.
+        position: below the curve, or on it: less than half of the tolerable distance away, and
+            certainly less than all of it; open else.
+    """
+
+    recall: float
+    lower: float
+    upper: float
+    position: CurvePosition
+
+    @classmethod
+    def of(cls, distance: CurveDistance) -> Self:
+        """Return the sequence of a distance."""
+        half = radius((_LOGITS * distance.standard_error) ** -2) / _LOGITS
+        worse, better = distance.coarse
+        recall = distance.recall
+        lower, upper = recall - half - better, recall + half + worse
+        close = abs(recall) < distance.tolerable / 2
+        if upper < 0:
+            position = CurvePosition.BELOW
+        elif close and max(-lower, upper) < distance.tolerable and lower <= 0:
+            position = CurvePosition.ON
+        else:
+            position = CurvePosition.OPEN
+        return cls(recall=recall, lower=lower, upper=upper, position=position)
+
+    @property
+    def verdict(self) -> VersionVerdict | None:
+        """The verdict on B; None where the distance may be 0."""
+        if self.upper < 0:
+            return VersionVerdict.WORSE
+        return VersionVerdict.BETTER if self.lower > 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialVerdict:
     """The verdict, the sequence it rests on, and what would settle it.
 
@@ -74,6 +122,7 @@ class SequentialVerdict:
             stays as it is; 1 where it is settled, infinite where no number would, or none can
             be named. Where `is_projected` is false, at least so many are needed.
         is_projected: false where a version has fewer than 10 positives or negatives.
+        from_curve: distance of B from the ROC curve of A, which decides; None without scores of A.
     """
 
     verdict: VersionVerdict
@@ -84,13 +133,17 @@ class SequentialVerdict:
     upper: float
     times_the_outcomes: float
     is_projected: bool
+    from_curve: FromCurve | None = None
 
 
-def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
+def sequential_verdict(
+    rates: RatesOfTwo, distance: CurveDistance | None = None
+) -> SequentialVerdict:
     """Return the verdict on B.
 
     Args:
         rates: of both versions, over all outcomes since the comparison began.
+        distance: of B from the ROC curve of A; None without scores of A.
 
     Returns:
         `not_shown` where one version lacks positives or negatives to compare, or has fewer
@@ -113,7 +166,7 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
             is_projected=False,
         )
     change, error = rates.changes()
-    found = _Sequences(change, error, rates.most_change)
+    found = _Sequences(change, error, rates.most_change, distance)
     verdict = found.verdict
     if _hardly_separates(rates, of_b=True):
         verdict = VersionVerdict.WORSE
@@ -134,6 +187,7 @@ def sequential_verdict(rates: RatesOfTwo) -> SequentialVerdict:
         upper=middle + half,
         times_the_outcomes=1.0 if settled else more,
         is_projected=projected,
+        from_curve=found.from_curve,
     )
 
 
@@ -160,7 +214,13 @@ def _hardly_separates(rates: RatesOfTwo, *, of_b: bool) -> bool:
 class _Sequences:
     """The confidence sequences of all changes at one moment."""
 
-    def __init__(self, change: FloatArray, error: FloatArray, most_change: float) -> None:
+    def __init__(
+        self,
+        change: FloatArray,
+        error: FloatArray,
+        most_change: float,
+        distance: CurveDistance | None,
+    ) -> None:
         self.change = change
         self.most_change = most_change
         self.information = 1 / error**2
@@ -174,18 +234,26 @@ class _Sequences:
         self.slid = bool(recall * false > 0 and (moved or comparable))
         self.worse = bool(change[Change.ODDS_RATIO] < 0)
         self.ratio, self.ratio_for_the_worse = self._ratio_that_proves(rising=bool(recall > 0))
+        self.distance = distance
+        self.from_curve = None if distance is None else FromCurve.of(distance)
 
     @property
     def verdict(self) -> VersionVerdict:
         """The verdict of these sequences."""
-        proven = not self.moved or self.certain[self.ratio]
-        proven = (self.agrees and proven) or not self.slid
-        if self.certain[Change.ODDS_RATIO] and proven:
-            return VersionVerdict.WORSE if self.worse else VersionVerdict.BETTER
+        shown = self._by_rates() if self.from_curve is None else self.from_curve.verdict
+        if shown is not None:
+            return shown
         index = Change.ODDS_RATIO
         size = max(abs(self.change[index]), self.most_change)
         within = size + self.half_width[index] < EQUIVALENCE
         return VersionVerdict.EQUAL if within and not self.moved else VersionVerdict.NOT_SHOWN
+
+    def _by_rates(self) -> VersionVerdict | None:
+        proven = not self.moved or self.certain[self.ratio]
+        proven = (self.agrees and proven) or not self.slid
+        if not (self.certain[Change.ODDS_RATIO] and proven):
+            return None
+        return VersionVerdict.WORSE if self.worse else VersionVerdict.BETTER
 
     @property
     def agrees(self) -> bool:
@@ -195,7 +263,12 @@ class _Sequences:
     @property
     def because(self) -> NotShown:
         """Why nothing is shown."""
-        return NotShown.ANOTHER_OPERATING_POINT if self.moved else NotShown.TOO_FEW_OUTCOMES
+        if self.from_curve is None:
+            return NotShown.ANOTHER_OPERATING_POINT if self.moved else NotShown.TOO_FEW_OUTCOMES
+        if not (self.moved or self.certain[Change.ODDS_RATIO]):
+            return NotShown.TOO_FEW_OUTCOMES
+        on_curve = self.from_curve.position is CurvePosition.ON
+        return NotShown.ANOTHER_THRESHOLD if on_curve else NotShown.ANOTHER_OPERATING_POINT
 
     @property
     def times_the_outcomes(self) -> float:
@@ -203,6 +276,8 @@ class _Sequences:
         size = abs(float(self.change[Change.ODDS_RATIO]))
         most = max(size, self.most_change)
         equal = math.inf if self.moved else self._times(Change.ODDS_RATIO, EQUIVALENCE - most)
+        if self.distance is not None:
+            return min(equal, _times_from_curve(self.distance))
         different = self._times(Change.ODDS_RATIO, size)
         if self.slid and not self.agrees:
             different = math.inf
@@ -220,3 +295,13 @@ class _Sequences:
         ratio = ends[rising == self.worse]
         fell = bool(self.change[ratio] < 0)
         return ratio, fell if ratio is Change.LOG_LIKELIHOOD_RATIO else not fell
+
+
+def _times_from_curve(distance: CurveDistance) -> float:
+    """How many times as many outcomes would show that B lies off the curve, or that it is on it."""
+    size, (worse, better) = abs(distance.recall), distance.coarse
+    off = size - (worse if distance.recall < 0 else better)
+    within = size < distance.tolerable / 2
+    on = distance.tolerable - size - max(worse, better) if within else 0.0
+    information = (_LOGITS * distance.standard_error) ** -2
+    return max(information_for(_LOGITS * max(off, on)) / information, 1.0)

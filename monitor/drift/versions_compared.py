@@ -130,14 +130,18 @@ class VersionsCompared:
         """Why the verdict is `not_shown`; None for any other.
 
         A version that made no prediction while the other did lacks no class: their times differ.
-        Another operating point on the ROC curve of the other version is another threshold.
+        Another threshold is none where the curves certainly differ elsewhere.
         """
         because = self.comparison.decided_by.found.because
-        moved = because is NotShown.ANOTHER_OPERATING_POINT
-        if moved and self.scores is not None and self.scores.on_one_curve:
-            return NotShown.ANOTHER_THRESHOLD
+        if because is NotShown.ANOTHER_THRESHOLD and self.curves_differ:
+            return NotShown.ANOTHER_OPERATING_POINT
         paused = because is NotShown.MISSING_CLASS and 0 in self.predictions
         return NotShown.OTHER_TIMES if paused else because
+
+    @property
+    def curves_differ(self) -> bool:
+        """True where the ROC curves of the two certainly differ somewhere."""
+        return self.scores is not None and self.scores.curves_differ
 
     @property
     def is_moment(self) -> bool:

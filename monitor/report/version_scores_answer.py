@@ -1,4 +1,4 @@
-"""The scores of two versions as a part of the object that `compare --json` prints."""
+"""The scores of two versions as parts of the object that `compare --json` prints."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift.roc import CurvePosition
 from monitor.drift.version_scores import VersionScores
+from monitor.drift.version_verdict import FromCurve
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.score_answer import CurveEffects, curve_effects, score_interval
 
@@ -19,14 +20,27 @@ class ComparedVersionScores(Struct, frozen=True, kw_only=True):
         roc_auc_difference: B less A; the limits are those of different cases.
         skill: what the threshold, and what the curve, does of the difference of precision that is
             not prevalence, of the rates as they were; null where that is not known.
-        position: of the operating point of B relative to the ROC curve of A: `on`, `below`, or
-            `open`, for one look.
     """
 
     roc_auc_a: MetricInterval
     roc_auc_b: MetricInterval
     roc_auc_difference: MetricInterval
     skill: CurveEffects | None
+
+
+class DistanceFromCurve(Struct, frozen=True, kw_only=True):
+    """How far version B lies from the ROC curve of version A: what the verdict rests on.
+
+    Attributes:
+        recall: of B, less that of the curve at its false-positive rate.
+        lower: lower end of its confidence sequence, which holds as the verdict does.
+        upper: upper end.
+        position: `below` the curve, `on` it, or `open`, which above it is, too.
+    """
+
+    recall: float
+    lower: float
+    upper: float
     position: CurvePosition
 
 
@@ -40,5 +54,13 @@ def version_scores(found: VersionScores | None) -> ComparedVersionScores | Unset
         roc_auc_b=b,
         roc_auc_difference=score_interval(found.change),
         skill=curve_effects(found.parts),
-        position=found.position,
+    )
+
+
+def distance_from_curve(found: FromCurve | None) -> DistanceFromCurve | UnsetType:
+    """Return the distance from the curve as a field of JSON; unset without scores of A."""
+    if found is None:
+        return UNSET
+    return DistanceFromCurve(
+        recall=found.recall, lower=found.lower, upper=found.upper, position=found.position
     )

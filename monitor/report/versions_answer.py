@@ -23,7 +23,12 @@ from monitor.report.answer_parts import (
     outcome_sums,
     time_text,
 )
-from monitor.report.version_scores_answer import ComparedVersionScores, version_scores
+from monitor.report.version_scores_answer import (
+    ComparedVersionScores,
+    DistanceFromCurve,
+    distance_from_curve,
+    version_scores,
+)
 from monitor.report.versions_words import adjusted_for, condition, versions_headline
 
 
@@ -206,7 +211,9 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         segments_left_out: other keys of recorded events, where nobody named the segments.
         decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
         differences: B less A, with 95 % intervals for one look.
-        log_odds_ratio: what the verdict rests on, unless a version hardly separates the classes.
+        log_odds_ratio: what the verdict rests on without scores, unless a version hardly separates
+            the classes.
+        from_roc_curve: what it rests on with scores of A; left out without.
         anytime: the verdict holds however often somebody looks; false where the beginning of the
             stretch moves along, as with `last`: it then holds for one look.
         parts: of the difference of precision as it was.
@@ -236,6 +243,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     decided_by: str
     differences: VersionDifferences
     log_odds_ratio: LogOddsRatio
+    from_roc_curve: DistanceFromCurve | UnsetType = UNSET
     anytime: bool
     parts: PrecisionParts
     left_out: CasesLeftOut
@@ -281,6 +289,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
             lower=defined(sequence.lower),
             upper=defined(sequence.upper),
         ),
+        from_roc_curve=distance_from_curve(sequence.from_curve),
         anytime=found.anytime,
         parts=PrecisionParts(**{name: _part(part) for name, part in decided.parts.items()}),
         left_out=CasesLeftOut(positives=defined(left[0]), negatives=defined(left[1])),

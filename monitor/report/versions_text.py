@@ -225,8 +225,15 @@ def _sequence(found: VersionsCompared) -> str:
         looks = "for one look, as for the 95 % intervals: the beginning moves along."
     text = (
         f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
-        f"{sequence.lower:+.2f} to {sequence.upper:+.2f} {looks}"
+        f"{sequence.lower:+.2f} to {sequence.upper:+.2f}"
     )
+    if (curve := sequence.from_curve) is not None:
+        text = (
+            f"Recall less that of the ROC curve of version {one_line(found.versions[0].name)} at "
+            f"the same false-positive rate, which decides: {_signed(curve.recall)}, "
+            f"{_between(Range(curve.recall, curve.lower, curve.upper))}. {text},"
+        )
+    text += f" {looks}"
     judged = sequence.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
     if judged and sequence.lower <= 0 <= sequence.upper:
         useless = found.versions[sequence.verdict is VersionVerdict.WORSE].name

@@ -44,32 +44,61 @@ def versions_headline(found: VersionsCompared) -> str:
         return f"Whether version {b} is worse than {a} is not shown: {why}."
     recall, false = (_against(compared, name) for name in ("recall", "false_positive_rate"))
     where = compared_at(found)
-    if because is NotShown.ANOTHER_OPERATING_POINT:
+    if because in (NotShown.ANOTHER_OPERATING_POINT, NotShown.ANOTHER_THRESHOLD):
         return _at_another_point(found, f"{recall}, {false} {where}")
     verdict = compared.found.verdict
     if verdict is VersionVerdict.EQUAL:
         start = f"Versions {b} and {a} are equal within {short(EQUIVALENCE, 1)} log-odds"
         return f"{start}: {recall}, {false} {where}{_traffic(compared)}."
     rate = _main_rate(compared)
-    numbers = f"{_against(compared, rate)} (difference {_interval(compared, rate)}) {where}"
     if verdict is VersionVerdict.NOT_SHOWN:
+        interval = f"{_interval(compared, rate)}{_one_look(compared, rate)}"
+        numbers = f"{_against(compared, rate)} (difference {interval}) {where}"
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
+    numbers = f"{_against(compared, rate)} (difference {_interval(compared, rate)}) {where}"
+    if _by_curve(compared):
+        numbers = f"{recall}, {false} {where}, {_from_curve(compared, a)}"
     return f"Version {b} is {verdict} than {a}: {numbers}{_traffic(compared)}."
+
+
+def _by_curve(compared: RatesCompared) -> bool:
+    """Return whether the curve decides and both rates moved in one direction."""
+    recall, false = compared.rates.changes()[0][[Change.RECALL, Change.FALSE_POSITIVE_RATE]]
+    found = compared.found.from_curve
+    return found is not None and found.verdict is compared.found.verdict and recall * false > 0
+
+
+def _from_curve(compared: RatesCompared, a: str) -> str:
+    """Return on which side of the ROC curve of A version B lies."""
+    found = compared.found.from_curve
+    side = "below" if found is not None and found.recall < 0 else "above"
+    return f"{side} the ROC curve of {a}"
+
+
+def _one_look(compared: RatesCompared, rate: str) -> str:
+    """Return that an interval without 0 holds for one look; "" for any other."""
+    found = compared.differences[rate]
+    return "" if found.lower <= 0 <= found.upper else " for one look"
 
 
 def _at_another_point(found: VersionsCompared, rates: str) -> str:
     """Return that the versions have other operating points, and whether these lie on one curve."""
     a, b = (one_line(one.name) for one in found.versions)
-    if found.because is NotShown.ANOTHER_THRESHOLD and found.scores is not None:
-        areas = [number(one.roc_auc.estimate) for one in reversed(found.scores.versions)]
+    scores = () if found.scores is None else reversed(found.scores.versions)
+    areas = " against ".join(number(one.roc_auc.estimate) for one in scores)
+    if found.because is NotShown.ANOTHER_THRESHOLD:
+        area = f" (area under it {areas})" if areas else ""
         return (
             f"Versions {b} and {a} differ in their threshold: {rates}, on one ROC curve as far as "
-            f"scores show (area under it {' against '.join(areas)})."
+            f"scores show{area}."
         )
-    return (
-        f"Version {b} has another operating point than {a}: {rates}; whether it is better or worse "
-        f"is not shown, and {to_settle(found)}."
-    )
+    start = f"Version {b} has another operating point than {a}: {rates}; "
+    if found.comparison.decided_by.found.because is NotShown.ANOTHER_THRESHOLD:
+        return (
+            f"{start}it lies on the ROC curve of {a}, and the two curves differ elsewhere (area "
+            f"under them {areas})."
+        )
+    return f"{start}whether it is better or worse is not shown, and {to_settle(found)}."
 
 
 def compared_at(found: VersionsCompared) -> str:
@@ -157,6 +186,8 @@ def to_settle(found: VersionsCompared) -> str:
         lacks = f": {_missing(found)} to compare yet" if missing else " at the same hours and days"
         return f"more outcomes are needed{lacks}"
     if not math.isfinite(more):
+        if compared.found.from_curve is not None:
+            return "no number of outcomes would settle it with scores as coarse as these"
         if compared.found.because is NotShown.ANOTHER_OPERATING_POINT:
             return "no number of outcomes would settle it at these rates"
         return (

@@ -41,6 +41,7 @@ from monitor.events.version_starts import VersionTimes
 from monitor.join.counters import Books
 from monitor.join.deltas import PREDICTED_POSITIVE
 from monitor.labels.version_sides import check_sides
+from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
 from monitor.windows.pair_counts import PairCounts
@@ -264,6 +265,7 @@ class LiveVersions:
         cells = outcomes.cells.sum(axis=1)
         check_sides(pair, cells)
         made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
+        curve = self._scores_of(model, pair[0].name, self._days_until(closes, name))
         return VersionsCompared(
             model=name,
             versions=(held.mature(pair[0]), held.mature(pair[1])),
@@ -273,7 +275,10 @@ class LiveVersions:
                 key for key in self._catalogue.settings[model].segments if key != VERSION_KEY
             ),
             comparison=compare_two(
-                outcomes, positive.astype(np.float64), negative.astype(np.float64)
+                outcomes,
+                positive.astype(np.float64),
+                negative.astype(np.float64),
+                scores=curve,
             ),
             scores=self._compared_scores(model, held, names, within),
             anytime=within.opens == opens,
@@ -285,16 +290,23 @@ class LiveVersions:
         self, model: int, held: HeldVersions, names: tuple[str, str], within: VersionStretch
     ) -> VersionScores | None:
         """Compare the scores of the whole days (UTC) of a stretch that are stored by the day."""
-        name, setting = self._catalogue.models[model], self._catalogue.settings[model]
-        opens = max(-(-within.opens // DAY_MS) * DAY_MS, self._scores.by_day_since(name))
-        days = VersionStretch(opens, within.closes // DAY_MS * DAY_MS)
-        if setting.labelling is not Labelling.COMPLETE or days.opens >= days.closes:
-            return None
-        stored = self._scores.blocks(name, *days)
-        a, b = (stored.of(Series(name, VERSION_KEY, version)) for version in names)
+        days = self._days_until(within.closes, self._catalogue.models[model])
+        days = days._replace(opens=max(-(-within.opens // DAY_MS) * DAY_MS, days.opens))
+        a, b = (self._scores_of(model, version, days) for version in names)
         if a is None or b is None:
             return None
         return VersionScores.of((a, b), held.outcomes(names, days).by_day)
+
+    def _days_until(self, closes: int, model: str) -> VersionStretch:
+        """Return the whole days (UTC) up to a moment whose scores are stored by the day."""
+        return VersionStretch(self._scores.by_day_since(model), closes // DAY_MS * DAY_MS)
+
+    def _scores_of(self, model: int, version: str, days: VersionStretch) -> ScoreHistogram | None:
+        """Return the labelled scores of a version by day; None where silence is a label."""
+        name, setting = self._catalogue.models[model], self._catalogue.settings[model]
+        if setting.labelling is not Labelling.COMPLETE or days.opens >= days.closes:
+            return None
+        return self._scores.blocks(name, *days).of(Series(name, VERSION_KEY, version))
 
 
 def _latest_hour(times: Mapping[str, VersionTimes]) -> int:

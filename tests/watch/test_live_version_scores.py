@@ -70,14 +70,15 @@ def of_whole_days(events, within):
 def test_areas_are_those_of_scikit_learn_over_the_whole_days():
     events = cases(shift=-1.0)
     found, _ = live(events)
-    answer = versions_answer(found).scores
+    compared = versions_answer(found)
+    answer = compared.scores
     whole = of_whole_days(events, found.within)
     for name, area in (("6", answer.roc_auc_a), ("7", answer.roc_auc_b)):
         mine = [one for one in whole if one["version"] == name]
         known = roc_auc_score([one["label"] for one in mine], [one["score"] for one in mine])
         assert area.estimate == pytest.approx(known, abs=3e-3)
         assert area.lower < known < area.upper
-    assert answer.position == "below"
+    assert compared.from_roc_curve.position == "below"
     assert answer.roc_auc_difference.upper < 0
 
 

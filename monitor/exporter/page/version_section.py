@@ -26,7 +26,7 @@ from monitor.report.answer_parts import MetricInterval
 from monitor.report.printable import one_line
 from monitor.report.score_words import skill_parts_sentence
 from monitor.report.verdict_words import BECAUSE, VERDICTS, BecauseWords, VerdictWords
-from monitor.report.version_scores_answer import ComparedVersionScores
+from monitor.report.version_scores_answer import ComparedVersionScores, DistanceFromCurve
 from monitor.report.versions_answer import (
     JointOutcomes,
     PairedCases,
@@ -90,6 +90,7 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
             f". The verdict holds {looks}. ",
             _parts(found),
         ],
+        h.p[_curve(found, found.from_roc_curve)] if found.from_roc_curve else None,
         h.p[_scores(found, found.scores)] if found.scores else None,
         h.p[_pairs(found, found.paired)] if found.paired is not None else None,
     ]
@@ -100,6 +101,16 @@ def _title(found: VersionsAnswer) -> str:
     if found.because is NotShown.ANOTHER_THRESHOLD:
         return "Another threshold"
     return _TITLES[found.verdict]
+
+
+def _curve(found: VersionsAnswer, distance: DistanceFromCurve) -> str:
+    """Return how far B lies from the ROC curve of A, which decides."""
+    a, b = one_line(found.a.version), one_line(found.b.version)
+    ends = f"{signed(distance.lower, 3)} to {signed(distance.upper, 3)}"
+    return (
+        f"Recall of version {b} less that of the ROC curve of {a} at the same false-positive rate, "
+        f"which decides: {signed(distance.recall, 3)} ({ends})."
+    )
 
 
 def _scores(found: VersionsAnswer, scores: ComparedVersionScores) -> str:

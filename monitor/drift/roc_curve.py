@@ -1,0 +1,83 @@
+"""A ROC curve from a histogram of scores, as tests of an operating point against it need it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from monitor.counts import ConfusionCounts
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.metrics.ratio import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """A ROC curve from (0, 0) to (1, 1), interpolated linearly between its points.
+
+    Attributes:
+        false_positive_rate: of each point, rising, (points,).
+        recall: of each point, (points,).
+        positives: number of actual positives behind it, at least 1.
+        negatives: number of actual negatives, at least 1.
+    """
+
+    false_positive_rate: FloatArray
+    recall: FloatArray
+    positives: float
+    negatives: float
+
+    @classmethod
+    def of(cls, scores: ScoreHistogram) -> Self:
+        """Return the curve of labelled scores, (bins,)."""
+        return cls._of_counts(scores.counts)
+
+    @classmethod
+    def leaving_out(cls, scores: ScoreHistogram) -> list[Self]:
+        """Return the curve of all blocks but one, for each block of time, (blocks, bins)."""
+        whole = scores.sum(axis=0)
+        counts = ScoreHistogram(
+            positive=whole.positive - scores.positive,
+            negative=whole.negative - scores.negative,
+            unlabelled=np.zeros_like(scores.positive),
+        ).counts
+        return [cls._of_counts(counts[block]) for block in range(len(scores.positive))]
+
+    @classmethod
+    def _of_counts(cls, counts: ConfusionCounts) -> Self:
+        positives, negatives = max(float(counts.tp[0]), 1.0), max(float(counts.fp[0]), 1.0)
+        return cls(
+            np.asarray(counts.fp[::-1] / negatives),
+            np.asarray(counts.tp[::-1] / positives),
+            positives,
+            negatives,
+        )
+
+    def at(self, rate: FloatArray) -> FloatArray:
+        """Return the recall at a false-positive rate, any shape."""
+        return np.asarray(np.interp(rate, self.false_positive_rate, self.recall))
+
+    def slope(self, rate: FloatArray, reach: FloatArray | float) -> FloatArray:
+        """Return the slope of the chord from this far below a rate to as far above, within [0, 1].
+
+        Args:
+            rate: false-positive rates, any shape.
+            reach: above 0, broadcasts against them.
+        """
+        low, high = np.maximum(rate - reach, 0.0), np.minimum(rate + reach, 1.0)
+        return np.asarray((self.at(high) - self.at(low)) / (high - low))
+
+    def sag(self, rate: float) -> float:
+        """Return by how much the curve may lie too low at a rate between two of its points.
+
+        A concave curve lies above the chord between two points, by at most about the share of the
+        positives between them that the nearer point is away. 0 at a point.
+        """
+        above = int(np.searchsorted(self.false_positive_rate, rate))
+        if above in (0, len(self.false_positive_rate)):
+            return 0.0
+        left, right = self.false_positive_rate[above - 1 : above + 1].tolist()
+        along = (rate - left) / (right - left)
+        risen = float(self.recall[above] - self.recall[above - 1])
+        return float(risen * min(along, 1 - along))
