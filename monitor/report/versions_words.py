@@ -186,13 +186,7 @@ def to_settle(found: VersionsCompared) -> str:
         lacks = f": {_missing(found)} to compare yet" if missing else " at the same hours and days"
         return f"more outcomes are needed{lacks}"
     if not math.isfinite(more):
-        if compared.found.from_curve is not None:
-            return "no number of outcomes would settle it with scores as coarse as these"
-        if compared.found.because is NotShown.ANOTHER_OPERATING_POINT:
-            return "no number of outcomes would settle it at these rates"
-        return (
-            "more outcomes are needed, and how many is not known while the rates are so uncertain"
-        )
+        return _never_settled(compared)
     count = math.ceil(more)
     digits = max(len(str(count)) - _ROUNDED, 0)
     rounded = math.ceil(count / 10**digits) * 10**digits
@@ -204,6 +198,15 @@ def to_settle(found: VersionsCompared) -> str:
     rate = f", {length} at the present rate" if length else ""
     takes = f"about {count_of(rounded, 'more outcome')} would settle it{rate}"
     return _TOO_MANY if found.days_to_settle > _YEAR else takes
+
+
+def _never_settled(compared: RatesCompared) -> str:
+    """Return why no number of outcomes can be named that would settle the verdict."""
+    if compared.found.from_curve is not None:
+        return "no number of outcomes would settle it with scores as coarse as these"
+    if compared.found.because is NotShown.ANOTHER_OPERATING_POINT:
+        return "no number of outcomes would settle it at these rates"
+    return "more outcomes are needed, and how many is not known while the rates are so uncertain"
 
 
 def _length(days: float) -> str:

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.version_curves [--draws 60]
 
-Seeded, other seeds than the tests have. A rollout is 20 days of 1,500 outcomes, looked at after every
-day. Scores of positives scatter twice as much as those of negatives, or .6 times, so that the log odds
-ratio changes along one ROC curve. One look with a verdict counts for the whole rollout.
+Seeded, other seeds than the tests have. A rollout is 20 days of 1,500 outcomes, looked at after
+every day. Scores of positives scatter twice as much as those of negatives, or .6 times, so that the
+log odds ratio changes along one ROC curve. One look with a verdict counts for the whole rollout.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ WORLDS = {
 
 
 def rollout(world: World, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells of both versions, (2, days, 1, 4), and A's scores by class, (2, days, bins)."""
+    """Return the cells of both, (2, days, 1, 4), and A's scores by class, (2, days, bins)."""
     rng = np.random.default_rng(seed)
     count = DAYS * world.a_day
     day = np.sort(rng.integers(0, DAYS, count))

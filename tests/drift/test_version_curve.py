@@ -62,7 +62,7 @@ class Rollout:
     def distance(self):
         return CurveDistance.of(RatesOfTwo.at_equal_mix(self.outcomes()), self.scores())
 
-    def looks(self, scores=True):
+    def looks(self, *, scores=True):
         """Verdict, or why there is none, after each day."""
         found = []
         for until in range(1, DAYS + 1):
