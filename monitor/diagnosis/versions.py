@@ -19,7 +19,7 @@ from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
 from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.version_comparison import compare_two
-from monitor.drift.version_scores import VersionScores
+from monitor.drift.version_scores import VersionScores, have_both_classes
 from monitor.drift.versions_compared import (
     VersionsCompared,
     VersionStretch,
@@ -92,6 +92,7 @@ def compare_recorded(
     check_sides((a, b), cells)
     made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
     scores = events.scores(a.name, within), events.scores(b.name, within)
+    compared_scores = VersionScores.of(scores, outcomes.by_day)
     lately = TimeRange(max(a.first, common.closes - DAYS * DAY_MS), common.closes)
     return VersionsCompared(
         model=model,
@@ -108,7 +109,8 @@ def compare_recorded(
             diagnose,
             together=bool(made.all()),
         ),
-        scores=VersionScores.of(scores, outcomes.by_day),
+        scores=compared_scores,
+        on_unlike_days=compared_scores is None and have_both_classes(scores),
         comparison=compare_two(
             outcomes,
             positive.astype(np.float64),

@@ -53,7 +53,7 @@ class VersionScores:
             outcomes: of A and of B, by the same segments, (segments, days).
         """
         a, b = scores
-        if a is None or b is None or not (_has_both_classes(a) and _has_both_classes(b)):
+        if a is None or b is None or not have_both_classes(scores):
             return None
         before, after = (one.sum(axis=0) for one in outcomes)
         if not _on_like_days(before, after):
@@ -80,8 +80,9 @@ class VersionScores:
         return any(lower > 0 or upper < 0 for lower, upper in limits)
 
 
-def _has_both_classes(scores: ScoreHistogram) -> bool:
-    return bool(scores.positive.any() and scores.negative.any())
+def have_both_classes(scores: tuple[ScoreHistogram | None, ScoreHistogram | None]) -> bool:
+    """Return whether both versions have labelled scores of both classes."""
+    return all(one is not None and one.positive.any() and one.negative.any() for one in scores)
 
 
 def _on_like_days(before: ConfusionCounts, after: ConfusionCounts) -> bool:

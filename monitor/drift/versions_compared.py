@@ -102,6 +102,8 @@ class VersionsCompared:
             where silence is a label. Live, those of the whole days (UTC) of the stretch within the
             last 62; None where no day is whole, and of a version without a histogram
             (`monitor.windows.value_scores`), such as a shadow.
+        on_unlike_days: True where both have such scores, and these are not compared since the
+            outcomes of the two are not divided among the days alike.
         ended: the one of the two that no longer predicts, and how they are compared over time;
             None where both still do.
     """
@@ -117,6 +119,7 @@ class VersionsCompared:
     ended: EndedVersion | None = None
     left_out: tuple[LeftOutKey, ...] = ()
     scores: VersionScores | None = None
+    on_unlike_days: bool = False
 
     @property
     def days_to_settle(self) -> float:

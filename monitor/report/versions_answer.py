@@ -225,6 +225,8 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
             fewer than 10 positives or negatives.
         days_to_settle: how long these take at the present rate; null likewise.
         scores: of both versions; left out where a version has none with labels of both classes.
+        on_unlike_days: true where they are not compared since the outcomes of the two are not
+            divided among the days alike; else left out.
     """
 
     model: str
@@ -251,6 +253,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     outcomes_to_settle: float | None
     days_to_settle: float | None
     scores: ComparedVersionScores | UnsetType = UNSET
+    on_unlike_days: bool | UnsetType = UNSET
 
 
 def versions_json(found: VersionsCompared) -> str:
@@ -297,6 +300,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         outcomes_to_settle=None if defined(more) is None else float(round(more)),
         days_to_settle=defined(found.days_to_settle),
         scores=version_scores(found.scores),
+        on_unlike_days=found.on_unlike_days or UNSET,
     )
 
 

@@ -23,6 +23,7 @@ from monitor.report.score_words import skill_parts_sentence
 from monitor.report.terminal_columns import at_right, cut, padded
 from monitor.report.versions_words import (
     MODEL_AND_MIX,
+    ON_UNLIKE_DAYS,
     adjusted_for,
     compared_at,
     condition,
@@ -40,6 +41,7 @@ _WIDTHS = (19, 19, 13, 20)
 _PARTS = {"model": "the model", "prevalence": "prevalence", "mix": "mix of cases"}
 _METRICS = (*RATES, "balanced_precision", "log_likelihood_ratio")
 _CLASSES = ("positives", "negatives")
+_JUDGED = (VersionVerdict.WORSE, VersionVerdict.BETTER)
 _SMALLEST_P = 1e-300
 _SHOWN = 0.005
 _LEFT_OUT = {
@@ -207,6 +209,8 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
         yield f"Compared from {within} UTC, with {both}outcomes mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found), COLUMNS)
+    if found.on_unlike_days:
+        yield from wrap(ON_UNLIKE_DAYS, COLUMNS)
     if alike := _left_out(found, LeftOutBecause.ONE_VALUE):
         yield from wrap(f"Not looked at: {alike}.", COLUMNS)
     sequence = compared.found
@@ -227,15 +231,18 @@ def _sequence(found: VersionsCompared) -> str:
         f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
         f"{sequence.lower:+.2f} to {sequence.upper:+.2f}"
     )
-    if (curve := sequence.from_curve) is not None:
+    curve, judged = sequence.from_curve, sequence.verdict in _JUDGED
+    if curve is None:
+        decides = not judged or not sequence.lower <= 0 <= sequence.upper
+    else:
+        decides = not judged or curve.verdict is sequence.verdict
         text = (
             f"Recall less that of the ROC curve of version {one_line(found.versions[0].name)} at "
-            f"the same false-positive rate, which decides: {_signed(curve.recall)}, "
+            f"the same false-positive rate{', which decides' * decides}: {_signed(curve.recall)}, "
             f"{_between(Range(curve.recall, curve.lower, curve.upper))}. {text},"
         )
     text += f" {looks}"
-    judged = sequence.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
-    if judged and sequence.lower <= 0 <= sequence.upper:
+    if not decides:
         useless = found.versions[sequence.verdict is VersionVerdict.WORSE].name
         text += f" Version {one_line(useless)} hardly tells the classes apart, which decides."
     return text

@@ -101,6 +101,13 @@ def _at_another_point(found: VersionsCompared, rates: str) -> str:
     return f"{start}whether it is better or worse is not shown, and {to_settle(found)}."
 
 
+ON_UNLIKE_DAYS = (
+    "The areas under the ROC curves are not compared: the outcomes of the two versions are not "
+    "divided among the days alike, and what differs between days would count as the versions'."
+)
+"""Why scores of both versions are not compared, although both have some."""
+
+
 def compared_at(found: VersionsCompared) -> str:
     """Return what is equal in the comparison: the cases, or class ratio and mix of segments."""
     if found.comparison.by_pairs:

@@ -23,7 +23,7 @@ from monitor.drift.version_choice import (
     those_compared,
 )
 from monitor.drift.version_comparison import compare_two
-from monitor.drift.version_scores import VersionScores
+from monitor.drift.version_scores import VersionScores, have_both_classes
 from monitor.drift.versions_compared import (
     Pair,
     VersionsCompared,
@@ -265,7 +265,13 @@ class LiveVersions:
         cells = outcomes.cells.sum(axis=1)
         check_sides(pair, cells)
         made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
-        curve = self._scores_of(model, pair[0].name, self._days_until(closes, name))
+        days = self._days_until(closes, name)
+        curve = self._scores_of(model, pair[0].name, days)
+        days = days._replace(opens=max(-(-within.opens // DAY_MS) * DAY_MS, days.opens))
+        a, b = (self._scores_of(model, version, days) for version in names)
+        scores = None
+        if a is not None and b is not None:
+            scores = VersionScores.of((a, b), held.outcomes(names, days).by_day)
         return VersionsCompared(
             model=name,
             versions=(held.mature(pair[0]), held.mature(pair[1])),
@@ -280,22 +286,12 @@ class LiveVersions:
                 negative.astype(np.float64),
                 scores=curve,
             ),
-            scores=self._compared_scores(model, held, names, within),
+            scores=scores,
+            on_unlike_days=scores is None and have_both_classes((a, b)),
             anytime=within.opens == opens,
             too_new=None if too_new is None else held.mature(too_new),
             ended=ended_version(whole, held.latest, diagnose, together=bool(made.all())),
         )
-
-    def _compared_scores(
-        self, model: int, held: HeldVersions, names: tuple[str, str], within: VersionStretch
-    ) -> VersionScores | None:
-        """Compare the scores of the whole days (UTC) of a stretch that are stored by the day."""
-        days = self._days_until(within.closes, self._catalogue.models[model])
-        days = days._replace(opens=max(-(-within.opens // DAY_MS) * DAY_MS, days.opens))
-        a, b = (self._scores_of(model, version, days) for version in names)
-        if a is None or b is None:
-            return None
-        return VersionScores.of((a, b), held.outcomes(names, days).by_day)
 
     def _days_until(self, closes: int, model: str) -> VersionStretch:
         """Return the whole days (UTC) up to a moment whose scores are stored by the day."""

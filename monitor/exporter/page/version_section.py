@@ -35,7 +35,7 @@ from monitor.report.versions_answer import (
 from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
-from monitor.report.versions_words import MODEL_AND_MIX
+from monitor.report.versions_words import MODEL_AND_MIX, ON_UNLIKE_DAYS
 from monitor.report.vocabulary import METRIC_WORDS
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
@@ -92,6 +92,7 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
         ],
         h.p[_curve(found, found.from_roc_curve)] if found.from_roc_curve else None,
         h.p[_scores(found, found.scores)] if found.scores else None,
+        h.p(".muted")[ON_UNLIKE_DAYS] if found.on_unlike_days else None,
         h.p[_pairs(found, found.paired)] if found.paired is not None else None,
     ]
 
