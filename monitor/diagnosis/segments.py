@@ -134,7 +134,7 @@ def within_key(
     whole: Judgement,
     errors: Errors,
     *,
-    below_reference_curve: bool = False,
+    below_reference_curve: bool | None = None,
 ) -> tuple[str, Judgement] | None:
     """Return a segment key whose mix alone has changed: within its values the model has not.
 
@@ -145,7 +145,7 @@ def within_key(
         after: the period to judge.
         whole: the judgement on the totals, by which skill changed.
         errors: what the errors of the change rest on.
-        below_reference_curve: recall lies below the ROC curve of before.
+        below_reference_curve: recall lies below the ROC curve of before; None without scores.
 
     Returns:
         The key and the judgement within its values; None where there is none.

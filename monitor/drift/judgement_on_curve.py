@@ -112,7 +112,8 @@ def judge_on_curve(
         if roc_decides(judgement):
             below = all(one.position is CurvePosition.BELOW for one in found)
             on = any(one.position is CurvePosition.ON for one in found)
-            ask = partial(ask, below_reference_curve=below, on_reference_curve=on)
+            known = None if math.isnan(z) else below
+            ask = partial(ask, below_reference_curve=known, on_reference_curve=on)
             judgement = ask()
     if judgement.verdict in DEGRADED:
         shown = _shown_labels(judgement, whole, ask, scores, scores_after)

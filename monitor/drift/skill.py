@@ -131,7 +131,9 @@ def skill(
     come, and a rate changed, a TPR significantly below the reference's ROC curve at
     today's FPR is degraded as well. Where the rates moved in one direction and TPR lies on
     that curve, the point slid along it, and skill neither fell nor rose, whatever the odds
-    ratio did: it is the same along a curve only where both classes scatter alike.
+    ratio did: it is the same along a curve only where both classes scatter alike. For the
+    same reason no fall of the odds ratio counts where they moved in one direction and TPR is
+    not significantly below the curve.
 
     Args:
         found: changes in the order of `Component` along the first axis.
@@ -163,6 +165,7 @@ def skill(
     worse = (fell & below) | (one_sided & for_the_worse)
     better = (rose & above) | (one_sided & ~for_the_worse)
     if below_reference_curve is not None:
+        worse = worse & (below_reference_curve | ~_same_direction(found))
         worse = worse | (any_changed & below_reference_curve)
         better = better & ~below_reference_curve
     slid = np.asarray(False)

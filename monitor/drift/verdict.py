@@ -151,7 +151,7 @@ class Judgement:
     fell: tuple[str, ...]
     rose: tuple[str, ...]
     unknown: tuple[str, ...]
-    below_reference_curve: bool = False
+    below_reference_curve: bool | None = None
     on_reference_curve: bool = False
     dead: bool = False
     freedom: Mapping[str, float] = field(default_factory=dict)
@@ -187,7 +187,7 @@ def judge(
     *,
     between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
-    below_reference_curve: bool = False,
+    below_reference_curve: bool | None = None,
     on_reference_curve: bool = False,
     within_days: float = math.nan,
     by_chance: bool = False,
@@ -207,8 +207,8 @@ def judge(
         between: what the scatter of days adds to the errors of independent rows (see
             `day_scatter.DayScatter.between`). None to estimate the errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
-        below_reference_curve: see `roc.place_on_curve`; False without scores.
-        on_reference_curve: likewise.
+        below_reference_curve: see `roc.place_on_curve`; None without scores.
+        on_reference_curve: likewise; False without scores.
         within_days: see `Changes.within_days`; NaN where it is not known.
         by_chance: True where the days of the window are those of a model that flags by chance
             (see `no_skill.log_chance_ratio`), which no other labels explain.
@@ -254,7 +254,7 @@ def judge_changes(
     found: Changes,
     *,
     labels_trustworthy: bool = True,
-    below_reference_curve: bool = False,
+    below_reference_curve: bool | None = None,
     on_reference_curve: bool = False,
     dead: bool = False,
     by_labels: LabelChange = LabelChange.NONE,
@@ -273,8 +273,8 @@ def judge_changes(
         The judgement.
     """
     known = statuses(found)
-    below, on = np.asarray(below_reference_curve), np.asarray(on_reference_curve)
-    separation = skill(found, known, below, np.asarray(dead), on)
+    below = None if below_reference_curve is None else np.asarray(below_reference_curve)
+    separation = skill(found, known, below, np.asarray(dead), np.asarray(on_reference_curve))
     code = int(_verdict_codes(separation, known))
     blamed = by_labels is not LabelChange.NONE and _VERDICTS[code] in OF_THE_MODEL
     if blamed:

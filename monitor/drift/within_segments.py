@@ -40,7 +40,7 @@ def judge_within_segments(
     *,
     between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
-    below_reference_curve: bool = False,
+    below_reference_curve: bool | None = None,
     widening: float = 1.0,
 ) -> Judgement:
     """Judge skill within segments; a change of their mix alone is no change of skill.
