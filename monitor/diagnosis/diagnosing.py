@@ -19,7 +19,7 @@ from monitor.diagnosis.period_labels import Refusal, missing_side, refusal
 from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.present_state import LATEST
 from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Side
-from monitor.diagnosis.segments import both_by_key, segment_parts, within_key
+from monitor.diagnosis.segments import both_by_key, by_day_and_version, segment_parts, within_key
 from monitor.drift import (
     CAUSES,
     COMPONENT_OF,
@@ -121,6 +121,7 @@ def diagnose(
                 scores_after=lambda: after.scores,
                 by_key=both_by_key(before, after),
                 days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
+                by_version=by_day_and_version(before, after),
                 by_labels=by_labels,
             )
         )

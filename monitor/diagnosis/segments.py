@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.segment_curves import SegmentCurve, segment_curves
@@ -19,7 +20,8 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
-from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.judgement_on_curve import ComparedOutcomes, end_to_end
+from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import explains
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
 from monitor.metrics.ratio import ratio
@@ -119,13 +121,43 @@ def segment_parts(
 def both_by_key(before: Period, after: Period) -> Iterator[ComparedOutcomes]:
     """Yield the outcomes before and after of the values of each key, (values, blocks).
 
+    The version is none: another mix of versions is another model.
+
     Args:
         before: the period to compare with.
         after: the period to judge.
     """
     for key in segment_keys(before, after) if before.segments else ():
-        _, old, new = _tables(key, before, after)
-        yield ComparedOutcomes(old, new)
+        if key != VERSION_KEY:
+            _, old, new = _tables(key, before, after)
+            yield ComparedOutcomes(old, new)
+
+
+def by_day_and_version(before: Period, after: Period) -> ComparedOutcomes | None:
+    """Return the outcomes of both by days and versions, along one axis.
+
+    Args:
+        before: the period to compare with.
+        after: the period to judge.
+
+    Returns:
+        A period by days alone where its versions are not counted apart; None where those of
+        neither are.
+    """
+    sides = []
+    for period in (before, after):
+        versions = [
+            in_days(blocks, max(1, DAY_MS // (period.block_ms or DAY_MS)))
+            for series, blocks in period.segments.items()
+            if series.segment == VERSION_KEY
+        ]
+        sides.append(end_to_end(versions) if versions else None)
+    old, new = sides
+    if old is None and new is None:
+        return None
+    return ComparedOutcomes(
+        before.days_or_blocks if old is None else old, after.days_or_blocks if new is None else new
+    )
 
 
 def within_key(

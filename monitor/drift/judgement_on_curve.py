@@ -5,7 +5,7 @@ chance. Where they moved as along a curve and scores come, the ROC curve of the 
 decides, overall and with the reference's mix of every segment key: below it the model got
 worse, on it the threshold moved. A fall must also be one within days: days
 before and after a change of the threshold, counted together, lie below the curve that all of
-them lie on.
+them lie on. The same holds of versions that share the traffic.
 
 Where other labels explain the rates as well as a worse model does, the scores of the missed
 positives decide (`missed_positives`), if they can.
@@ -53,6 +53,11 @@ class ComparedOutcomes(NamedTuple):
     after: ConfusionCounts
 
 
+def end_to_end(series: Iterable[ConfusionCounts]) -> ConfusionCounts:
+    """Return the outcomes of several series along the one axis that each of them has."""
+    return ConfusionCounts.from_cells(np.concatenate([one.cells for one in series]))
+
+
 def no_scores() -> ScoreHistogram | None:
     """Return None: a window has no labelled scores."""
     return None
@@ -67,13 +72,14 @@ def judge_on_curve(
     scores_after: Callable[[], ScoreHistogram | None] = no_scores,
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
+    by_version: ComparedOutcomes | None = None,
     known_dead: bool = False,
     by_labels: LabelChange | None = None,
 ) -> tuple[Judgement, bool | None]:
     """Judge two windows; see `verdict.judge` and `roc.place_on_curve`.
 
-    A fall of the odds ratio counts as far as it is left within days: the sum of days at
-    different thresholds explains the rest.
+    A fall of the odds ratio counts as far as it is left within days and versions: the sum of
+    days, or versions, at different thresholds explains the rest.
 
     Args:
         whole: all outcomes, one axis.
@@ -84,6 +90,8 @@ def judge_on_curve(
             labels may explain its rates.
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
+        by_version: the same by days and versions, along one axis; None where versions are not
+            counted apart.
         known_dead: see `flags_by_chance`.
         by_labels: labels that explain the change; None to test for them.
 
@@ -98,7 +106,7 @@ def judge_on_curve(
         *whole,
         dispersion,
         between=between,
-        within_days=change_within_days(days),
+        within_days=change_within_days(by_version or days),
         by_chance=by_chance,
         label_support=None if scores is None else 0.0,
         by_labels=by_labels,
@@ -107,7 +115,7 @@ def judge_on_curve(
     if by_chance or scores is None:
         return judgement, below
     if _asks_curve(judgement):
-        found = _places(whole, dispersion, between, scores, by_key, days=days)
+        found = _places(whole, dispersion, between, scores, by_key, parts=by_version or days)
         z = float(np.max([one.z for one in found]))  # NaN if any is, unlike max
         if roc_decides(judgement):
             below = all(one.position is CurvePosition.BELOW for one in found)
@@ -235,16 +243,19 @@ def _places(
     scores: ScoreHistogram,
     by_key: Iterable[ComparedOutcomes],
     *,
-    days: ComparedOutcomes | None,
+    parts: ComparedOutcomes | None,
 ) -> list[CurvePlace]:
-    """Return where the window lies, overall and with the reference's mix of each segment key."""
+    """Return where the window lies, overall and with the reference's mix of each segment key.
+
+    What it loses as the sum of its parts, at different thresholds, does not count.
+    """
     factors = dispersion
     if between is not None:
         total = as_blocks(whole.after).sum(axis=-1)
         factors = dispersion.larger(off_the_curve(total, between.after))
     mixed = 0.0
-    if days is not None:
-        before, after = (mixing_loss(scores, one) for one in days)
+    if parts is not None:
+        before, after = (mixing_loss(scores, one) for one in parts)
         mixed = max(0.0, after - before)
     place = partial(place_on_curve, scores, dispersion=factors, before=whole.before, mixed=mixed)
     points = (whole.after, *(standardised_to(*both) for both in by_key))

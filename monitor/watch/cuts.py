@@ -35,6 +35,11 @@ class Cuts(NamedTuple):
         return np.unique(np.concatenate([[self.totals], *self.segments, self.versions]))
 
     @property
+    def in_order(self) -> Int64Array:
+        """The totals, then each segment key's values, then the versions."""
+        return np.concatenate([[self.totals], *self.segments, self.versions]).astype(np.int64)
+
+    @property
     def watched(self) -> list[Int64Array]:
         """The series of each segment key; the totals alone where no key is configured."""
         return list(self.segments) or [np.array([self.totals])]

@@ -30,7 +30,7 @@ _SMALL_SHIFT = 0.35
 
 
 class Counts(NamedTuple):
-    """Counts of a stretch of time, of the totals and then of each segment key.
+    """Counts of a stretch of time, of the series of `Cuts.in_order`.
 
     Attributes:
         cells: by blocks of time, (blocks, series, 6).

@@ -311,7 +311,7 @@ class Judge:
 
     def _counts(self, name: str, now: int, age: int, cuts: Cuts) -> Counts:
         """Read a window; of one that reaches back into the reference, what lies beyond that."""
-        rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
+        rows = cuts.in_order
         if (closes := self._overlapped(name, now, age)) is not None:
             cells, weights, block_ms = blocks_between(self._windows, rows, closes, now - age)
             found = self._read(cells, weights, block_ms, closes, now - age)

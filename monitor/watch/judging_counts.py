@@ -231,6 +231,7 @@ class CountsJudge:
                 scores_after=scores_after,
                 by_key=within.by_key(),
                 days=days,
+                by_version=within.by_version(days, partial(self._by_days, block_ms=block_ms)),
                 known_dead=known_dead,
                 by_labels=by_labels,
             )

@@ -32,7 +32,7 @@ class RecentDays(NamedTuple):
 
     Attributes:
         numbers: of the days since 1970, ascending.
-        cells: all counts, (days, series, 6): the totals, then each segment key's values.
+        cells: all counts, (days, series, 6), the series as in `Cuts.in_order`.
         weights: of its labels, (days, series, 8).
     """
 
@@ -104,7 +104,7 @@ class SeriesDays:
     def days(self, model: int, cuts: Cuts, first: int, end: int) -> RecentDays:
         """As `DayReader.days`; where segment values are not stored by days, counts are zeros."""
         found = self._windows.past.recall(model, first * DAY_MS, end * DAY_MS, DAY_MS)
-        rows = np.concatenate([[cuts.totals], *cuts.segments]).astype(np.int64)
+        rows = cuts.in_order
         column = {self._catalogue.series[row]: row for row in rows.tolist()}
         place = {column[one]: at for at, one in enumerate(found.columns) if one in column}
         at = np.array([place.get(row, -1) for row in rows.tolist()])

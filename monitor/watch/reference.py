@@ -291,20 +291,22 @@ class MatureReference:
     @property
     def by_day(self) -> ConfusionCounts | None:
         """Its outcomes by days since its first moment; None for given counts."""
-        if not self.block_ms:
-            return None
-        starts = np.arange(0, self.blocks.shape[-1], self._blocks_a_day)
-        return ConfusionCounts.from_cells(np.add.reduceat(self.blocks.cells, starts, axis=0))
+        return self._by_day(self.blocks.cells) if self.block_ms else None
+
+    def days_of(self, rows: Int64Array) -> ConfusionCounts | None:
+        """Return the outcomes of some series by days, (series, days); None for given counts."""
+        blocks = self.blocks_of(rows)
+        return None if blocks is None or not self.block_ms else self._by_day(blocks.cells)
+
+    def _by_day(self, cells: CountArray) -> ConfusionCounts:
+        starts = np.arange(0, cells.shape[-2], max(1, DAY_MS // self.block_ms))
+        return ConfusionCounts.from_cells(np.add.reduceat(cells, starts, axis=-2))
 
     @property
     def days_behind(self) -> float:
         """Number of days that its outcomes stem from, at least 1."""
         by_day = self.by_day
         return UNDATED_DAYS if by_day is None else days_behind(by_day.total, 1)
-
-    @property
-    def _blocks_a_day(self) -> int:
-        return max(1, DAY_MS // self.block_ms)
 
     @property
     def opened(self) -> FloatArray:
