@@ -129,12 +129,12 @@ def _threshold(diagnosis: DiagnosisAnswer, curve: CurveAnswer) -> h.Node:
             f" and above. Recall would be {_with_interval(choice.recall)}{cost}; precision ",
             f"{_with_interval(choice.precision)}. This rests on {count(curve.labelled_scores)} ",
             f"labelled scores, {count(choice.labelled_scores)} of them from the threshold on. It ",
-            "was chosen on these scores; on others it does not quite reach this.",
+            "was chosen on these scores; others bring a little less on average.",
         ],
         h.p(".muted")[f"{titled(CORRECTED_CURVE)}."] if curve.corrected else None,
         None
         if choice.certain
-        else h.p(".muted")["The threshold probably reaches this precision, but not certainly."],
+        else h.p(".muted")[f"A precision of {wanted} is likely, and not certain."],
     ]
 
 
