@@ -27,7 +27,8 @@ from monitor.metrics.ratio import FloatArray
 from monitor.metrics.roc_region import recall_at
 
 _UPPER = 0.975
-_FEWEST_POSITIVES = 200
+FEWEST_POSITIVES = 200
+"""Actual positives of a side below which the curve is too coarse for its parts."""
 _FEWEST_BLOCKS = 2
 
 
@@ -93,7 +94,7 @@ def curve_parts(
     whole, total = reference.sum(), blocks.sum(axis=-1)
     parts = _parts(whole, old, total)
     fewest = min(whole.positive.sum(), old.actual_positive, total.actual_positive)
-    if fewest < _FEWEST_POSITIVES or not np.isfinite(parts).all():
+    if fewest < FEWEST_POSITIVES or not np.isfinite(parts).all():
         return None
     others = [
         ScoreHistogram(

@@ -97,7 +97,7 @@ class FromCurve:
             position = CurvePosition.ON
         else:
             position = CurvePosition.OPEN
-        return cls(recall=recall, lower=lower, upper=upper, position=position)
+        return cls(recall=recall, lower=max(lower, -1.0), upper=min(upper, 1.0), position=position)
 
     @property
     def verdict(self) -> VersionVerdict | None:

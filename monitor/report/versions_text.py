@@ -28,6 +28,7 @@ from monitor.report.versions_words import (
     compared_at,
     condition,
     over_time,
+    parts_take,
     too_new,
     versions_headline,
 )
@@ -160,6 +161,9 @@ def _parts(found: VersionsCompared) -> Iterator[str]:
         effects = found.scores.parts.threshold, found.scores.parts.curve
         both = (Points(*part[1:]) for part in effects)
         yield from wrap(skill_parts_sentence(*both, whole=MODEL_AND_MIX), COLUMNS)
+    elif found.scores is not None:
+        counts = found.comparison.counts
+        yield from wrap(parts_take(min(float(one.actual_positive) for one in counts)), COLUMNS)
 
 
 def _pairs(found: VersionsCompared) -> Iterator[str]:

@@ -6,6 +6,7 @@ import math
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config.quantities import count_of, format_duration, format_time
+from monitor.drift.curve_parts import FEWEST_POSITIVES
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
@@ -54,6 +55,8 @@ def versions_headline(found: VersionsCompared) -> str:
     if verdict is VersionVerdict.NOT_SHOWN:
         interval = f"{_interval(compared, rate)}{_one_look(compared, rate)}"
         numbers = f"{_against(compared, rate)} (difference {interval}) {where}"
+        if compared.found.from_curve is not None and _in_one_direction(compared):
+            numbers = f"{recall}, {false} {where}, and scores leave another threshold possible"
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
     numbers = f"{_against(compared, rate)} (difference {_interval(compared, rate)}) {where}"
     if _by_curve(compared):
@@ -63,9 +66,14 @@ def versions_headline(found: VersionsCompared) -> str:
 
 def _by_curve(compared: RatesCompared) -> bool:
     """Return whether the curve decides and both rates moved in one direction."""
-    recall, false = compared.rates.changes()[0][[Change.RECALL, Change.FALSE_POSITIVE_RATE]]
     found = compared.found.from_curve
-    return found is not None and found.verdict is compared.found.verdict and recall * false > 0
+    decides = found is not None and found.verdict is compared.found.verdict
+    return decides and _in_one_direction(compared)
+
+
+def _in_one_direction(compared: RatesCompared) -> bool:
+    recall, false = compared.rates.changes()[0][[Change.RECALL, Change.FALSE_POSITIVE_RATE]]
+    return bool(recall * false > 0)
 
 
 def _from_curve(compared: RatesCompared, a: str) -> str:
@@ -106,6 +114,20 @@ ON_UNLIKE_DAYS = (
     "divided among the days alike, and what differs between days would count as the versions'."
 )
 """Why scores of both versions are not compared, although both have some."""
+
+
+def parts_take(positives: float) -> str:
+    """Return how many positives telling threshold and curve apart takes; "" with so many.
+
+    Args:
+        positives: of the version with fewer of them.
+    """
+    if positives >= FEWEST_POSITIVES:
+        return ""
+    return (
+        f"What of it the threshold did, and what the curve, takes {FEWEST_POSITIVES} positives of "
+        "each version."
+    )
 
 
 def compared_at(found: VersionsCompared) -> str:

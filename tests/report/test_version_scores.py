@@ -122,3 +122,29 @@ def test_a_curve_that_certainly_differs_is_no_threshold_alone(seed):
     scores = report.compared.scores
     assert not (report.compared.because == "another_threshold" and scores.change.upper < 0)
     assert scores.curves_differ or scores.parts.curve.upper_points >= 0
+
+
+def test_a_small_canary_has_no_parts_and_may_have_another_threshold():
+    cases = table(6)
+    stays = (cases["version"] == "6") | (np.arange(len(cases["ts"])) % 12 == 0)
+    report = compared({name: one[stays] for name, one in cases.items()}, score="score")
+    assert report.compared.because == "too_few_outcomes"
+    assert "scores leave another threshold possible; about " in report.headline
+    assert "takes 200 positives of each version." in str(report)
+    assert "the threshold accounts for" not in str(report)
+
+
+def test_areas_of_other_days_say_why_they_are_left_out():
+    cases = table()
+    stays = (cases["version"] == "6") | (cases["ts"] // 86_400 % 2 == 0)
+    report = compared({name: one[stays] for name, one in cases.items()}, score="score")
+    assert report.to_dict()["on_unlike_days"] is True
+    assert report.to_dict()["from_roc_curve"]["lower"] < 0
+    assert "areas under the ROC curves are not compared: " in " ".join(str(report).split())
+    assert "on_unlike_days" not in compared(cases, score="score").to_dict()
+
+
+def test_the_curve_is_named_where_it_decides():
+    report = compared(table(3, shift=-1.0), score="score")
+    assert report.headline.startswith("Version 7 is worse than 6: ")
+    assert "which decides: -0." in " ".join(str(report).split())

@@ -35,7 +35,7 @@ from monitor.report.versions_answer import (
 from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
-from monitor.report.versions_words import MODEL_AND_MIX, ON_UNLIKE_DAYS
+from monitor.report.versions_words import MODEL_AND_MIX, ON_UNLIKE_DAYS, parts_take
 from monitor.report.vocabulary import METRIC_WORDS
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
@@ -125,7 +125,8 @@ def _scores(found: VersionsAnswer, scores: ComparedVersionScores) -> str:
     difference = signed(known.estimate, 3) + (f" ({ends})" if known.lower is not None else "")
     text = f"Area under the ROC curve: {' and '.join(areas)}, difference {difference}."
     if scores.skill is None:
-        return text
+        positives = (one.outcomes.sum_of(("tp", "fn")) for one in (found.a, found.b))
+        return f"{text} {parts_take(min(positives))}".rstrip()
     parts = scores.skill.threshold.interval, scores.skill.curve.interval
     return f"{text} {minus(skill_parts_sentence(*parts, whole=MODEL_AND_MIX))}"
 
