@@ -19,8 +19,9 @@ from monitor.python.case_tables import CaseReader, span_of
 from monitor.python.frames import frame, notebook_frame
 from monitor.python.table_columns import as_table
 from monitor.report.versions_answer import versions_answer, versions_json
+from monitor.report.versions_conditions import conditions
 from monitor.report.versions_text import versions_text
-from monitor.report.versions_words import condition, versions_headline
+from monitor.report.versions_words import versions_headline
 
 _BY_COLUMNS = 'name the columns of segments (segment={"region": "region"})'
 _FRAME_HEIGHT = 640
@@ -81,7 +82,7 @@ class VersionsReport:
         return versions_text(self.compared, _BY_COLUMNS)
 
     def __repr__(self) -> str:
-        held = condition(self.compared)
+        held = conditions(self.compared)
         more = f"{held}\n" if held else ""
         return f"verdict    {self.verdict}\n{self.headline}\n{more}print() shows the whole report"
 

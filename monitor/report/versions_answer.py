@@ -29,7 +29,8 @@ from monitor.report.version_scores_answer import (
     distance_from_curve,
     version_scores,
 )
-from monitor.report.versions_words import adjusted_for, condition, versions_headline
+from monitor.report.versions_conditions import conditions
+from monitor.report.versions_words import adjusted_for, versions_headline
 
 
 class EqualMixMetrics(Struct, frozen=True, kw_only=True):
@@ -205,14 +206,13 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         class_ratio: positives per negative of both together.
         adjusted_for: what the mix is equal by: segment keys, `day` and `hour`; empty where the same
             cases are compared, and where neither segments nor times are known.
-        condition: what the verdict holds under, where no segment key is among them; null where one
-            is, and where the same cases are compared.
+        condition: what the verdict holds under: alike cases where no segment key is among these;
+            curves of one shape where no scores tell another threshold. Null for neither.
         segments: keys whose combinations of values are compared one by one.
         segments_left_out: other keys of recorded events, where nobody named the segments.
         decided_by: `pairs` where nearly all cases were scored by both versions, else `strata`.
         differences: B less A, with 95 % intervals for one look.
-        log_odds_ratio: what the verdict rests on without scores, unless a version hardly separates
-            the classes.
+        log_odds_ratio: what the verdict rests on without scores, unless a version is dead.
         from_roc_curve: what it rests on with scores of A; left out without.
         anytime: the verdict holds however often somebody looks; false where the beginning of the
             stretch moves along, as with `last`: it then holds for one look.
@@ -279,7 +279,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         b=_version(found, 1),
         class_ratio=defined(comparison.class_ratio),
         adjusted_for=adjusted_for(found),
-        condition=condition(found) or None,
+        condition=conditions(found) or None,
         segments=found.segments,
         segments_left_out=tuple(
             LeftOutSegment(key=key, because=because) for key, because in found.left_out

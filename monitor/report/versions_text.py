@@ -21,14 +21,17 @@ from monitor.report.points import in_points
 from monitor.report.printable import one_line
 from monitor.report.score_words import skill_parts_sentence
 from monitor.report.terminal_columns import at_right, cut, padded
+from monitor.report.versions_conditions import (
+    ON_UNLIKE_DAYS,
+    condition,
+    parts_take,
+    without_scores,
+)
 from monitor.report.versions_words import (
     MODEL_AND_MIX,
-    ON_UNLIKE_DAYS,
     adjusted_for,
     compared_at,
-    condition,
     over_time,
-    parts_take,
     too_new,
     versions_headline,
 )
@@ -84,6 +87,7 @@ def _verdict(found: VersionsCompared, by_segments: str) -> Iterator[str]:
     yield from wrap(versions_headline(found), COLUMNS)
     if text := condition(found):
         yield from wrap(f"{text} To leave out what segments explain, {by_segments}.", COLUMNS)
+    yield from wrap(without_scores(found), COLUMNS)
     if named := _left_out(found, *_COULD_MATTER):
         text = (
             f"The mix is not equal by {named}: what differs there counts as the model; "

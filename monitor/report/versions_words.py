@@ -6,7 +6,6 @@ import math
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config.quantities import count_of, format_duration, format_time
-from monitor.drift.curve_parts import FEWEST_POSITIVES
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
@@ -15,6 +14,7 @@ from monitor.drift.versions_compared import EndedVersion, VersionsCompared, Vers
 from monitor.events.columns import MISSING_VALUE
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
+from monitor.report.versions_conditions import condition, in_one_direction
 from monitor.report.vocabulary import METRIC_WORDS
 
 _POINT = 0.005
@@ -55,7 +55,7 @@ def versions_headline(found: VersionsCompared) -> str:
     if verdict is VersionVerdict.NOT_SHOWN:
         interval = f"{_interval(compared, rate)}{_one_look(compared, rate)}"
         numbers = f"{_against(compared, rate)} (difference {interval}) {where}"
-        if compared.found.from_curve is not None and _in_one_direction(compared):
+        if compared.found.from_curve is not None and in_one_direction(compared):
             numbers = f"{recall}, {false} {where}, and scores leave another threshold possible"
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
     numbers = f"{_against(compared, rate)} (difference {_interval(compared, rate)}) {where}"
@@ -68,12 +68,7 @@ def _by_curve(compared: RatesCompared) -> bool:
     """Return whether the curve decides and both rates moved in one direction."""
     found = compared.found.from_curve
     decides = found is not None and found.verdict is compared.found.verdict
-    return decides and _in_one_direction(compared)
-
-
-def _in_one_direction(compared: RatesCompared) -> bool:
-    recall, false = compared.rates.changes()[0][[Change.RECALL, Change.FALSE_POSITIVE_RATE]]
-    return bool(recall * false > 0)
+    return decides and in_one_direction(compared)
 
 
 def _from_curve(compared: RatesCompared, a: str) -> str:
@@ -109,27 +104,6 @@ def _at_another_point(found: VersionsCompared, rates: str) -> str:
     return f"{start}whether it is better or worse is not shown, and {to_settle(found)}."
 
 
-ON_UNLIKE_DAYS = (
-    "The areas under the ROC curves are not compared: the outcomes of the two versions are not "
-    "divided among the days alike, and what differs between days would count as the versions'."
-)
-"""Why scores of both versions are not compared, although both have some."""
-
-
-def parts_take(positives: float) -> str:
-    """Return how many positives telling threshold and curve apart takes; "" with so many.
-
-    Args:
-        positives: of the version with fewer of them.
-    """
-    if positives >= FEWEST_POSITIVES:
-        return ""
-    return (
-        f"What of it the threshold did, and what the curve, takes {FEWEST_POSITIVES} positives of "
-        "each version."
-    )
-
-
 def compared_at(found: VersionsCompared) -> str:
     """Return what is equal in the comparison: the cases, or class ratio and mix of segments."""
     if found.comparison.by_pairs:
@@ -145,20 +119,6 @@ def adjusted_for(found: VersionsCompared) -> tuple[str, ...]:
     if found.comparison.by_pairs:
         return ()
     return (*found.segments, *(() if found.is_moment else ("day", "hour")))
-
-
-def condition(found: VersionsCompared) -> str:
-    """Return what the verdict holds under, where no segment is compared by; else "".
-
-    Cases alone do not tell a worse model from harder cases: scores of either version rest on both.
-    """
-    if found.segments or found.comparison.by_pairs:
-        return ""
-    by = "at the mix as it was" if found.is_moment else "by day and hour alone"
-    return (
-        f"The comparison holds if both versions get alike cases, as by random assignment: it is "
-        f"{by}, and a version that gets harder cases looks worse."
-    )
 
 
 def too_new(version: VersionTraffic) -> str:

@@ -8,10 +8,10 @@ from daily import daily
 
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.versions_compared import VersionsCompared, VersionStretch, VersionTraffic
+from monitor.report.versions_conditions import condition, without_scores
 from monitor.report.versions_text import versions_text
 from monitor.report.versions_words import (
     adjusted_for,
-    condition,
     to_settle,
     versions_headline,
     worse_by,
@@ -143,3 +143,12 @@ def test_what_would_settle_it_is_said_once_in_headline_and_text(a, b):
     text = " ".join(versions_text(compared).split())
     assert versions_headline(compared).count(words) == text.count(words) == 1
     assert sum(text.lower().count(one) for one in ("more outcomes", IMPOSSIBLE)) <= 1
+
+
+def test_without_scores_rates_that_moved_in_one_direction_may_be_another_threshold():
+    together = found((8_000, 500, 2_000, 9_500), (6_000, 480, 4_000, 9_520))
+    apart = found((8_000, 500, 2_000, 9_500), (6_000, 520, 4_000, 9_480))
+    assert together.comparison.decided_by.found.verdict == "worse"
+    assert "another threshold alone can look like this" in without_scores(together)
+    assert "Scores would tell." in " ".join(versions_text(together).split())
+    assert without_scores(apart) == ""

@@ -32,10 +32,11 @@ from monitor.report.versions_answer import (
     PairedCases,
     VersionsAnswer,
 )
+from monitor.report.versions_conditions import ON_UNLIKE_DAYS, parts_take
 from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
-from monitor.report.versions_words import MODEL_AND_MIX, ON_UNLIKE_DAYS, parts_take
+from monitor.report.versions_words import MODEL_AND_MIX
 from monitor.report.vocabulary import METRIC_WORDS
 
 _SHOWN = ("precision", "balanced_precision", "recall", "false_positive_rate")
