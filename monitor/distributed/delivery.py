@@ -20,7 +20,7 @@ from monitor.config.quantities import count_of
 from monitor.distributed.counts_events import CELL_NAMES
 from monitor.errors import MonitorError
 from monitor.extras import install_command
-from monitor.feeds.http.acknowledgement import (
+from monitor.feeds.acknowledgement import (
     NOT_A_FEED,
     Acknowledgement,
     acknowledgement,

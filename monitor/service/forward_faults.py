@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
 from monitor.config.quantities import count_of
-from monitor.feeds.http.acknowledgement import Acknowledgement
+from monitor.feeds.acknowledgement import Acknowledgement
 from monitor.feeds.http.feed_settings import STATE_HEADER
 from monitor.prometheus.forward_series import (
     FORWARD_FAILURES,

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from monitor.clock import SECOND_MS
 from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import without_account
-from monitor.feeds.http.acknowledgement import direct_opener
+from monitor.feeds.acknowledgement import direct_opener
 from monitor.feeds.http.feed_settings import SETTINGS_HEADER, STATE_HEADER
 from monitor.feeds.http.senders import SENDER_HEADER
 

@@ -35,7 +35,7 @@ from monitor.config.forward import ForwardConfig
 from monitor.config.quantities import without_account
 from monitor.engine import Monitor
 from monitor.events.renumbering import State
-from monitor.feeds.http.acknowledgement import NOT_A_FEED, acknowledgement
+from monitor.feeds.acknowledgement import NOT_A_FEED, acknowledgement
 from monitor.labels.forwarding import Forwarding
 from monitor.prometheus.forward_series import FORWARD_UNSENT, FailureReason
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription

@@ -13,7 +13,6 @@
     rate_limit.py          bounds the records per second of each client
     offload.py             runs long work in a thread
     responses.py           JSON responses
-    acknowledgement.py     the answer to events that are on disk, as senders read it
     openapi.py             OpenAPI document of the routes
 
 Storing and counting the events is up to the caller, which implements `app.Intake`.

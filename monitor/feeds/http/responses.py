@@ -10,7 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from monitor.events.columns import EventBatch
-from monitor.feeds.http.acknowledgement import Acknowledgement, FeedFault
+from monitor.feeds.acknowledgement import Acknowledgement, FeedFault
 
 MAX_FAULTS = 10
 """Maximum number of faults in one response."""
