@@ -20,6 +20,7 @@ _SHARED = (
     "pyspark.sql.streaming.proto.StateMessage_pb2",
     "monitor.distributed.packets",
     "monitor.distributed.pages",
+    "monitor.feeds.decode",
 )
 """What workers import; not pyarrow and pandas, which start threads: these do not outlive a fork."""
 

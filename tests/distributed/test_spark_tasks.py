@@ -1,5 +1,6 @@
 """The stateful tasks of the job with a state in memory, as Spark calls them."""
 
+import gc
 import json
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ pytest.importorskip("pyspark", reason="a package of the extra dev")
 from shards import Shards, config_of, stream
 
 from monitor.config import Config
+from monitor.distributed import spark_tasks
 from monitor.distributed.layout import Layout
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
@@ -111,3 +113,13 @@ def test_a_search_for_expired_states_reads_each_page_once_and_drops_what_is_over
     books = job.batch(prediction("last", 20 * HOUR))
     assert "dropped" not in books
     assert job.batch()["dropped"] == (2 if with_events else 1)
+
+
+def test_what_the_first_batch_has_imported_is_searched_for_garbage_no_more(monkeypatch):
+    calls = []
+    monkeypatch.setattr(gc, "freeze", lambda: calls.append("freeze"))
+    spark_tasks._spare_imported.cache_clear()
+    processor = PageProcessor(PageRules(CONFIG, LAYOUT), [KEY])
+    for _ in range(2):
+        processor.close()
+    assert calls == ["freeze"]
