@@ -25,7 +25,13 @@ _ONCE_SECONDS = 600.0
 """Seconds of events in a batch of recorded files, which are large: assumed."""
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of a JVM that lives for minutes: a third of its CPU would go into compiling better."""
-_PARQUET = b"PAR1"
+_PARQUET = (b"PAR1", b"PARE")
+"""What Parquet files begin with, the second where they are encrypted."""
+_LOCAL = "file://"
+_PATTERN = "*?[{\\"
+"""Characters that make a path a pattern for Spark."""
+_FILE_SYSTEMS = {"HADOOP_CONF_DIR", "SPARK_CONF_DIR"}
+"""Where Spark may be given another file system for paths without one."""
 _NEEDED = ("pyspark", "pyarrow", "google.protobuf")
 
 
@@ -42,6 +48,7 @@ def run(args: Namespace) -> int:
     _check_input(args)
     config = load_config(args.config)
     _check_countable(config)
+    _check_readable(args)
     _hush_pandas()
     if _is_local(args.master):
         _set_environment(once=args.once)
@@ -98,25 +105,54 @@ def _check_input(args: Namespace) -> None:
 
 
 def _local(path: str) -> Path:
-    return Path(path.removeprefix("file://"))
+    return Path(path.removeprefix(_LOCAL))
 
 
 def _table_in(directory: str) -> str | None:
     """Return the name of a Parquet file in a directory of this machine; None without one."""
     path = _local(directory)
-    names = sorted(one.name for one in path.iterdir() if one.is_file()) if path.is_dir() else []
-    shown = [name for name in names if not name.startswith((".", "_"))]  # as Spark reads them
-    if shown and _begins_as_parquet(path / shown[0]):
+    shown = _files_in(path)
+    if shown and _head(path / shown[0]) in _PARQUET:
         return shown[0]
     return next((name for name in shown if name.endswith(".parquet")), None)
 
 
-def _begins_as_parquet(path: Path) -> bool:
+def _files_in(path: Path) -> list[str]:
+    """Return the names of the files that Spark reads in a directory of this machine."""
+    names = sorted(one.name for one in path.iterdir() if one.is_file()) if path.is_dir() else []
+    return [name for name in names if not name.startswith((".", "_"))]
+
+
+def _check_readable(args: Namespace) -> None:
+    """Check what Spark says half a minute later, where the input is on this machine."""
+    if not args.input or not _is_here(args.input, args.master):
+        return
+    path = _local(args.input)
+    if not path.exists():
+        raise MonitorError(f"--input {args.input}: no such directory")
+    first, head = next(((n, h) for n in _files_in(path) if (h := _head(path / n))), ("", b""))
+    if args.format == "parquet" and head and head not in _PARQUET:
+        raise MonitorError(
+            f"--input {args.input}: {first} is not a Parquet file; leave out --format parquet if "
+            "the files are NDJSON"
+        )
+
+
+def _is_here(path: str, master: str | None) -> bool:
+    """Return True for a path that can only be a directory of this machine, and is no pattern."""
+    if any(one in path for one in _PATTERN):
+        return False
+    configured = _FILE_SYSTEMS & os.environ.keys()
+    return path.startswith(_LOCAL) or (":" not in path and _is_local(master) and not configured)
+
+
+def _head(path: Path) -> bytes:
+    """Return the first bytes of a file; none if it cannot be read, which the job itself reports."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_PARQUET)) == _PARQUET
-    except OSError:  # the job itself says so
-        return False
+            return file.read(len(_PARQUET[0]))
+    except OSError:
+        return b""
 
 
 def _check_countable(config: Config) -> None:

@@ -11,6 +11,7 @@ import pytest
 import monitor
 from monitor.cli import main, spark
 from monitor.cli.parser import build_parser
+from monitor.errors import MonitorError
 from monitor.extras import install_command
 
 PACKAGE = Path(monitor.__file__).parent
@@ -80,6 +81,70 @@ def test_parquet_without_its_format_is_refused(name, data, monkeypatch, capsys, 
     assert err.endswith(f"{name} is a Parquet file; give --format parquet\n")
     assert main([*WORDS, "--input", str(tmp_path), "--format", "parquet"]) == 2
     assert "m.yaml" in capsys.readouterr().err  # only its configuration is missing
+
+
+STARTS = "precision-monitor: Spark would start\n"
+
+
+@pytest.fixture
+def answer(monkeypatch, tmp_path, capsys):
+    """What the command says to some input, with a configuration that it takes."""
+    for name in ("HADOOP_CONF_DIR", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(name, raising=False)
+
+    def start():
+        raise MonitorError("Spark would start")
+
+    monkeypatch.setattr(spark, "_NEEDED", ())
+    monkeypatch.setattr(spark, "_hush_pandas", start)
+    (path := tmp_path / "monitor.yaml").write_text("models: {m: {}}")
+
+    def answered(*words):
+        assert main([*WORDS, "-c", str(path), "--input", *map(str, words)]) == 2
+        return capsys.readouterr().err
+
+    return answered
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_input_that_is_not_there_is_refused_before_spark_starts(scheme, answer, tmp_path):
+    given = f"{scheme}{tmp_path}/evnets"
+    assert answer(given) == f"precision-monitor: --input {given}: no such directory\n"
+    (tmp_path / "evnets").mkdir()
+    assert answer(given) == STARTS
+
+
+@pytest.mark.parametrize(
+    ("words", "variable"),
+    [
+        (["hdfs://host/events"], ""),
+        (["s3a://bucket/events"], ""),
+        (["events/part-*"], ""),
+        (["events", "--master", "spark://host:7077"], ""),
+        (["events"], "PYSPARK_GATEWAY_PORT"),
+        (["events"], "HADOOP_CONF_DIR"),
+    ],
+)
+def test_input_that_only_spark_can_look_for_is_left_to_it(words, variable, answer, monkeypatch):
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    assert answer(*words) == STARTS
+
+
+def test_lines_given_as_parquet_are_refused_before_spark_starts(answer, tmp_path):
+    (events := tmp_path / "events").mkdir()
+    (events / "_SUCCESS").write_text("done")
+    (events / "a.empty").touch()
+    words = events, "--format", "parquet"
+    assert answer(*words) == STARTS
+    (events / "part-0").write_text('{"id": "a"}\n')
+    assert answer(*words) == (
+        f"precision-monitor: --input {events}: part-0 is not a Parquet file; leave out --format "
+        "parquet if the files are NDJSON\n"
+    )
+    for head in (b"PAR1", b"PARE"):
+        (events / "part-0").write_bytes(head + b"...")
+        assert answer(*words) == STARTS
 
 
 def test_a_file_as_input_is_refused(monkeypatch, capsys, tmp_path):
