@@ -21,7 +21,7 @@ from monitor.drift.degenerate import Degeneracy
 from monitor.drift.level_change import LevelChange, PrevalenceChange
 from monitor.drift.live_class_ratio import FAR_LOG_RATIO, UNKNOWN_RATIO, ClassRatio
 from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidence
-from monitor.drift.reference_news import AwaitedReference, ReferenceVersions
+from monitor.drift.reference_news import AwaitedReference, HeldBack, ReferenceVersions
 from monitor.drift.trend import Trend
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import Int64Array
@@ -63,7 +63,7 @@ class ReferenceOutcomes:
         prevalence_change: that of its prevalence alone, likewise.
         cut_short: moment of a change that longer first days hold, epoch milliseconds, before
             which it ends for good; None where none holds it back.
-        held_back: longer first days are known, and not taken while the model looks worse.
+        held_back: longer first days in which the model looks worse; None without any.
         pooled: the counts are right and wrong predictions of more than two classes.
         versions: that predicted in it; None without a time or a second version, or under `keep`.
     """
@@ -76,7 +76,7 @@ class ReferenceOutcomes:
     level_change: LevelChange | None = None
     prevalence_change: PrevalenceChange | None = None
     cut_short: int | None = None
-    held_back: bool = False
+    held_back: HeldBack | None = None
     pooled: bool = False
     versions: ReferenceVersions | None = None
 

@@ -9,7 +9,6 @@ from monitor.diagnosis.result import Diagnosis, WorseLately
 from monitor.drift import Verdict
 from monitor.drift.change_news import ChangeNews
 from monitor.drift.recall_evidence import Because
-from monitor.drift.reference_news import HELD_BACK
 from monitor.snapshot import ModelState
 from monitor.verdicts import Watched
 
@@ -71,9 +70,8 @@ def _by_its_reference(found: Diagnosis, model: ModelState) -> Diagnosis:
         found.before.closes,
     ):
         return found
-    if reference.held_back:
-        note = f"{HELD_BACK[0].upper()}{HELD_BACK[1:]}."
-        found = replace(found, notes=(*found.notes, note))
+    if reference.held_back is not None:
+        found = replace(found, notes=(*found.notes, reference.held_back.sentence))
     if reference.level_change is None:
         return found
     found = replace(found, mixed_reference=reference)

@@ -1,15 +1,49 @@
-"""Which versions a reference is of, and what a model without one still lacks."""
+"""Which versions a reference is of, what it lacks, and why longer days are held back."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-HELD_BACK = (
-    "longer first days are known, and are not taken as the reference while the model looks worse "
-    "than in the present one: its fault would become the normal state. If nothing is wrong, name a "
-    "normal stretch (`reference: {window: {length, end}}`)"
-)
-"""Why a reference still stands in for longer first days that are known, a clause."""
+from monitor.config.quantities import format_time
+
+_STRETCH = "name a normal stretch (`reference: {window: {length, end}}`)"
+
+
+class HeldBack(NamedTuple):
+    """Longer first days in which a model looks worse than in the days that stand in for them.
+
+    Attributes:
+        since: the days that stand in end, and the model looks worse, epoch milliseconds.
+        until: about when the longer days become the reference whatever they show, epoch
+            milliseconds; None while the model pages, and where they have.
+        over: they have become the reference although the model still looked worse.
+    """
+
+    since: int
+    until: int | None = None
+    over: bool = False
+
+    @property
+    def text(self) -> str:
+        """What that means, a clause."""
+        if self.over:
+            return (
+                f"the reference holds days from {format_time(self.since)} on in which the model "
+                "looks worse than before them, not certainly: longer first days are held back for "
+                "that for four weeks at most. If it was a fault, it has become the normal state; "
+                f"{_STRETCH}"
+            )
+        latest = "" if self.until is None else f", until about {format_time(self.until)} at most"
+        return (
+            "longer first days are known, and are not taken as the reference while the model "
+            f"looks worse than in the present one{latest}: its fault would become the normal "
+            f"state. If nothing is wrong, {_STRETCH}"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The same, a sentence."""
+        return f"{self.text[0].upper()}{self.text[1:]}."
 
 
 class ReferenceVersions(NamedTuple):

@@ -224,7 +224,7 @@ def verdict_families() -> Iterator[Family]:
     yield by_model(
         "classifier_reference_held_back",
         "1 while longer first days are known, and not taken since the model looks worse; else 0.",
-        lambda watched: [np.nan if watched.reference is None else watched.reference.held_back],
+        lambda watched: [_held_back(watched.reference)],
     )
     yield _sources()
     yield by_model(
@@ -311,6 +311,12 @@ def _cells(compared: ReferenceOutcomes | None) -> list[float]:
     if compared is None or compared.pooled:
         return [np.nan] * len(Outcome)
     return [float(cell) for cell in compared.counts.cells.tolist()]
+
+
+def _held_back(reference: ReferenceOutcomes | None) -> float:
+    if reference is None:
+        return np.nan
+    return reference.held_back is not None and not reference.held_back.over
 
 
 def _moment(compared: ReferenceOutcomes | None, edge: str) -> list[float]:

@@ -12,17 +12,15 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
+from msgspec import Meta, Struct, to_builtins
 
-from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.degenerate import Degeneracy
-from monitor.drift.reference_news import ReferenceVersions
 from monitor.report.metric_words import JSON_METRICS, MetricValues
 from monitor.report.prediction_words import degenerate_text
 from monitor.snapshot import Estimate, Window
-from monitor.verdicts import DegeneratePredictions, MissingLabels, ReferenceOutcomes, Watched
+from monitor.verdicts import DegeneratePredictions, MissingLabels, Watched
 
 Count = Annotated[int, Meta(ge=0)]
 Sum = Annotated[float, Meta(ge=0)]
@@ -94,53 +92,6 @@ class OutcomeSums(Struct, frozen=True, kw_only=True):
         """Return the sum of some of the four."""
         values: Iterable[float] = (getattr(self, cell) for cell in cells)
         return sum(values)
-
-
-class VersionBeginning(Struct, frozen=True, kw_only=True):
-    """A version, and when it began.
-
-    Attributes:
-        version: its name.
-        first_prediction: the time of its first prediction; null where that is not known.
-    """
-
-    version: str
-    first_prediction: Time | None
-
-
-class ReferencePeriod(Struct, frozen=True, kw_only=True):
-    """The reference: the outcomes that the windows of a model are compared with.
-
-    Attributes:
-        source: `first`, `window`, `trailing` or `counts`, as configured; `level` for a level.
-        version: 1 for the first reference; one more each time it moves on; 1 for a level.
-        open: first moment; null for given counts.
-        close: first moment after it; null likewise.
-        outcomes: its outcomes.
-        class_ratio: its positives per negative; null without negatives.
-        level_changed: first moment of the day on which its recall, its false-positive rate
-            or their odds ratio changed; null where no change is certain.
-        held_back: true where longer first days are known, and are not taken while the model looks
-            worse than in it; left out elsewhere.
-        prevalence_changed: first moment of the day on which its prevalence changed; left out
-            where that did not certainly.
-        versions: that predicted in it, in the order in which they began; left out for given
-            counts, before a second version, and under `on_version: keep`.
-        restarted_with: the version that it began anew with, under `on_version: restart`; left out
-            where none did.
-    """
-
-    source: str
-    version: int
-    open: Time | None
-    close: Time | None
-    outcomes: OutcomeSums
-    class_ratio: float | None
-    level_changed: Time | None
-    held_back: bool | UnsetType = UNSET
-    prevalence_changed: Time | UnsetType = UNSET
-    versions: tuple[VersionBeginning, ...] | UnsetType = UNSET
-    restarted_with: str | UnsetType = UNSET
 
 
 class LabelStatus(StrEnum):
@@ -268,50 +219,6 @@ def outcome_sums(counts: ConfusionCounts) -> OutcomeSums:
     """Return outcomes, a scalar, as an object."""
     tp, fp, fn, tn = counts.cells.tolist()
     return OutcomeSums(tp=tp, fp=fp, fn=fn, tn=tn)
-
-
-def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None:
-    """Return the reference of a model; None while it is not known."""
-    if before is None:
-        return None
-    return ReferencePeriod(
-        source=before.source,
-        version=before.version,
-        open=time_text(before.opens),
-        close=time_text(before.closes),
-        outcomes=outcome_sums(before.counts),
-        class_ratio=defined(before.class_ratio),
-        level_changed=time_text(before.level_changed),
-        held_back=before.held_back or UNSET,
-        prevalence_changed=time_text(prevalence_changed(before)) or UNSET,
-        versions=version_beginnings(before.versions),
-        restarted_with=(before.versions and before.versions.restarted_with) or UNSET,
-    )
-
-
-def prevalence_changed(before: ReferenceOutcomes) -> int | None:
-    """Return the first moment of the day on which the prevalence of a reference changed.
-
-    Args:
-        before: the reference.
-
-    Returns:
-        Epoch milliseconds; None where it did not certainly change.
-    """
-    change = before.prevalence_change
-    if change is None or before.opens is None:
-        return None
-    return before.opens + change.day * DAY_MS
-
-
-def version_beginnings(found: ReferenceVersions | None) -> tuple[VersionBeginning, ...] | UnsetType:
-    """Return the versions that predicted in a reference; left out where they are not known."""
-    if found is None:
-        return UNSET
-    return tuple(
-        VersionBeginning(version=name, first_prediction=time_text(first))
-        for name, first in found.began
-    )
 
 
 def label_status(window: Window, row: int) -> LabelStatus | None:

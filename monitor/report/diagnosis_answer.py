@@ -9,18 +9,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.report.answer_parts import (
-    Count,
-    MetricInterval,
-    OutcomeSums,
-    Share,
-    Time,
-    VersionBeginning,
-)
+from monitor.report.answer_parts import Count, MetricInterval, OutcomeSums, Share, Time
 from monitor.report.curve_change_answer import CurveChange
 from monitor.report.label_answer import IfLabelsWrong
 from monitor.report.metric_words import MetricValues
 from monitor.report.moved_precision import PrecisionAnswer
+from monitor.report.reference_answer import VersionBeginning
 from monitor.report.score_answer import ComparedScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.source_answer import LabelSourcesAnswer

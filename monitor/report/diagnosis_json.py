@@ -15,14 +15,7 @@ from monitor.clock import HOUR_MS
 from monitor.diagnosis import Diagnosis, Estimated, SegmentPart, Side
 from monitor.drift import MainDriver, Status
 from monitor.report.advice import advice
-from monitor.report.answer_parts import (
-    MetricInterval,
-    defined,
-    json_text,
-    outcome_sums,
-    time_text,
-    version_beginnings,
-)
+from monitor.report.answer_parts import MetricInterval, defined, json_text, outcome_sums, time_text
 from monitor.report.curve_change_answer import curve_change
 from monitor.report.curve_change_text import curve_sentences
 from monitor.report.diagnosis_answer import (
@@ -44,6 +37,7 @@ from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
 from monitor.report.label_answer import labels_wrong_answer
 from monitor.report.metric_words import JSON_METRICS
+from monitor.report.reference_answer import version_beginnings
 from monitor.report.scatter_words import scatter_sentence
 from monitor.report.score_answer import compared_scores
 from monitor.report.sentences import cause_status, explanation, footnotes

@@ -13,7 +13,6 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis, SegmentPart, Side
 from monitor.drift import Verdict
 from monitor.report.advice import advice
-from monitor.report.answer_parts import version_beginnings
 from monitor.report.curve_change_text import curve_change_lines
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
@@ -21,6 +20,7 @@ from monitor.report.label_quality_words import AS_LABELLED
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
+from monitor.report.reference_answer import version_beginnings
 from monitor.report.scatter_words import scatter_sentence
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.segment_names import segment_name

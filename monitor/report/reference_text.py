@@ -17,10 +17,10 @@ from monitor.drift.detectors import (
 )
 from monitor.drift.level_change import LevelChange
 from monitor.drift.recall_evidence import excludes_much, visible_recall_at_best
-from monitor.drift.reference_news import HELD_BACK, AwaitedReference
-from monitor.report.answer_parts import prevalence_changed, version_beginnings
+from monitor.drift.reference_news import AwaitedReference
 from monitor.report.missing_evidence import day_text
 from monitor.report.rate_changes import short
+from monitor.report.reference_answer import prevalence_changed, version_beginnings
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
@@ -79,17 +79,17 @@ def stand_in_text(awaited: AwaitedReference | None) -> str:
 
 
 def mixed_text(before: ReferenceOutcomes) -> str:
-    """Return that a reference holds a change of its level, ends before one, or holds days back.
+    """Return that a reference holds a change of its level, ends before one, or on days held back.
 
     Args:
         before: the reference.
 
     Returns:
-        "" where no change is certain, and no days are held back.
+        "" where no change is certain, and no days are, or were, held back.
     """
     change, at = before.level_change, before.level_changed
-    if before.held_back:
-        return HELD_BACK
+    if before.held_back is not None:
+        return before.held_back.text
     if change is None and before.cut_short is not None:
         return (
             f"the reference ends before a change about {day_text(before.cut_short)}: longer first "

@@ -15,11 +15,11 @@ from monitor.report.answer_parts import (
     MissingLabelShare,
     OutcomeCounts,
     PredictionCheck,
-    ReferencePeriod,
     Time,
 )
 from monitor.report.class_answer import ClassesAnswer
 from monitor.report.moved_precision import PrecisionAnswer
+from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.score_answer import ScoreMetrics
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer

@@ -20,12 +20,12 @@ from monitor.report.answer_parts import (
     missing_label_shares,
     outcome_counts,
     prediction_check,
-    reference_period,
     time_text,
 )
 from monitor.report.class_answer import classes_of, compared_classes
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.findings import of_model
+from monitor.report.reference_answer import reference_period
 from monitor.report.replay_answer import (
     ReplayAnswer,
     ReplayedDetection,

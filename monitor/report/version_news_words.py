@@ -9,9 +9,10 @@ from msgspec import UNSET, Struct, UnsetType
 from monitor.clock import HOUR_MS
 from monitor.config.quantities import parse_time
 from monitor.drift.change_news import ChangeBegan, NewVersion
-from monitor.report.answer_parts import Share, Time, VersionBeginning, defined, time_text
+from monitor.report.answer_parts import Share, Time, defined, time_text
 from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
+from monitor.report.reference_answer import VersionBeginning
 
 _LISTED = 3
 

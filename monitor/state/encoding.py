@@ -24,9 +24,9 @@ from monitor.events.renumbering import State
 from monitor.state.disk import Data
 from monitor.state.state_errors import StateError
 
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 """Version of the layout and of the content that are written."""
-_READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, SCHEMA_VERSION)
+_READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, SCHEMA_VERSION)
 """Versions that can be read. What older ones lack:
 
 - 3 has no steps of detectors by days: these detectors start anew.
@@ -47,6 +47,8 @@ _READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, SCHEMA_VERSIO
   for a week.
 - Up to 15 lack the maturity by which each model closes its days today: it is looked up anew.
 - Up to 16 lack whether longer first days are held back: they are judged anew when a day closes.
+- Up to 17 lack the outcomes of these days: they are counted from what is stored, or, where their
+  first hours are not any more, never become the reference.
 """
 
 _READ = ", ".join(map(str, _READ_VERSIONS))

@@ -20,16 +20,16 @@ class ModelFault(NamedTuple):
     Attributes:
         began: until this moment the model was as in its reference, epoch milliseconds.
         over: the page has ended.
-        pages: False where the reference is too small to page, and the model looks worse.
     """
 
     began: int
     over: bool
-    pages: bool = True
 
 
 class ModelFaults:
     """Finds the fault for which a model pages, an alarm awaits judgement, or that is over.
+
+    A model whose reference is too small to page may look worse instead.
 
     Args:
         watches: of the models of two classes, by number.
@@ -51,7 +51,7 @@ class ModelFaults:
         self._stepper, self._cuts = stepper, cuts
 
     def of(self, mature: int, age: int, model: int) -> ModelFault | None:
-        """Return the fault of a model, and note on its watch whether it holds longer days back.
+        """Return the fault of a model, and note on its watch that it holds longer days back.
 
         Args:
             mature: up to this moment, epoch milliseconds, outcomes are mature.
@@ -68,16 +68,22 @@ class ModelFaults:
             return ModelFault(closes, over=False)
         pages = (one.at for one in known.detections if one.kind == "model_degraded")
         faults = (self._news.fault_began(model, before, at) for at in pages if at > closes)
-        over = next((ModelFault(began, over=True) for began in faults), None)
-        return over or self._stated(model, known, mature)
+        return next((ModelFault(began, over=True) for began in faults), None)
 
-    def _stated(self, model: int, known: ModelWatch, mature: int) -> ModelFault | None:
-        """Return the fault that pages nobody, as the last days show where one closes."""
-        if not known.few:
-            return None
-        closes, end = known.judge.reference.closes or 0, mature // DAY_MS
-        if known.day >= end:  # as the day before showed: batches may end at any pane of this one
-            return ModelFault(closes, over=False)
-        found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
-        known.held = is_worse(found, already=known.held)
-        return ModelFault(closes, over=False, pages=False) if known.held else None
+    def looks_worse(self, mature: int, model: int) -> bool:
+        """Return whether a model too small to page looks worse, and note it on its watch.
+
+        Args:
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+            model: its number; longer first days than those of its reference are known.
+
+        Returns:
+            As its last days show where one closes, and for the rest of the day after it.
+        """
+        known, end = self._watches.get(model), mature // DAY_MS
+        if known is None or known.hold_ends is None:
+            return False
+        if not (known.held and known.day >= end):
+            found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
+            known.held = is_worse(found, already=known.held)
+        return known.held

@@ -32,8 +32,9 @@ class ModelWatch:
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: True where the model paged when the last stretch ended.
-        few: the reference is too small for another page than that of a dead model; see
-            `monitor.watch.small_reference`.
+        hold_ends: the reference is too small for another page than that of a dead model, and longer
+            first days are held back until outcomes up to this moment are mature, epoch
+            milliseconds; None where it pages. See `monitor.watch.small_reference`.
         held: longer first days than those of the reference are known, and are not taken, since the
             model looks worse than in it.
         lost: of the level, see `monitor.watch.level.Stretch`.
@@ -55,7 +56,7 @@ class ModelWatch:
     ratio: LiveRatio
     nowcasts: Nowcasts | None
     paged: bool = False
-    few: bool = False
+    hold_ends: int | None = None
     held: bool = False
     lost: float = 0.0
     trend: Trend | None = None

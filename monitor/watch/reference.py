@@ -20,6 +20,7 @@ from monitor.drift.level_change import (
     find_prevalence_change,
 )
 from monitor.drift.profile import SeasonalProfile
+from monitor.drift.reference_news import HeldBack
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.events.renumbering import Numbers, State, new_numbers
 from monitor.join.deltas import CELLS
@@ -75,6 +76,8 @@ class MatureReference:
         prevalence_change: the change of its prevalence alone, likewise.
         cut_short: moment of a change of level that the longer first days hold, epoch
             milliseconds, so that it ends before it for good; None where none holds it back.
+        worse_since: its days from this moment on, epoch milliseconds, were held back, since the
+            model looked worse, until that was over; None where none were.
         as_labelled: its counts as labelled; None where no label is taken to be wrong.
 
     Where labels are a sample or have errors, outcomes are those estimated of all predictions.
@@ -98,6 +101,7 @@ class MatureReference:
     level_change: LevelChange | None = None
     prevalence_change: PrevalenceChange | None = None
     cut_short: int | None = None
+    worse_since: int | None = None
     as_labelled: AsLabelled | None = None
 
     def at_rates(self, regime: LabelRegime) -> MatureReference:
@@ -196,6 +200,7 @@ class MatureReference:
             "labelling": self.labelling,
             "version": self.version,
             **({} if self.cut_short is None else {"cut_short": self.cut_short}),
+            **({} if self.worse_since is None else {"worse_since": self.worse_since}),
             **_labels_state(self.as_labelled),
         }
 
@@ -248,6 +253,7 @@ class MatureReference:
             labelling=state["labelling"].copy(),
             version=state["version"],
             cut_short=state.get("cut_short"),
+            worse_since=state.get("worse_since"),
             as_labelled=_restored_labels(state.get("as_labelled")),
         )
 
@@ -271,6 +277,7 @@ class MatureReference:
             level_change=self.level_change,
             prevalence_change=self.prevalence_change,
             cut_short=self.cut_short,
+            held_back=None if self.worse_since is None else HeldBack(self.worse_since, over=True),
         )
 
     @property

@@ -24,6 +24,7 @@ from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
 from monitor.watch.level import Stretch
+from monitor.watch.longer_first_days import LongerFirstDays
 from monitor.watch.model_faults import ModelFault
 from monitor.watch.reference import AsLabelled, MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
@@ -35,6 +36,10 @@ from monitor.windows.scores import Scores
 
 def _no_fault(_: int) -> ModelFault | None:
     return None
+
+
+def _as_ever(_: int) -> bool:
+    return False
 
 
 class ReferenceFinder:
@@ -57,12 +62,14 @@ class ReferenceFinder:
         self._cuts = CutsByModel(catalogue)
         self._found: dict[int, MatureReference] = {}
         self._tested: dict[int, int] = {}  # end of the days that a reference was tested with
+        self._longer = LongerFirstDays(catalogue, windows, errors, self.cut)
 
     def of(
         self,
         model: int,
         mature: int,
         fault_of: Callable[[int], ModelFault | None] = _no_fault,
+        looks_worse: Callable[[int], bool] = _as_ever,
         *,
         since: int | None = None,
     ) -> MatureReference | None:
@@ -70,10 +77,10 @@ class ReferenceFinder:
 
         A provisional reference of the first days is replaced by the configured one once
         that is mature. While the model looks moved, it holds the days before that alone: what
-        moved the model would else become the normal state. So it does while a model looks worse
-        that it is too small to page for. Where the longer one would hold a
-        fault that is over, or a change of level, it ends before that for good: days of two states
-        are no normal state. So does one of the first days in which the days after it show a
+        moved the model would else become the normal state. So it does, for four weeks at most,
+        while a model looks worse that it is too small to page for. Where the longer one would
+        hold a fault that is over, or a change of level, it ends before that for good: days of two
+        states are no normal state. So does one of the first days in which the days after it show a
         change, see `young_reference`.
 
         Args:
@@ -81,6 +88,7 @@ class ReferenceFinder:
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             fault_of: returns the fault of a model, by its number, since its reference; None
                 where it had none.
+            looks_worse: returns whether a model, by its number, that has no fault looks worse.
             since: the reference opens at this moment or later, epoch milliseconds; an earlier
                 one no longer holds. None for any.
         """
@@ -89,28 +97,20 @@ class ReferenceFinder:
         if known is not None and not self.is_outdated(model, known, mature):
             return self._without_change(model, known, mature // DAY_MS * DAY_MS)
         fault = None if known is None else fault_of(model)
-        if known is not None and known.source == "first" and fault is not None and fault.over:
-            self._found[model] = replace(known, cut_short=fault.began)
-            return self._found[model]
-        unpaged = fault is not None and not fault.pages
-        if known is None or fault is None or fault.over or unpaged:
-            found = self._find(model, mature, known, since)
+        if known is not None and known.source == "first":
+            found = self._longer.after(model, known, mature, fault, looks_worse)
+        elif fault is None or fault.over:
+            found = self._next(model, mature, last, since)
         else:
-            found = self._first_until(model, known, fault.began)
-        if found is not None and known is not None and found.closes == known.closes:
+            found = None
+        if found is None:
             return known
-        if found is not None:
-            number = 1 if last is None else last.version + 1
-            found = replace(found, version=number).examined(self._errors.of(model))
-            if known is not None and (fault is None or unpaged):
-                found = self._before_change(model, known, found)
-                if unpaged and found.cut_short is None:
-                    return known
-            self._found[model] = found
-            first = self._catalogue.settings[model].reference.first
-            if first is None or not found.is_shorter_than(first):
-                self._windows.forget_beginning(model)
-        return found or known
+        self._found[model] = found
+        first = self._catalogue.settings[model].reference.first
+        if first is None or not found.is_shorter_than(first):
+            self._windows.forget_beginning(model)
+            self._longer.forget(model)
+        return found
 
     def awaited(
         self, model: int, mature: int, age: int, *, since: int | None = None
@@ -172,7 +172,10 @@ class ReferenceFinder:
     def states(self) -> dict[str, State]:
         """Serializable states of the references found, by model number."""
         tested = {model: {"tested": end} for model, end in self._tested.items()}
-        return {str(m): {**one.state(), **tested.get(m, {})} for m, one in self._found.items()}
+        return {
+            str(model): {**one.state(), **tested.get(model, {}), **self._longer.state(model)}
+            for model, one in self._found.items()
+        }
 
     def restored(self, model: int, state: State, left: Numbers) -> MatureReference:
         """Load the reference of a model from `states`, and return it as it is now.
@@ -186,7 +189,20 @@ class ReferenceFinder:
         self._found[model] = found
         if "tested" in state:
             self._tested[model] = state["tested"]
+        self._longer.restore(model, state, left)
         return found
+
+    def _next(
+        self, model: int, mature: int, last: MatureReference | None, since: int | None
+    ) -> MatureReference | None:
+        """Return the first reference of a model, or the next of one that trails; None for none."""
+        known = None if last is None or last.is_before(since) else last
+        found = self._find(model, mature, known, since)
+        if found is None or (known is not None and found.closes == known.closes):
+            return None
+        self._longer.forget(model)
+        number = 1 if last is None else last.version + 1
+        return replace(found, version=number).examined(self._errors.of(model))
 
     def _find(
         self, model: int, mature: int, known: MatureReference | None, since: int | None
@@ -209,8 +225,7 @@ class ReferenceFinder:
             earliest = first + length if last is None else last
             closes = end_of_trailing(earliest, length, mature)
             return self.cut(model, Stretch("trailing", closes - length, closes))
-        known_open = None if known is None else known.opens
-        return self._first(model, setting.first or FIRST_MS, mature, known_open, since)
+        return self._first(model, setting.first or FIRST_MS, mature, since)
 
     def _opens(self, model: int, since: int | None) -> int | None:
         """First moment that a reference may open at; None before the model's first prediction."""
@@ -220,31 +235,14 @@ class ReferenceFinder:
         return max(first, -(-since // step)) * step
 
     def _first(
-        self, model: int, length: int, mature: int, known_open: int | None, since: int | None
+        self, model: int, length: int, mature: int, since: int | None
     ) -> MatureReference | None:
-        """Cut the first days, from where a provisional reference opened, once enough are known."""
-        opens = self._opens(model, since) if known_open is None else known_open
+        """Cut the first days once enough are known."""
+        opens = self._opens(model, since)
         if opens is None:
             return None
         closes = end_of_first_days(opens, length, mature, self._sums(model, opens, since))
         return None if closes is None else self.cut(model, Stretch("first", opens, closes))
-
-    def _before_change(
-        self, model: int, known: MatureReference, found: MatureReference
-    ) -> MatureReference:
-        """Return longer first days up to the change of level that they hold, if they hold one.
-
-        They are those known so far where no more days lie before it.
-        """
-        change = found.outcomes.level_changed
-        many = self._catalogue.settings[model].has_many_classes
-        if many or change is None or known.source != "first" or known.level_change is not None:
-            return found
-        shorter = self._first_until(model, known, change)
-        if shorter is None:
-            return replace(known, cut_short=change)
-        shorter = replace(shorter, version=found.version, cut_short=change)
-        return shorter.examined(self._errors.of(model))
 
     def _without_change(self, model: int, known: MatureReference, mature: int) -> MatureReference:
         """Return a reference up to the change inside it that the days since show, if they do."""
@@ -277,18 +275,6 @@ class ReferenceFinder:
         is_plain = not self._catalogue.settings[model].has_many_classes
         counts_all = is_plain and not self._errors.of(model).is_estimated
         return is_first and counts_all and not first_days.is_too_small_to_page(known.counts)
-
-    def _first_until(
-        self, model: int, known: MatureReference, until: int
-    ) -> MatureReference | None:
-        """Cut the first days up to a moment; None where no more are known, or days trail."""
-        first, step = self._catalogue.settings[model].reference.first, self._windows.step_ms
-        if known.source != "first" or known.opens is None or known.closes is None:
-            return None
-        closes = min(until // step * step, known.opens + (first or FIRST_MS))
-        if closes <= known.closes:
-            return None
-        return self.cut(model, Stretch("first", known.opens, closes))
 
     def _sums(self, model: int, opens: int | None, since: int | None) -> CountsUpTo:
         step, row = self._windows.step_ms, np.array([self._totals_row(model)])

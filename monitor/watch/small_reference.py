@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from monitor.clock import DAY_MS
 from monitor.drift import Judgement
 from monitor.drift.detectors import is_too_small
 from monitor.watch.first_days import is_too_small_to_page
 from monitor.watch.reference import MatureReference
+from monitor.windows.pane_widths import SPARE_MS
 
+MOST_HELD_MS = 28 * DAY_MS
+"""For how long first days are held back at most, where the model looks worse and does not page.
+
+By few outcomes a healthy model may look worse for a year: one whose first days were better by
+chance. Whoever operates it has four weeks to say which days are normal.
+"""
 FEWEST_OF_THE_DEAD = 10
 """Labelled positives of the days on which a model shows to be dead against a small reference.
 
@@ -42,12 +50,25 @@ def is_worse(found: Judgement | None, *, already: bool) -> bool:
     A fall that pages nobody would else become the normal state.
 
     Args:
-        found: the judgement on these days; None where nothing can be judged.
+        found: the judgement on these days; None where nothing can be judged, so that it stays if it
+            has.
         already: it has stayed for that reason. It then does until the fall is not even likely:
             among days as few as these, a fall that lasts is now and then less certain.
 
     Returns:
         True where recall or the odds ratio fell at p < .05, or at p < .25 where it did already.
     """
+    if found is None:
+        return already
     level = _STILL_WORSE if already else _WORSE
-    return found is not None and any(found.interval(name, level=level)[1] < 0 for name in _FELL)
+    return any(found.interval(name, level=level)[1] < 0 for name in _FELL)
+
+
+def hold_ends(opens: int, first: int) -> int:
+    """Return the moment up to which outcomes are mature when first days are held back no longer.
+
+    Args:
+        opens: their first moment, epoch milliseconds.
+        first: their length, milliseconds.
+    """
+    return opens + first + SPARE_MS + MOST_HELD_MS

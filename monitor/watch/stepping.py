@@ -242,7 +242,7 @@ class Stepper:
         more shows against a shorter one. Against one too small for another page, the days hold
         positives enough that no chance explains it.
         """
-        if watch.by_day is None and not watch.few:
+        if watch.by_day is None and watch.hold_ends is None:
             return
         fewest = FEWEST_OF_THE_DEAD if watch.by_day is None else 0
         days = self._last_days(model, watch, cuts, end, max(DEAD_DAYS))

@@ -144,14 +144,17 @@ class Watch:
         if self._is_idle(model, mature, since):
             return
         midnight, reference = mature // DAY_MS * DAY_MS, self._references.at_rates(model)
-        fault = partial(self._faults.of, mature, age)
+        fault, worse = (
+            partial(self._faults.of, mature, age),
+            partial(self._faults.looks_worse, mature),
+        )
         if reference is not None and reference.is_before(since):
             reference = None
         closes = known is not None and known.day * DAY_MS < midnight
         if known is not None and closes and reference is not None and self._knows_rates(model):
             known = self._builder.following(known, model, reference, cuts, since)
             yield from self._stepper.pane_steps(model, known, cuts, midnight, age)
-        reference = self._references.of(model, mature, fault, since=since)
+        reference = self._references.of(model, mature, fault, worse, since=since)
         if reference is not None and self._catalogue.settings[model].has_many_classes:
             yield from self._classes.steps(model, reference, since, mature, age)
         elif reference is not None and self._knows_rates(model):

@@ -30,7 +30,7 @@ from monitor.watch.nowcasts import Nowcasts
 from monitor.watch.page import ModelPage
 from monitor.watch.reference import MatureReference
 from monitor.watch.skill_trend import restored_trend
-from monitor.watch.small_reference import pages_only_the_dead
+from monitor.watch.small_reference import hold_ends, pages_only_the_dead
 from monitor.windows import Windows
 from monitor.windows.outcome_reader import OutcomeReader
 from monitor.windows.scores import Scores
@@ -105,7 +105,7 @@ class WatchBuilder:
             learned_until=day,
             ratio=self.ratio(model, reference),
             nowcasts=self._nowcasts(model),
-            few=self._has_few(model, reference),
+            hold_ends=self._hold_ends(model, reference),
         )
 
     def following(
@@ -323,12 +323,13 @@ class WatchBuilder:
         threshold = day_threshold(settings.false_pages_per_year / alike / _DETECTORS)
         return DayDetection(reference, regime, cuts, AlarmLimits(threshold, margin_of(alike)))
 
-    def _has_few(self, model: int, reference: MatureReference) -> bool:
-        """Return whether a reference is too small for another page than that of a dead model."""
+    def _hold_ends(self, model: int, reference: MatureReference) -> int | None:
+        """Return until when a reference holds longer days back; None where it pages."""
         settings = self._catalogue.settings[model]
         first = settings.reference.first or FIRST_MS
         plain = settings.river_detector is None and not settings.has_many_classes
-        return plain and pages_only_the_dead(reference, first)
+        few = plain and pages_only_the_dead(reference, first)
+        return hold_ends(reference.opens or 0, first) if few else None
 
     def _alike(self, model: int) -> int:
         """Return how many watches share a model's budget of false pages: one for each class."""

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.drift.live_class_ratio import UNKNOWN_RATIO
+from monitor.drift.reference_news import HeldBack
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.checks import DOUBTFUL_PACE, pace_fault
 from monitor.labels.pace import Pace
-from monitor.verdicts import Watched, WindowVerdict
+from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
 from monitor.watch.cuts import Cuts
 from monitor.watch.live_ratio import UNKNOWN_NOW
 from monitor.watch.model_watch import ModelWatch
@@ -63,7 +64,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
     ratio = UNKNOWN_NOW if detection is None else watching.ratio.now(cuts.totals, now - age)
     return Watched(
-        reference=replace(watching.judge.reference.outcomes, held_back=watching.held),
+        reference=_with_days_held_back(watching, at),
         verdicts=verdicts,
         evidence=watching.evidence,
         warming_up=detection is not None and detection.warming_up,
@@ -80,6 +81,15 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
         level=level,
         level_scatter=watching.level.learned.scatter,
     )
+
+
+def _with_days_held_back(watching: ModelWatch, at: Moment) -> ReferenceOutcomes:
+    """Return the reference with the longer first days that it holds back, if it does."""
+    outcomes, ends = watching.judge.reference.outcomes, watching.hold_ends
+    if not watching.held or outcomes.closes is None:
+        return outcomes
+    until = None if ends is None or watching.page.is_open(at.now) else ends + at.age
+    return replace(outcomes, held_back=HeldBack(outcomes.closes, until))
 
 
 def _is_against_level(reference: WindowVerdict, level: WindowVerdict, *, pages: bool) -> bool:

@@ -35,7 +35,7 @@ from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.api.status_answer import ModelStatus
-from monitor.report.answer_parts import ReferencePeriod
+from monitor.report.reference_answer import HeldBackDays, ReferencePeriod
 from monitor.watch import first_days
 from tests.benchmarks import real_streams
 from tests.benchmarks.worlds import (
@@ -106,9 +106,13 @@ def said(model: ModelStatus) -> Said:
         below=moved and worse.recall_upper is not None and worse.recall_upper < RECALL,
         degraded=model.verdict in real_streams.DEGRADED,
         pages=model.detectors.degradation_detected,
-        held=reference is not None and reference.held_back is True,
+        held=reference is not None and _is_held_back(reference),
         whole=reference is not None and _length(reference) >= timedelta(days=28),
     )
+
+
+def _is_held_back(reference: ReferencePeriod) -> bool:
+    return isinstance(reference.held_back, HeldBackDays) and not reference.held_back.over
 
 
 def _length(reference: ReferencePeriod) -> timedelta:

@@ -13,17 +13,18 @@ from watch.hourly import DAY, HOUR, batch_of_counts, rates, stream
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config, ReferenceCounts
-from monitor.drift.reference_news import HELD_BACK
+from monitor.drift.reference_news import HeldBack
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.collector import SnapshotCollector
 from monitor.report.reference_text import mixed_text
 from monitor.service.announce import announcements
 from monitor.watch.reference import MatureReference
-from monitor.watch.small_reference import pages_only_the_dead
+from monitor.watch.small_reference import is_worse, pages_only_the_dead
 
 CONFIG = Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}})
 FALL, DAYS = 10, 42
+END = (28 + 7 + 28) * DAY
 
 
 def hours(*, then=None, per_hour=2, seed=1, days=DAYS, until=DAYS):
@@ -57,47 +58,83 @@ def held():
 
 def test_a_fall_that_pages_nobody_does_not_become_the_reference(held):
     found = watched(held)
-    assert (days_of(found.reference), found.reference.held_back) == (8, True)
+    assert days_of(found.reference) == 8
+    assert found.reference.held_back == HeldBack(8 * DAY, until=END)
     assert found.reference.counts.actual_positive < 100
     assert found.detections == ()
 
 
 def test_a_model_as_ever_gets_the_longer_reference():
     reference = watched(feed(Monitor(CONFIG), hours())).reference
-    assert (days_of(reference), reference.held_back) == (28, False)
+    assert (days_of(reference), reference.held_back) == (28, None)
 
 
 def test_a_certain_change_ends_the_longer_reference_before_it():
     reference = watched(feed(Monitor(CONFIG), hours(then=0.4, per_hour=4))).reference
     assert reference.closes == reference.cut_short == FALL * DAY
-    assert not reference.held_back
+    assert reference.held_back is None
 
 
 def test_the_longer_reference_is_taken_once_no_fall_is_likely():
     cells = hours(then=0.4, days=80, until=32, seed=6)
     monitor = feed(Monitor(CONFIG), cells[: 24 * 38])
     assert watched(monitor).reference.held_back
-    reference = watched(feed(monitor, cells, 38)).reference
-    assert (days_of(reference), reference.held_back) == (28, False)
+    reference = watched(feed(monitor, cells[: 24 * 60], 38)).reference
+    assert (days_of(reference), reference.held_back) == (28, None)
+    assert reference.counts.cells.tolist() == cells[: 24 * 28].sum(axis=0).tolist()
 
 
-def test_why_it_stays_is_said_wherever_the_reference_is(held):
-    snapshot = held.snapshot()
-    (status,) = status_answer(snapshot, limit=1).models
-    assert status.reference.held_back is True
-    assert HELD_BACK in " ".join(replay_text(snapshot).split())
-    samples = [
+def test_days_are_held_back_for_four_weeks_at_most():
+    """The panes of the first days are stored no longer by then."""
+    cells = hours(then=0.4, days=64, until=64, seed=5)
+    monitor = feed(Monitor(CONFIG), cells[: 24 * 63])
+    before = watched(monitor).reference
+    assert (days_of(before), before.held_back) == (7, HeldBack(7 * DAY, until=END))
+    monitor = feed(Monitor(CONFIG, monitor.state()), cells, 63)
+    reference = watched(monitor).reference
+    assert days_of(reference) == 28
+    assert reference.counts.cells.tolist() == cells[: 24 * 28].sum(axis=0).tolist()
+    assert reference.held_back == HeldBack(7 * DAY, over=True)
+    assert reference.version == before.version + 1
+    again = Monitor(CONFIG, monitor.state())
+    assert watched(again).reference == reference
+    (status,) = status_answer(again.snapshot(), limit=1).models
+    assert (status.reference.held_back.over, status.reference.held_back.until) == (True, None)
+    assert "it has become the normal state" in status.reference.held_back.text
+    assert mixed_text(reference) == reference.held_back.text
+    assert held_back_samples(again.snapshot()) == [0]
+
+
+def test_a_fall_that_is_likely_no_more_for_lack_of_labels_stays_held_back():
+    assert is_worse(None, already=True)
+    assert not is_worse(None, already=False)
+
+
+def held_back_samples(snapshot):
+    return [
         one.value
         for family in SnapshotCollector(lambda: snapshot).collect()
         for one in family.samples
         if one.name == "classifier_reference_held_back"
     ]
-    assert samples == [1]
+
+
+def test_why_it_stays_and_until_when_is_said_wherever_the_reference_is(held):
+    snapshot = held.snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    found = status.reference.held_back
+    assert (found.since, found.until) == ("1970-01-09T00:00:00Z", "1970-03-05T00:00:00Z")
+    assert not found.over
+    clause = watched(held).reference.held_back.text
+    assert found.text == f"L{clause[1:]}."
+    assert f"until about {found.until} at most" in clause
+    assert clause in " ".join(replay_text(snapshot).split())
+    assert held_back_samples(snapshot) == [1]
     with served(held) as url:
         page = plain(httpx.get(url, timeout=60).text)
         text = httpx.get(f"{url}/api/v1/diagnosis", headers={"accept": "text/plain"}, timeout=60)
-    assert "Longer first days are known, and are not taken as the reference" in page
-    assert "- Longer first days are known, and are not taken as the reference" in text.text
+    assert found.text.replace("`", "") in page
+    assert f"- {found.text}" in " ".join(text.text.split())
 
 
 def test_it_is_announced_once():
@@ -108,8 +145,9 @@ def test_it_is_announced_once():
         snapshot = monitor.snapshot()
         said += [] if before is None else announcements(before, snapshot)
         before = snapshot
-    assert [line for line in said if HELD_BACK in line] == [f"CAUTION: m: {HELD_BACK}"]
-    assert mixed_text(watched(monitor).reference) == HELD_BACK
+    clause = mixed_text(watched(monitor).reference)
+    assert clause == watched(monitor).reference.held_back.text
+    assert [line for line in said if "are not taken as" in line] == [f"CAUTION: m: {clause}"]
 
 
 @pytest.mark.parametrize("size", [1, 10, 168])

@@ -44,7 +44,6 @@ from monitor.report.answer_parts import (
     outcome_counts,
     outcome_sums,
     prediction_check,
-    reference_period,
     time_text,
 )
 from monitor.report.audit_words import live_following, seem_to_follow
@@ -63,6 +62,7 @@ from monitor.report.label_answer import (
 )
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.model_headline import model_headline
+from monitor.report.reference_answer import reference_period
 from monitor.report.reference_text import warming_up_text
 from monitor.report.rejected_lately import RejectedLately
 from monitor.report.repeated_ids import reused_ids

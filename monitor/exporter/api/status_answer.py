@@ -20,12 +20,12 @@ from monitor.report.answer_parts import (
     OutcomeCounts,
     OutcomeSums,
     PredictionCheck,
-    ReferencePeriod,
     Time,
 )
 from monitor.report.durations import duration_text
 from monitor.report.label_answer import AuditsAnswer, EarlierLabelErrors
 from monitor.report.moved_precision import PrecisionAnswer
+from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.rejected_lately import RejectedLately
 from monitor.report.short_answers import Answers, Excluded
 from monitor.report.source_answer import LabelSourcesAnswer

@@ -14,13 +14,13 @@ from monitor.report.answer_parts import (
     MetricInterval,
     MetricIntervals,
     OutcomeCounts,
-    ReferencePeriod,
     Share,
     Time,
 )
 from monitor.report.class_answer import ClassesAnswer
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
 from monitor.report.label_answer import IfLabelsWrong
+from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.score_answer import ScoreMetrics
 
 

@@ -10,7 +10,6 @@ from msgspec import UNSET
 
 from monitor.config.quantities import count_of
 from monitor.drift import Verdict
-from monitor.drift.reference_news import HELD_BACK
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
 from monitor.exporter.api.find_model import UnknownModelError
@@ -29,9 +28,10 @@ from monitor.exporter.page.version_section import versions_section
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
-from monitor.report.answer_parts import OutcomeCounts, OutcomeSums, ReferencePeriod
+from monitor.report.answer_parts import OutcomeCounts, OutcomeSums
 from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
+from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.verdict_words import VERDICTS, words_of
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
@@ -169,7 +169,7 @@ def _mixed_reference(model: ModelStatus) -> h.Node:
 def _held_back(model: ModelStatus) -> h.Node:
     if model.reference is None or model.reference.held_back is UNSET:
         return None
-    return h.p(".fault")[HELD_BACK[0].upper(), HELD_BACK[1:].replace("`", ""), "."]
+    return h.p(".fault")[coded(model.reference.held_back.text)]
 
 
 def _changed_prevalence(model: ModelStatus) -> h.Node:
