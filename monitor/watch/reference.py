@@ -76,8 +76,7 @@ class MatureReference:
         prevalence_change: the change of its prevalence alone, likewise.
         cut_short: moment of a change of level that the longer first days hold, epoch
             milliseconds, so that it ends before it for good; None where none holds it back.
-        worse_since: its days from this moment on, epoch milliseconds, were held back, since the
-            model looked worse, until that was over; None where none were.
+        worse_since: days from here on, epoch milliseconds, were held back as worse; None for none.
         as_labelled: its counts as labelled; None where no label is taken to be wrong.
 
     Where labels are a sample or have errors, outcomes are those estimated of all predictions.
@@ -302,8 +301,8 @@ class MatureReference:
 
     def days_of(self, rows: Int64Array) -> ConfusionCounts | None:
         """Return the outcomes of some series by days, (series, days); None for given counts."""
-        blocks = self.blocks_of(rows)
-        return None if blocks is None or not self.block_ms else self._by_day(blocks.cells)
+        found = self.blocks_of(rows)
+        return None if found is None else self._by_day(found.cells)
 
     def _by_day(self, cells: CountArray) -> ConfusionCounts:
         starts = np.arange(0, cells.shape[-2], max(1, DAY_MS // self.block_ms))
