@@ -20,7 +20,7 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
-from monitor.drift.judgement_on_curve import ComparedOutcomes, end_to_end
+from monitor.drift.judgement_on_curve import ComparedOutcomes
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import explains
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
@@ -134,15 +134,15 @@ def both_by_key(before: Period, after: Period) -> Iterator[ComparedOutcomes]:
 
 
 def by_day_and_version(before: Period, after: Period) -> ComparedOutcomes | None:
-    """Return the outcomes of both by days and versions, along one axis.
+    """Return the outcomes of both by versions and days, (versions, days).
 
     Args:
         before: the period to compare with.
         after: the period to judge.
 
     Returns:
-        A period by days alone where its versions are not counted apart; None where those of
-        neither are.
+        A period by days alone, (days,), where its versions are not counted apart; None where
+        those of neither are.
     """
     sides = []
     for period in (before, after):
@@ -151,7 +151,8 @@ def by_day_and_version(before: Period, after: Period) -> ComparedOutcomes | None
             for series, blocks in period.segments.items()
             if series.segment == VERSION_KEY
         ]
-        sides.append(end_to_end(versions) if versions else None)
+        cells = [one.cells for one in versions]
+        sides.append(ConfusionCounts.from_cells(np.stack(cells)) if cells else None)
     old, new = sides
     if old is None and new is None:
         return None

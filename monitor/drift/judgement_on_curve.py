@@ -21,14 +21,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts
-from monitor.drift.component_changes import BetweenDays, as_blocks
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift.component_changes import BetweenDays, as_blocks, changes
 from monitor.drift.components import SmoothedRates
 from monitor.drift.day_dispersion import off_the_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
 from monitor.drift.missed_positives import SETTLED, label_support
-from monitor.drift.no_skill import CERTAINLY_BY_CHANCE, log_chance_ratio
+from monitor.drift.no_skill import (
+    CERTAINLY_BY_CHANCE,
+    is_dead,
+    log_chance_ratio,
+    separates_nothing,
+)
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.roc import (
     CurvePlace,
@@ -51,11 +56,6 @@ class ComparedOutcomes(NamedTuple):
 
     before: ConfusionCounts
     after: ConfusionCounts
-
-
-def end_to_end(series: Iterable[ConfusionCounts]) -> ConfusionCounts:
-    """Return the outcomes of several series along the one axis that each of them has."""
-    return ConfusionCounts.from_cells(np.concatenate([one.cells for one in series]))
 
 
 def no_scores() -> ScoreHistogram | None:
@@ -90,8 +90,8 @@ def judge_on_curve(
             labels may explain its rates.
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
-        by_version: the same by days and versions, along one axis; None where versions are not
-            counted apart.
+        by_version: the same by versions and days, (versions, days), or (days,) of a side whose
+            versions are not known; None where versions are not counted apart.
         known_dead: see `flags_by_chance`.
         by_labels: labels that explain the change; None to test for them.
 
@@ -100,13 +100,14 @@ def judge_on_curve(
         where the answer could not change the verdict. Where rates blame the model, and scores
         wrong labels, the cause is open.
     """
+    parts = days if by_version is None else _parts(whole, by_version) or days
     by_chance = flags_by_chance(days, dispersion, between, known_dead=known_dead)
     ask = partial(
         judge,
         *whole,
         dispersion,
         between=between,
-        within_days=change_within_days(by_version or days),
+        within_days=change_within_days(parts),
         by_chance=by_chance,
         label_support=None if scores is None else 0.0,
         by_labels=by_labels,
@@ -115,7 +116,7 @@ def judge_on_curve(
     if by_chance or scores is None:
         return judgement, below
     if _asks_curve(judgement):
-        found = _places(whole, dispersion, between, scores, by_key, parts=by_version or days)
+        found = _places(whole, dispersion, between, scores, by_key, parts=parts)
         z = float(np.max([one.z for one in found]))  # NaN if any is, unlike max
         if roc_decides(judgement):
             below = all(one.position is CurvePosition.BELOW for one in found)
@@ -129,6 +130,22 @@ def judge_on_curve(
     elif judgement.label_change is not LabelChange.NONE:
         judgement = _with_labels(judgement, ask, scores, scores_after())
     return replace(judgement, curve_z=z), below
+
+
+def _parts(whole: ComparedOutcomes, by_version: ComparedOutcomes) -> ComparedOutcomes | None:
+    """Return the outcomes by versions and days along one axis.
+
+    None where a version of the window does not tell the classes apart: it flags everything, or
+    nothing, say, which is no threshold among others, although both lie on every curve.
+    """
+    usual, after = as_blocks(whole.before).sum(axis=-1), by_version.after
+    for version in range(len(after.tp) if after.tp.ndim > 1 else 0):
+        one = after[version].sum()
+        if separates_nothing(one) or bool(is_dead(usual, one, changes(usual, one))):
+            return None
+    return ComparedOutcomes(
+        *(ConfusionCounts.from_cells(side.cells.reshape(-1, len(Outcome))) for side in by_version)
+    )
 
 
 def _shown_labels(

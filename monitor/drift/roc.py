@@ -18,7 +18,7 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
 from monitor.drift.components import SmoothedRates
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.roc_curve import RocCurve
+from monitor.drift.interpolated_roc import InterpolatedRoc
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray, ratio
@@ -121,7 +121,11 @@ def place_on_curve(
         return CurvePlace(CurvePosition.OPEN, float("nan"))
     if min(total.actual_positive, total.actual_negative) == 0:
         return CurvePlace(CurvePosition.OPEN, float("nan"))
-    curve, now, factors = RocCurve.of(whole), SmoothedRates.of(total), Dispersion.of(dispersion)
+    curve, now, factors = (
+        InterpolatedRoc.of(whole),
+        SmoothedRates.of(total),
+        Dispersion.of(dispersion),
+    )
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
         left_out = _deficit(curve, SmoothedRates.of(leave_one_out(blocks)))
@@ -169,12 +173,12 @@ def mixing_loss(reference: ScoreHistogram, days: ConfusionCounts) -> float:
     positives = by_day.actual_positive
     spread = np.average((own - common) ** 2, weights=positives)
     true = max(0.0, 1 - float(np.average(noise, weights=positives)) / spread) if spread else 0.0
-    curve = RocCurve.of(whole)
+    curve = InterpolatedRoc.of(whole)
     each = curve.at(np.clip(common + np.sqrt(true) * (own - common), 0, 1))
     return max(0.0, float(curve.at(np.asarray(common)) - np.average(each, weights=positives)))
 
 
-def _usual_deficit(curve: RocCurve, before: ConfusionCounts | None) -> float:
+def _usual_deficit(curve: InterpolatedRoc, before: ConfusionCounts | None) -> float:
     """Deficit of the reference's own point, at most 0; 0 where it is not given."""
     if before is None:
         return 0.0
@@ -182,7 +186,7 @@ def _usual_deficit(curve: RocCurve, before: ConfusionCounts | None) -> float:
     return min(float(_deficit(curve, own)), 0.0)
 
 
-def _deficit(curve: RocCurve, rates: SmoothedRates) -> FloatArray:
+def _deficit(curve: InterpolatedRoc, rates: SmoothedRates) -> FloatArray:
     """TPR of a point minus that of the curve at its FPR; negative below the curve."""
     return np.asarray(rates.recall - curve.at(rates.false_positive_rate))
 
@@ -231,7 +235,7 @@ def _weights(old: CountArray, new: CountArray) -> FloatArray:
 
 
 def _independent(
-    curve: RocCurve, now: SmoothedRates, dispersion: Dispersion
+    curve: InterpolatedRoc, now: SmoothedRates, dispersion: Dispersion
 ) -> tuple[FloatArray, FloatArray]:
     """Variances of the deficit due to the reference and to today's point, independent rows."""
     false = now.false_positive_rate
@@ -247,6 +251,6 @@ def _independent(
 
 
 def _between_blocks(reference: ScoreHistogram, now: SmoothedRates) -> FloatArray:
-    left_out = [_deficit(curve, now) for curve in RocCurve.leaving_out(reference)]
+    left_out = [_deficit(curve, now) for curve in InterpolatedRoc.leaving_out(reference)]
     occupied = (reference.positive + reference.negative).sum(axis=-1) > 0
     return jackknife_variance(np.array(left_out), occupied)

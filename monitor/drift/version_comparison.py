@@ -24,7 +24,7 @@ from scipy.special import bdtr, expit
 from monitor import metrics
 from monitor.counts import ConfusionCounts
 from monitor.drift.rates_of_two import Joint, RatesOfTwo
-from monitor.drift.version_curve import CurveDistance
+from monitor.drift.version_curve import CurveDistance, lies_on_its_curve
 from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.drift.version_verdict import SequentialVerdict, sequential_verdict
 from monitor.metrics.histogram import ScoreHistogram
@@ -115,6 +115,8 @@ class VersionComparison:
         strata: all outcomes, at the same mix.
         pairs: the cases that both scored; None where there are none.
         paired: share of the outcomes that are pairs, of the version with fewer outcomes.
+        off_own_curve: A has scores, and they do not decide, since its predictions are not these
+            scores cut at one threshold.
     """
 
     counts: tuple[ConfusionCounts, ConfusionCounts]
@@ -122,6 +124,7 @@ class VersionComparison:
     strata: RatesCompared
     pairs: Pairs | None
     paired: float
+    off_own_curve: bool = False
 
     @property
     def by_pairs(self) -> bool:
@@ -158,7 +161,8 @@ def compare_two(
             None without any.
         negative: actual negatives that both scored, likewise.
         scores: labelled scores of A, (blocks of time, bins), whose ROC curve tells another
-            threshold from another model; they may come from a part of the stretch. None without.
+            threshold from another model if the predictions of A are these scores cut at one; they
+            may come from other days. None without.
 
     Source:
         Mantel and Haenszel 1959 (weights of strata); Kitagawa 1955 (standardisation); Zou
@@ -173,7 +177,15 @@ def compare_two(
     before, after = outcomes.totals
     both = before + after
     class_ratio = float(ratio(both.actual_positive, both.actual_negative))
-    compare = partial(_compared, counts=(before, after), class_ratio=class_ratio, scores=scores)
+    by_day = tuple(one.sum(axis=0) for one in outcomes.by_day)
+    decides = scores is not None and lies_on_its_curve(scores, by_day[0])
+    compare = partial(
+        _compared,
+        counts=(before, after),
+        class_ratio=class_ratio,
+        scores=scores if decides else None,
+        by_day=by_day,
+    )
     strata = compare(RatesOfTwo.at_equal_mix(outcomes))
     pairs = None
     paired = 0.0
@@ -183,7 +195,12 @@ def compare_two(
         fewest = min(float(before.total), float(after.total))
         paired = float(ratio(positive.sum() + negative.sum(), fewest))
     return VersionComparison(
-        counts=(before, after), class_ratio=class_ratio, strata=strata, pairs=pairs, paired=paired
+        counts=(before, after),
+        class_ratio=class_ratio,
+        strata=strata,
+        pairs=pairs,
+        paired=paired,
+        off_own_curve=scores is not None and not decides,
     )
 
 
@@ -225,8 +242,9 @@ def _compared(
     counts: tuple[ConfusionCounts, ConfusionCounts],
     class_ratio: float,
     scores: ScoreHistogram | None,
+    by_day: tuple[ConfusionCounts, ...],
 ) -> RatesCompared:
-    distance = None if scores is None else CurveDistance.of(rates, scores)
+    distance = None if scores is None else CurveDistance.of(rates, scores, by_day)
     return RatesCompared(
         rates=rates,
         metrics=(_metrics(rates, 0, class_ratio), _metrics(rates, 1, class_ratio)),

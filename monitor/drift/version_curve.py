@@ -19,13 +19,16 @@ from typing import Self
 
 import numpy as np
 
+from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import jackknife_variance
+from monitor.drift.interpolated_roc import InterpolatedRoc
 from monitor.drift.rates_of_two import RatesOfTwo
-from monitor.drift.roc_curve import RocCurve
+from monitor.drift.roc import mixing_loss
 from monitor.drift.skill import EQUIVALENCE
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 
+_FAR = 3.0
 _REACH = 2.0
 """Standard errors of a false-positive rate over which the slope of the curve is taken."""
 
@@ -50,12 +53,20 @@ class CurveDistance:
     tolerable: float
 
     @classmethod
-    def of(cls, rates: RatesOfTwo, scores: ScoreHistogram) -> Self | None:
+    def of(
+        cls,
+        rates: RatesOfTwo,
+        scores: ScoreHistogram,
+        by_day: tuple[ConfusionCounts, ...] = (),
+    ) -> Self | None:
         """Return the distance.
+
+        What B, or A, loses as the sum of days at different thresholds does not count.
 
         Args:
             rates: of A and of B.
             scores: labelled scores of A, (blocks of time, bins).
+            by_day: outcomes of A and of B by day, (days,) each; none where they are not known.
 
         Returns:
             None where a rate is undefined, or A has no scores of a class. The variance is that of
@@ -68,20 +79,65 @@ class CurveDistance:
         whole = scores.sum(axis=0)
         if not (rates.is_known and whole.positive.any() and whole.negative.any()):
             return None
-        curve = RocCurve.of(whole)
+        curve = InterpolatedRoc.of(whole)
         own, recall, own_false, false = np.clip(rates.rates, 0.0, 1.0).tolist()
         ends = np.array([own_false, false])
-        reach = _REACH * float(rates.errors(np.array([[0.0, 0.0, 1.0, 1.0]]))[0])
-        slopes = curve.slope(ends, reach)
+        error = float(rates.errors(np.array([[0.0, 0.0, 1.0, 1.0]]))[0])
+        reach = _REACH * error
+        high = np.minimum(ends + reach, 1.0)
+        slopes = np.where(ends > error, curve.slope(ends, reach), curve.at(high) / high)
         risen = float(np.diff(curve.at(ends)).item())
         expected = float(np.clip(own + risen, 0.0, 1.0))
         found = _Variance(rates, curve, slopes, np.array([own, expected]), ends)
         return cls(
-            recall=recall - own - risen,
+            recall=_but_for_mixing(recall - own - risen, scores, by_day),
             standard_error=math.sqrt(found.of_rows + found.beyond_rows(scores)),
             coarse=(curve.sag(own_false), curve.sag(false)),
             tolerable=max(2 * EQUIVALENCE * expected * (1 - expected), abs(risen) / 2),
         )
+
+
+def lies_on_its_curve(scores: ScoreHistogram, by_day: ConfusionCounts) -> bool:
+    """Return whether the predictions of a version are its scores, cut at one threshold.
+
+    Args:
+        scores: labelled scores of the version, (blocks of time, bins).
+        by_day: its outcomes by day, (days,).
+
+    Returns:
+        True where recall lies within .2 in log-odds, and three standard errors, of the curve at its
+        false-positive rate, but for what days at different thresholds lose. False where scores
+        come with some predictions alone, are those of the other class or of another model, lie in
+        few bins, or are cut at a threshold by segment; and where a rate is undefined.
+    """
+    whole, counts = scores.sum(axis=0), by_day.sum()
+    positives, negatives = float(counts.actual_positive), float(counts.actual_negative)
+    if not (whole.positive.any() and whole.negative.any() and positives and negatives):
+        return False
+    curve = InterpolatedRoc.of(whole)
+    recall, false = float(counts.tp) / positives, float(counts.fp) / negatives
+    error = _variance_of(recall, positives, curve.positives)
+    reach = _REACH * math.sqrt((false * (1 - false) + 1 / negatives) / negatives)
+    slope = float(curve.slope(np.asarray(false), reach))
+    error += slope**2 * _variance_of(false, negatives, curve.negatives)
+    off = abs(recall + mixing_loss(scores, by_day) - float(curve.at(np.asarray(false))))
+    return off < EQUIVALENCE * max(recall * (1 - recall), 1 / positives) + _FAR * math.sqrt(error)
+
+
+def _variance_of(rate: float, cases: float, behind_curve: float) -> float:
+    """Variance of the difference of a rate of some cases and that of all, or of some of them."""
+    return rate * (1 - rate) * abs(1 / cases - 1 / behind_curve)
+
+
+def _but_for_mixing(
+    distance: float, scores: ScoreHistogram, by_day: tuple[ConfusionCounts, ...]
+) -> float:
+    """Return a distance without what one version loses as a sum of days, not beyond 0."""
+    if not by_day:
+        return distance
+    a, b = (mixing_loss(scores, one) for one in by_day)
+    corrected = distance + b - a
+    return max(min(corrected, 0.0), distance) if distance < 0 else min(max(corrected, 0), distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +153,7 @@ class _Variance:
     """
 
     rates: RatesOfTwo
-    curve: RocCurve
+    curve: InterpolatedRoc
     slopes: FloatArray
     recall: FloatArray
     false: FloatArray
@@ -129,7 +185,7 @@ class _Variance:
     def beyond_rows(self, scores: ScoreHistogram) -> float:
         """Variance of the rise of the curve between blocks beyond that of independent cases."""
         held = np.asarray((scores.positive + scores.negative).any(axis=-1))
-        rises = [np.diff(one.at(self.false)).item() for one in RocCurve.leaving_out(scores)]
+        rises = [np.diff(one.at(self.false)).item() for one in InterpolatedRoc.leaving_out(scores)]
         between = float(jackknife_variance(np.array([rises]), held[None])[0])
         rows = _of_rise(np.ones(2), self.recall) / self.curve.positives
         rows += _of_rise(self.slopes, self.false) / self.curve.negatives

@@ -135,6 +135,13 @@ class SequentialVerdict:
     is_projected: bool
     from_curve: FromCurve | None = None
 
+    @property
+    def by_curve(self) -> bool:
+        """True where the distance decides: not where a version hardly tells the classes apart."""
+        shown = self.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
+        found = self.from_curve
+        return found is not None and (not shown or found.verdict is self.verdict)
+
 
 def sequential_verdict(
     rates: RatesOfTwo, distance: CurveDistance | None = None
@@ -261,11 +268,16 @@ class _Sequences:
         return self.ratio_for_the_worse == self.worse
 
     @property
+    def differs(self) -> bool:
+        """True where the two certainly have other operating points."""
+        return self.moved or bool(self.certain[Change.ODDS_RATIO])
+
+    @property
     def because(self) -> NotShown:
         """Why nothing is shown."""
         if self.from_curve is None:
             return NotShown.ANOTHER_OPERATING_POINT if self.moved else NotShown.TOO_FEW_OUTCOMES
-        if not (self.moved or self.certain[Change.ODDS_RATIO]):
+        if not self.differs:
             return NotShown.TOO_FEW_OUTCOMES
         on_curve = self.from_curve.position is CurvePosition.ON
         return NotShown.ANOTHER_THRESHOLD if on_curve else NotShown.ANOTHER_OPERATING_POINT
@@ -277,7 +289,9 @@ class _Sequences:
         most = max(size, self.most_change)
         equal = math.inf if self.moved else self._times(Change.ODDS_RATIO, EQUIVALENCE - most)
         if self.distance is not None:
-            return min(equal, _times_from_curve(self.distance))
+            off, on = _times_from_curve(self.distance)
+            other = 1.0 if self.differs else self._times(Change.ODDS_RATIO, size)
+            return min(equal, off, max(on, other))
         different = self._times(Change.ODDS_RATIO, size)
         if self.slid and not self.agrees:
             different = math.inf
@@ -297,11 +311,12 @@ class _Sequences:
         return ratio, fell if ratio is Change.LOG_LIKELIHOOD_RATIO else not fell
 
 
-def _times_from_curve(distance: CurveDistance) -> float:
-    """How many times as many outcomes would show that B lies off the curve, or that it is on it."""
+def _times_from_curve(distance: CurveDistance) -> tuple[float, float]:
+    """How many times as many outcomes would show that B lies off the curve; and close to it."""
     size, (worse, better) = abs(distance.recall), distance.coarse
     off = size - (worse if distance.recall < 0 else better)
     within = size < distance.tolerable / 2
     on = distance.tolerable - size - max(worse, better) if within else 0.0
     information = (_LOGITS * distance.standard_error) ** -2
-    return max(information_for(_LOGITS * max(off, on)) / information, 1.0)
+    times = (max(information_for(_LOGITS * one) / information, 1.0) for one in (off, on))
+    return next(times), next(times)

@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from monitor.drift.roc import CurvePosition
 from monitor.drift.version_scores import VersionScores
-from monitor.drift.version_verdict import FromCurve
+from monitor.drift.version_verdict import SequentialVerdict
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.score_answer import CurveEffects, curve_effects, score_interval
 
@@ -36,12 +36,14 @@ class DistanceFromCurve(Struct, frozen=True, kw_only=True):
         lower: lower end of its confidence sequence, which holds as the verdict does.
         upper: upper end.
         position: `below` the curve, `on` it, or `open`, which above it is, too.
+        decides: false where a version hardly tells the classes apart, which decides instead.
     """
 
     recall: float
     lower: float
     upper: float
     position: CurvePosition
+    decides: bool
 
 
 def version_scores(found: VersionScores | None) -> ComparedVersionScores | UnsetType:
@@ -57,10 +59,15 @@ def version_scores(found: VersionScores | None) -> ComparedVersionScores | Unset
     )
 
 
-def distance_from_curve(found: FromCurve | None) -> DistanceFromCurve | UnsetType:
+def distance_from_curve(verdict: SequentialVerdict) -> DistanceFromCurve | UnsetType:
     """Return the distance from the curve as a field of JSON; unset without scores of A."""
+    found = verdict.from_curve
     if found is None:
         return UNSET
     return DistanceFromCurve(
-        recall=found.recall, lower=found.lower, upper=found.upper, position=found.position
+        recall=found.recall,
+        lower=found.lower,
+        upper=found.upper,
+        position=found.position,
+        decides=verdict.by_curve,
     )

@@ -214,19 +214,17 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
         differences: B less A, with 95 % intervals for one look.
         log_odds_ratio: what the verdict rests on without scores, unless a version is dead.
         from_roc_curve: what it rests on with scores of A; left out without.
-        anytime: the verdict holds however often somebody looks; false where the beginning of the
-            stretch moves along, as with `last`: it then holds for one look.
+        anytime: the verdict holds at every look; false where the beginning moves along (`last`).
         parts: of the difference of precision as it was.
         left_out: shares of the cases that could not be compared.
         paired: the cases that both versions scored; null where there are none.
         outcomes_to_settle: how many more outcomes of both versions would settle the verdict at
-            the present difference and share of the traffic; 0 where it is settled, null where
-            no number would or none is known. At least so many are needed while a version has
-            fewer than 10 positives or negatives.
+            the present difference and share of the traffic; 0 where settled, null where no number
+            would or is known. At least so many with fewer than 10 positives or negatives of one.
         days_to_settle: how long these take at the present rate; null likewise.
         scores: of both versions; left out where a version has none with labels of both classes.
-        on_unlike_days: true where they are not compared since the outcomes of the two are not
-            divided among the days alike; else left out.
+        on_unlike_days: true where they are not compared: outcomes of the two lie on other days.
+        off_own_curve: true where predictions of A are not its scores cut at one threshold.
     """
 
     model: str
@@ -254,6 +252,7 @@ class VersionsAnswer(Struct, frozen=True, kw_only=True):
     days_to_settle: float | None
     scores: ComparedVersionScores | UnsetType = UNSET
     on_unlike_days: bool | UnsetType = UNSET
+    off_own_curve: bool | UnsetType = UNSET
 
 
 def versions_json(found: VersionsCompared) -> str:
@@ -292,7 +291,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
             lower=defined(sequence.lower),
             upper=defined(sequence.upper),
         ),
-        from_roc_curve=distance_from_curve(sequence.from_curve),
+        from_roc_curve=distance_from_curve(sequence),
         anytime=found.anytime,
         parts=PrecisionParts(**{name: _part(part) for name, part in decided.parts.items()}),
         left_out=CasesLeftOut(positives=defined(left[0]), negatives=defined(left[1])),
@@ -301,6 +300,7 @@ def versions_answer(found: VersionsCompared) -> VersionsAnswer:
         days_to_settle=defined(found.days_to_settle),
         scores=version_scores(found.scores),
         on_unlike_days=found.on_unlike_days or UNSET,
+        off_own_curve=comparison.off_own_curve or UNSET,
     )
 
 

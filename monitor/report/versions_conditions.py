@@ -15,6 +15,13 @@ ON_UNLIKE_DAYS = (
 """Why scores of both versions are not compared, although both have some."""
 
 
+OFF_OWN_CURVE = (
+    "The scores of version {a} do not decide: its predictions are not these scores cut at one "
+    "threshold, or not all of them have a score."
+)
+"""Why scores of A leave the verdict to the rates."""
+
+
 def conditions(found: VersionsCompared) -> str:
     """Return all that the verdict holds under, in sentences; "" for nothing."""
     return " ".join(filter(None, (condition(found), without_scores(found))))

@@ -22,6 +22,7 @@ from monitor.report.printable import one_line
 from monitor.report.score_words import skill_parts_sentence
 from monitor.report.terminal_columns import at_right, cut, padded
 from monitor.report.versions_conditions import (
+    OFF_OWN_CURVE,
     ON_UNLIKE_DAYS,
     condition,
     parts_take,
@@ -217,6 +218,9 @@ def _limits(found: VersionsCompared) -> Iterator[str]:
         yield f"Compared from {within} UTC, with {both}outcomes mature."
     if not comparison.by_pairs:
         yield from wrap(_strata(found), COLUMNS)
+    if comparison.off_own_curve:
+        a = one_line(found.versions[0].name)
+        yield from wrap(OFF_OWN_CURVE.format(a=a), COLUMNS)
     if found.on_unlike_days:
         yield from wrap(ON_UNLIKE_DAYS, COLUMNS)
     if alike := _left_out(found, LeftOutBecause.ONE_VALUE):
@@ -243,7 +247,7 @@ def _sequence(found: VersionsCompared) -> str:
     if curve is None:
         decides = not judged or not sequence.lower <= 0 <= sequence.upper
     else:
-        decides = not judged or curve.verdict is sequence.verdict
+        decides = sequence.by_curve
         text = (
             f"Recall less that of the ROC curve of version {one_line(found.versions[0].name)} at "
             f"the same false-positive rate{', which decides' * decides}: {_signed(curve.recall)}, "

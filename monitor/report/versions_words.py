@@ -53,9 +53,10 @@ def versions_headline(found: VersionsCompared) -> str:
         return f"{start}: {recall}, {false} {where}{_traffic(compared)}."
     rate = _main_rate(compared)
     if verdict is VersionVerdict.NOT_SHOWN:
-        interval = f"{_interval(compared, rate)}{_one_look(compared, rate)}"
+        one_look = _one_look(compared, rate)
+        interval = f"{_interval(compared, rate)}{one_look}"
         numbers = f"{_against(compared, rate)} (difference {interval}) {where}"
-        if compared.found.from_curve is not None and in_one_direction(compared):
+        if one_look and compared.found.from_curve is not None and in_one_direction(compared):
             numbers = f"{recall}, {false} {where}, and scores leave another threshold possible"
         return f"Whether version {b} is worse than {a} is not shown: {numbers}; {to_settle(found)}."
     numbers = f"{_against(compared, rate)} (difference {_interval(compared, rate)}) {where}"

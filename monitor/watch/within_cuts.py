@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import Judgement, Verdict, judge_within_segments
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, end_to_end
+from monitor.drift.judgement_on_curve import ComparedOutcomes
 from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
 from monitor.watch.cuts import Cuts
@@ -43,23 +45,24 @@ class WithinCuts(NamedTuple):
     def by_version(
         self, days: ComparedOutcomes, in_days: Callable[[ConfusionCounts], ComparedOutcomes]
     ) -> ComparedOutcomes | None:
-        """Return the outcomes by days and versions, along one axis.
+        """Return the outcomes by versions and days, (versions, days).
 
         Args:
             days: all outcomes by days.
             in_days: returns blocks of time by days.
 
         Returns:
-            The reference by days alone where it is given counts; None with fewer than two versions.
+            The reference by days alone, (days,), where it is given counts; None with fewer than
+            two versions.
         """
         rows = self.cuts.versions
         if len(rows) <= 1:
             return None
         before = self.reference.days_of(rows)
-        after = [ConfusionCounts.from_cells(one) for one in self.cells[-len(rows) :]]
+        after = [in_days(ConfusionCounts.from_cells(one)).after for one in self.cells[-len(rows) :]]
         return ComparedOutcomes(
-            days.before if before is None else end_to_end(before[i] for i in range(len(rows))),
-            end_to_end([in_days(one).after for one in after]),
+            days.before if before is None else before,
+            ConfusionCounts.from_cells(np.stack([one.cells for one in after])),
         )
 
     def judged(

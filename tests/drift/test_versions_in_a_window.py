@@ -7,7 +7,7 @@ from scipy.special import expit
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, end_to_end, judge_on_curve
+from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
 from monitor.drift.verdict import DEGRADED
 from monitor.events.score_bins import bin_of
 from monitor.metrics.histogram import ScoreHistogram
@@ -48,7 +48,7 @@ def judged(seed, *, by_version=True, scored=True, cases=30_000, **changed):
     whole = ComparedOutcomes(
         *(ConfusionCounts.from_cells(one.sum(axis=0)) for one in (before, after))
     )
-    parts = (end_to_end(map(ConfusionCounts.from_cells, one)) for one in (before, after))
+    parts = map(ConfusionCounts.from_cells, (before, after))
     found, _ = judge_on_curve(
         whole,
         Dispersion.of(1.0),
@@ -66,6 +66,14 @@ def test_another_threshold_of_a_version_is_no_worse_model(slid, spread):
     found = [judged(seed, slid=slid, spread=spread) for seed in range(10)]
     assert not DEGRADED & {*found}
     assert found.count(Verdict.THRESHOLD_MOVED) >= 9
+
+
+@pytest.mark.parametrize("slid", [-20.0, 20.0])
+@pytest.mark.parametrize("spread", [0.6, 1.6])
+def test_a_version_that_flags_everything_or_nothing_is_no_threshold_among_others(slid, spread):
+    found = [judged(seed, slid=slid, spread=spread) for seed in range(5)]
+    assert {*found} <= DEGRADED | {Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE}
+    assert found == [judged(seed, slid=slid, spread=spread, by_version=False) for seed in range(5)]
 
 
 def test_counted_together_they_lie_below_the_curve_that_each_lies_on():

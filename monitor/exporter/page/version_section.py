@@ -32,7 +32,7 @@ from monitor.report.versions_answer import (
     PairedCases,
     VersionsAnswer,
 )
-from monitor.report.versions_conditions import ON_UNLIKE_DAYS, parts_take
+from monitor.report.versions_conditions import OFF_OWN_CURVE, ON_UNLIKE_DAYS, parts_take
 from monitor.report.versions_not_compared import not_compared_text
 from monitor.report.versions_now import LiveVersionsAnswer, VersionNow, shadow_text
 from monitor.report.versions_text import p_value_text
@@ -93,6 +93,9 @@ def comparison_parts(found: VersionsAnswer) -> list[h.Node]:
         ],
         h.p[_curve(found, found.from_roc_curve)] if found.from_roc_curve else None,
         h.p[_scores(found, found.scores)] if found.scores else None,
+        h.p(".muted")[OFF_OWN_CURVE.format(a=one_line(found.a.version))]
+        if found.off_own_curve
+        else None,
         h.p(".muted")[ON_UNLIKE_DAYS] if found.on_unlike_days else None,
         h.p[_pairs(found, found.paired)] if found.paired is not None else None,
     ]
@@ -106,12 +109,13 @@ def _title(found: VersionsAnswer) -> str:
 
 
 def _curve(found: VersionsAnswer, distance: DistanceFromCurve) -> str:
-    """Return how far B lies from the ROC curve of A, which decides."""
+    """Return how far B lies from the ROC curve of A."""
     a, b = one_line(found.a.version), one_line(found.b.version)
     ends = f"{signed(distance.lower, 3)} to {signed(distance.upper, 3)}"
     return (
         f"Recall of version {b} less that of the ROC curve of {a} at the same false-positive rate, "
-        f"which decides: {signed(distance.recall, 3)} ({ends})."
+        f"{'which decides' if distance.decides else 'which does not decide'}: "
+        f"{signed(distance.recall, 3)} ({ends})."
     )
 
 

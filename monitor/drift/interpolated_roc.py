@@ -13,7 +13,7 @@ from monitor.metrics.ratio import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class RocCurve:
+class InterpolatedRoc:
     """A ROC curve from (0, 0) to (1, 1), interpolated linearly between its points.
 
     Attributes:
