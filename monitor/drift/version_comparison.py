@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import bdtr, expit
 
 from monitor import metrics
-from monitor.counts import ConfusionCounts
+from monitor.counts import ConfusionCounts, Outcome
 from monitor.drift.rates_of_two import Joint, RatesOfTwo
 from monitor.drift.version_curve import CurveDistance, lies_on_its_curve
 from monitor.drift.version_outcomes import VersionOutcomes
@@ -177,14 +177,16 @@ def compare_two(
     before, after = outcomes.totals
     both = before + after
     class_ratio = float(ratio(both.actual_positive, both.actual_negative))
-    by_day = tuple(one.sum(axis=0) for one in outcomes.by_day)
-    decides = scores is not None and lies_on_its_curve(scores, by_day[0])
+    parts = tuple(
+        ConfusionCounts.from_cells(one.cells.reshape(-1, len(Outcome))) for one in outcomes.by_day
+    )
+    decides = scores is not None and lies_on_its_curve(scores, parts[0])
     compare = partial(
         _compared,
         counts=(before, after),
         class_ratio=class_ratio,
         scores=scores if decides else None,
-        by_day=by_day,
+        mixed=parts,
     )
     strata = compare(RatesOfTwo.at_equal_mix(outcomes))
     pairs = None
@@ -242,9 +244,9 @@ def _compared(
     counts: tuple[ConfusionCounts, ConfusionCounts],
     class_ratio: float,
     scores: ScoreHistogram | None,
-    by_day: tuple[ConfusionCounts, ...],
+    mixed: tuple[ConfusionCounts, ...],
 ) -> RatesCompared:
-    distance = None if scores is None else CurveDistance.of(rates, scores, by_day)
+    distance = None if scores is None else CurveDistance.of(rates, scores, mixed)
     return RatesCompared(
         rates=rates,
         metrics=(_metrics(rates, 0, class_ratio), _metrics(rates, 1, class_ratio)),

@@ -57,16 +57,17 @@ class CurveDistance:
         cls,
         rates: RatesOfTwo,
         scores: ScoreHistogram,
-        by_day: tuple[ConfusionCounts, ...] = (),
+        parts: tuple[ConfusionCounts, ...] = (),
     ) -> Self | None:
         """Return the distance.
 
-        What B, or A, loses as the sum of days at different thresholds does not count.
+        What B, or A, loses as the sum of parts at different thresholds does not count.
 
         Args:
             rates: of A and of B.
             scores: labelled scores of A, (blocks of time, bins).
-            by_day: outcomes of A and of B by day, (days,) each; none where they are not known.
+            parts: outcomes of A and of B by day and segment, along one axis; none where they are
+                not known.
 
         Returns:
             None where a rate is undefined, or A has no scores of a class. The variance is that of
@@ -82,35 +83,38 @@ class CurveDistance:
         curve = InterpolatedRoc.of(whole)
         own, recall, own_false, false = np.clip(rates.rates, 0.0, 1.0).tolist()
         ends = np.array([own_false, false])
-        error = float(rates.errors(np.array([[0.0, 0.0, 1.0, 1.0]]))[0])
-        reach = _REACH * error
-        high = np.minimum(ends + reach, 1.0)
-        slopes = np.where(ends > error, curve.slope(ends, reach), curve.at(high) / high)
+        error = rates.errors(np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]))
+        high = np.minimum(ends + _REACH * error, 1.0)
+        slopes = np.where(
+            ends > error,
+            curve.slope(ends, _REACH * float(np.hypot(*error))),
+            curve.at(high) / high,  # from (0, 0), where the curve may rise at once
+        )
         risen = float(np.diff(curve.at(ends)).item())
         expected = float(np.clip(own + risen, 0.0, 1.0))
         found = _Variance(rates, curve, slopes, np.array([own, expected]), ends)
         return cls(
-            recall=_but_for_mixing(recall - own - risen, scores, by_day),
+            recall=_but_for_mixing(recall - own - risen, scores, parts),
             standard_error=math.sqrt(found.of_rows + found.beyond_rows(scores)),
             coarse=(curve.sag(own_false), curve.sag(false)),
             tolerable=max(2 * EQUIVALENCE * expected * (1 - expected), abs(risen) / 2),
         )
 
 
-def lies_on_its_curve(scores: ScoreHistogram, by_day: ConfusionCounts) -> bool:
+def lies_on_its_curve(scores: ScoreHistogram, parts: ConfusionCounts) -> bool:
     """Return whether the predictions of a version are its scores, cut at one threshold.
 
     Args:
         scores: labelled scores of the version, (blocks of time, bins).
-        by_day: its outcomes by day, (days,).
+        parts: its outcomes by day and segment, along one axis.
 
     Returns:
         True where recall lies within .2 in log-odds, and three standard errors, of the curve at its
-        false-positive rate, but for what days at different thresholds lose. False where scores
+        false-positive rate, but for what parts at different thresholds lose. False where scores
         come with some predictions alone, are those of the other class or of another model, lie in
         few bins, or are cut at a threshold by segment; and where a rate is undefined.
     """
-    whole, counts = scores.sum(axis=0), by_day.sum()
+    whole, counts = scores.sum(axis=0), parts.sum()
     positives, negatives = float(counts.actual_positive), float(counts.actual_negative)
     if not (whole.positive.any() and whole.negative.any() and positives and negatives):
         return False
@@ -120,7 +124,7 @@ def lies_on_its_curve(scores: ScoreHistogram, by_day: ConfusionCounts) -> bool:
     reach = _REACH * math.sqrt((false * (1 - false) + 1 / negatives) / negatives)
     slope = float(curve.slope(np.asarray(false), reach))
     error += slope**2 * _variance_of(false, negatives, curve.negatives)
-    off = abs(recall + mixing_loss(scores, by_day) - float(curve.at(np.asarray(false))))
+    off = abs(recall + mixing_loss(scores, parts) - float(curve.at(np.asarray(false))))
     return off < EQUIVALENCE * max(recall * (1 - recall), 1 / positives) + _FAR * math.sqrt(error)
 
 
@@ -130,12 +134,12 @@ def _variance_of(rate: float, cases: float, behind_curve: float) -> float:
 
 
 def _but_for_mixing(
-    distance: float, scores: ScoreHistogram, by_day: tuple[ConfusionCounts, ...]
+    distance: float, scores: ScoreHistogram, parts: tuple[ConfusionCounts, ...]
 ) -> float:
-    """Return a distance without what one version loses as a sum of days, not beyond 0."""
-    if not by_day:
+    """Return a distance without what one version loses as a sum of parts, not beyond 0."""
+    if not parts:
         return distance
-    a, b = (mixing_loss(scores, one) for one in by_day)
+    a, b = (mixing_loss(scores, one) for one in parts)
     corrected = distance + b - a
     return max(min(corrected, 0.0), distance) if distance < 0 else min(max(corrected, 0), distance)
 

@@ -29,20 +29,34 @@ class Rollout:
         share: of the cases that B gets.
         prevalence: of both.
         middle: value whose score is .5.
+        slid_by_day: change of the threshold of B from day to day, (days,).
+        spread: standard deviation of the positives.
     """
 
     def __init__(
-        self, seed, cases=30_000, *, slid=0.0, shift=0.0, share=0.5, prevalence=0.15, middle=CUT
+        self,
+        seed,
+        cases=30_000,
+        *,
+        slid=0.0,
+        shift=0.0,
+        share=0.5,
+        prevalence=0.15,
+        middle=CUT,
+        slid_by_day=0.0,
+        spread=SPREAD,
     ):
         rng = np.random.default_rng(seed)
         self.day = np.sort(rng.integers(0, DAYS, cases))
         self.is_b = rng.random(cases) < share
         self.positive = rng.random(cases) < prevalence
-        spread = np.where(self.positive, SPREAD, 1.0)
+        spread = np.where(self.positive, spread, 1.0)
         mean = np.where(self.positive, 2 + shift * self.is_b, 0.0)
         value = rng.normal(mean, spread)
-        self.flagged = value > CUT + slid * self.is_b
+        by_day = np.broadcast_to(slid_by_day, DAYS)[self.day]
+        self.flagged = value > CUT + (slid + by_day) * self.is_b
         self.score = expit(value - middle)
+        self.scored = np.ones(cases, bool)
 
     def outcomes(self, until=DAYS):
         cells = np.zeros((2, until, 1, 4), np.int64)
@@ -55,7 +69,7 @@ class Rollout:
         found = {"positive": self.positive, "negative": ~self.positive}
         tables = {name: np.zeros((until, 1000), np.int64) for name in (*found, "unlabelled")}
         for name, wanted in found.items():
-            rows = wanted & ~self.is_b & (self.day < until)
+            rows = wanted & ~self.is_b & (self.day < until) & self.scored
             np.add.at(tables[name], (self.day[rows], bin_of(self.score[rows])), 1)
         return ScoreHistogram(**tables)
 
@@ -149,3 +163,42 @@ def test_there_is_no_distance_without_scores_of_a_class():
     rates = RatesOfTwo.at_equal_mix(one.outcomes())
     assert CurveDistance.of(rates, alone) is None
     assert CurveDistance.of(rates, scores) is not None
+
+
+def test_scores_of_flagged_cases_alone_leave_it_to_the_rates():
+    one = Rollout(3, spread=0.6, slid=0.5)
+    one.scored = one.flagged
+    found = compare_two(one.outcomes(), scores=one.scores())
+    assert found.off_own_curve
+    assert found.strata.found == compare_two(one.outcomes()).strata.found
+
+
+def test_scores_of_the_other_class_or_within_one_bin_leave_it_to_the_rates():
+    mirrored, one_bin = Rollout(4, slid=-0.6), Rollout(4, slid=-0.6)
+    mirrored.score, one_bin.score = 1 - mirrored.score, one_bin.score / 1_001
+    for one in (mirrored, one_bin):
+        assert compare_two(one.outcomes(), scores=one.scores()).off_own_curve
+    assert not compare_two(mirrored.outcomes(), scores=Rollout(4).scores()).off_own_curve
+
+
+def test_days_at_several_thresholds_are_no_worse_version():
+    """Counted together they lie below the curve that each of them lies on."""
+    by_day = np.where(np.arange(DAYS) % 2, 0.9, -0.9)
+    found = [Rollout(seed, slid_by_day=by_day) for seed in range(8)]
+    with_scores = [one.looks()[-1] for one in found]
+    assert VersionVerdict.WORSE not in with_scores
+    assert {one.looks(scores=False)[-1] for one in found} == {VersionVerdict.WORSE}
+
+
+def test_a_point_beside_the_origin_is_not_below_the_curve():
+    """Without a false positive B lies where the curve rises at once."""
+    looks = [Rollout(seed, slid=2.6).looks() for seed in range(8)]
+    assert VersionVerdict.WORSE not in np.concatenate(looks)
+
+
+def test_equal_versions_name_the_outcomes_that_would_show_it():
+    found = [Rollout(seed) for seed in range(6)]
+    for one in found:
+        sequence = compare_two(one.outcomes(), scores=one.scores()).strata.found
+        assert sequence.because is NotShown.TOO_FEW_OUTCOMES
+        assert sequence.times_the_outcomes > 1.5
