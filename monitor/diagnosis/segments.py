@@ -33,6 +33,7 @@ SIGNIFICANCE = 0.01
 
 _PARTS = CAUSES[:3]
 _EQUAL = 1e-12
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +142,8 @@ def by_day_and_version(before: Period, after: Period) -> ComparedOutcomes | None
         after: the period to judge.
 
     Returns:
-        A period by days alone, (days,), where its versions are not counted apart; None where
-        those of neither are.
+        A period by days alone, (days,), where not all of its outcomes are those of a version;
+        None where that holds of both.
     """
     sides = []
     for period in (before, after):
@@ -151,8 +152,12 @@ def by_day_and_version(before: Period, after: Period) -> ComparedOutcomes | None
             for series, blocks in period.segments.items()
             if series.segment == VERSION_KEY
         ]
-        cells = [one.cells for one in versions]
-        sides.append(ConfusionCounts.from_cells(np.stack(cells)) if cells else None)
+        counted = sum(float(one.total.sum()) for one in versions)
+        are_all = counted > 0 and math.isclose(
+            counted, float(period.total.total), rel_tol=_ROUNDING
+        )
+        cells = np.stack([one.cells for one in versions]) if are_all else None
+        sides.append(None if cells is None else ConfusionCounts.from_cells(cells))
     old, new = sides
     if old is None and new is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
 from monitor.watch.cuts import Cuts
 from monitor.watch.reference import MatureReference
+
+_ROUNDING = 1e-6
 
 
 class WithinCuts(NamedTuple):
@@ -52,18 +55,21 @@ class WithinCuts(NamedTuple):
             in_days: returns blocks of time by days.
 
         Returns:
-            The reference by days alone, (days,), where it is given counts; None with fewer than
-            two versions.
+            Those after of the versions that have outcomes, and the reference by days alone,
+            (days,), where those of its versions are not all of its outcomes, as of given counts.
+            None with fewer than two versions, and where not all outcomes are those of a version,
+            as of days whose segment values are not stored.
         """
         rows = self.cuts.versions
-        if len(rows) <= 1:
+        cells = self.cells[len(self.cells) - len(rows) :]
+        if len(rows) <= 1 or not _are_all(cells, days.after):
             return None
+        after = [in_days(ConfusionCounts.from_cells(one)).after for one in cells if one.any()]
         before = self.reference.days_of(rows)
-        after = [in_days(ConfusionCounts.from_cells(one)).after for one in self.cells[-len(rows) :]]
-        return ComparedOutcomes(
-            days.before if before is None else before,
-            ConfusionCounts.from_cells(np.stack([one.cells for one in after])),
-        )
+        if before is None or not _are_all(before.cells, days.before):
+            before = days.before
+        cells = np.stack([one.cells for one in after])
+        return ComparedOutcomes(before, ConfusionCounts.from_cells(cells))
 
     def judged(
         self,
@@ -101,6 +107,12 @@ class WithinCuts(NamedTuple):
             if explains(within, whole):
                 return replace(within, curve_z=whole.curve_z, label_change=whole.label_change)
         return whole
+
+
+def _are_all(cells: CountArray, whole: ConfusionCounts) -> bool:
+    """Return whether the outcomes of some series are all outcomes, which there are some of."""
+    total = float(whole.total.sum())
+    return total > 0 and math.isclose(float(cells.sum()), total, rel_tol=_ROUNDING)
 
 
 def _of_class(within: Judgement, whole: Judgement) -> Judgement:
