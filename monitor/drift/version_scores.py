@@ -13,6 +13,7 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.curve_parts import CurveParts, curve_parts
+from monitor.drift.version_curve import lies_on_its_curve
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.score_changes import interval_of_change
 from monitor.metrics.score_intervals import Interval
@@ -31,10 +32,13 @@ class VersionScores:
         versions: metrics of the scores of A, and of B; those at a reference refer to A.
         parts: what the threshold, and what the curve, does of the difference of precision that is
             not prevalence, of the rates as they were; None as for `curve_parts`.
+        b_on_its_curve: the predictions of B are its scores, cut at one threshold (see
+            `version_curve.lies_on_its_curve`): else its area is not that of what it decides by.
     """
 
     versions: tuple[ScoreSkill, ScoreSkill]
     parts: CurveParts | None
+    b_on_its_curve: bool = True
 
     @classmethod
     def of(
@@ -60,7 +64,11 @@ class VersionScores:
             return None
         total = before.sum(axis=-1)
         skills = (ScoreSkill(by_day=a, reference=total), ScoreSkill(by_day=b))
-        return cls(versions=skills, parts=curve_parts(a, before, after))
+        return cls(
+            versions=skills,
+            parts=curve_parts(a, before, after),
+            b_on_its_curve=lies_on_its_curve(b, after),
+        )
 
     @property
     def change(self) -> Interval:
@@ -73,10 +81,14 @@ class VersionScores:
 
     @property
     def curves_differ(self) -> bool:
-        """True where the areas certainly differ (95 %), or the curve certainly moves precision."""
+        """True where the areas certainly differ (95 %), or the curve certainly moves precision.
+
+        The area of a B that does not lie on its own curve does not count.
+        """
         curve = () if self.parts is None else (self.parts.curve,)
         limits = [(one.lower_points, one.upper_points) for one in curve]
-        limits.append((self.change.lower, self.change.upper))
+        if self.b_on_its_curve:
+            limits.append((self.change.lower, self.change.upper))
         return any(lower > 0 or upper < 0 for lower, upper in limits)
 
 

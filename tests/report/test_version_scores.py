@@ -144,6 +144,15 @@ def test_areas_of_other_days_say_why_they_are_left_out():
     assert "on_unlike_days" not in compared(cases, score="score").to_dict()
 
 
+def test_scores_of_the_new_version_on_a_scale_of_few_bins_are_no_other_curve():
+    cases = table()
+    rescaled = np.where(cases["version"] == "7", cases["score"] / 1_001, cases["score"])
+    found = compared(cases | {"score": rescaled}, score="score").compared
+    assert found.scores.change.upper < 0
+    assert not found.scores.curves_differ
+    assert found.because == "another_threshold"
+
+
 def test_the_curve_is_named_where_it_decides():
     report = compared(table(3, shift=-1.0), score="score")
     assert report.headline.startswith("Version 7 is worse than 6: ")
