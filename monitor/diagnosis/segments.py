@@ -20,7 +20,7 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
-from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.judgement_on_curve import ComparedOutcomes, are_all
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import explains
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
@@ -33,7 +33,6 @@ SIGNIFICANCE = 0.01
 
 _PARTS = CAUSES[:3]
 _EQUAL = 1e-12
-_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +151,9 @@ def by_day_and_version(before: Period, after: Period) -> ComparedOutcomes | None
             for series, blocks in period.segments.items()
             if series.segment == VERSION_KEY
         ]
-        counted = sum(float(one.total.sum()) for one in versions)
-        are_all = counted > 0 and math.isclose(
-            counted, float(period.total.total), rel_tol=_ROUNDING
-        )
-        cells = np.stack([one.cells for one in versions]) if are_all else None
-        sides.append(None if cells is None else ConfusionCounts.from_cells(cells))
+        cells = np.stack([one.cells for one in versions]) if versions else np.zeros(0)
+        known = are_all(cells, period.blocks)
+        sides.append(ConfusionCounts.from_cells(cells) if known else None)
     old, new = sides
     if old is None and new is None:
         return None

@@ -69,15 +69,20 @@ class InterpolatedRoc:
         return np.asarray((self.at(high) - self.at(low)) / (high - low))
 
     def sag(self, rate: float) -> float:
-        """Return by how much the curve may lie too low at a rate between two of its points.
+        """Return by how much a concave curve may lie above this one at a rate between two points.
 
-        A concave curve lies above the chord between two points, by at most about the share of the
-        positives between them that the nearer point is away. 0 at a point.
+        It lies below the chords before and after it, each drawn on, which is the limit. 0 at one.
         """
-        above = int(np.searchsorted(self.false_positive_rate, rate))
-        if above in (0, len(self.false_positive_rate)):
+        along, up = self.false_positive_rate, self.recall
+        above = int(np.searchsorted(along, rate))
+        if above in (0, len(along)):
             return 0.0
-        left, right = self.false_positive_rate[above - 1 : above + 1].tolist()
-        along = (rate - left) / (right - left)
-        risen = float(self.recall[above] - self.recall[above - 1])
-        return float(risen * min(along, 1 - along))
+        here = float(self.at(np.asarray(rate)))
+        reached = [float(up[above])]
+        if above >= 2 and along[above - 1] > along[above - 2]:  # noqa: PLR2004  # a chord before it
+            before = (up[above - 1] - up[above - 2]) / (along[above - 1] - along[above - 2])
+            reached.append(float(up[above - 1] + before * (rate - along[above - 1])))
+        if above + 1 < len(along) and along[above + 1] > along[above]:
+            after = (up[above + 1] - up[above]) / (along[above + 1] - along[above])
+            reached.append(float(up[above] - after * (along[above] - rate)))
+        return max(min(reached) - here, 0.0)

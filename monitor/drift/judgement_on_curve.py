@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts, Outcome
+from monitor.counts import ConfusionCounts, CountArray, Outcome
 from monitor.drift.component_changes import BetweenDays, as_blocks, changes
 from monitor.drift.components import SmoothedRates
 from monitor.drift.day_dispersion import off_the_curve
@@ -45,6 +45,8 @@ from monitor.drift.roc import (
 from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
 
+_ROUNDING = 1e-6
+
 
 class ComparedOutcomes(NamedTuple):
     """Outcomes of two windows, by blocks of time along the last axis.
@@ -56,6 +58,12 @@ class ComparedOutcomes(NamedTuple):
 
     before: ConfusionCounts
     after: ConfusionCounts
+
+
+def are_all(parts: CountArray, whole: ConfusionCounts) -> bool:
+    """Return whether the outcomes of series, of any shape, are all there are; False of none."""
+    total = float(whole.total.sum())
+    return total > 0 and math.isclose(float(parts.sum()), total, rel_tol=_ROUNDING)
 
 
 def no_scores() -> ScoreHistogram | None:

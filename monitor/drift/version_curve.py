@@ -29,6 +29,7 @@ from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 
 _FAR = 3.0
+"""Standard errors within which the point of a version counts as on its own curve."""
 _REACH = 2.0
 """Standard errors of a false-positive rate over which the slope of the curve is taken."""
 

@@ -56,6 +56,10 @@ class VersionVerdict(StrEnum):
     NOT_SHOWN = "not_shown"
 
 
+DIFFERENT = frozenset({VersionVerdict.WORSE, VersionVerdict.BETTER})
+"""Verdicts by which the two versions certainly differ in skill."""
+
+
 class NotShown(StrEnum):
     """Why a verdict is `not_shown`; `another_threshold` where scores show why rates differ."""
 
@@ -75,7 +79,7 @@ class FromCurve:
         lower: lower end of the sequence, which the bins of the scores make wider.
         upper: upper end.
         position: below the curve, or on it: less than half of the tolerable distance away, and
-            certainly less than all of it; open else.
+            certainly less than all of it; open otherwise, also above it.
     """
 
     recall: float
@@ -138,9 +142,10 @@ class SequentialVerdict:
     @property
     def by_curve(self) -> bool:
         """True where the distance decides: not where a version hardly tells the classes apart."""
-        shown = self.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
         found = self.from_curve
-        return found is not None and (not shown or found.verdict is self.verdict)
+        return found is not None and (
+            self.verdict not in DIFFERENT or found.verdict is self.verdict
+        )
 
 
 def sequential_verdict(
@@ -318,5 +323,5 @@ def _times_from_curve(distance: CurveDistance) -> tuple[float, float]:
     within = size < distance.tolerable / 2
     on = distance.tolerable - size - max(worse, better) if within else 0.0
     information = (_LOGITS * distance.standard_error) ** -2
-    times = (max(information_for(_LOGITS * one) / information, 1.0) for one in (off, on))
-    return next(times), next(times)
+    shown, close = (max(information_for(_LOGITS * one) / information, 1.0) for one in (off, on))
+    return shown, close

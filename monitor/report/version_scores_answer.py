@@ -35,7 +35,7 @@ class DistanceFromCurve(Struct, frozen=True, kw_only=True):
         recall: of B, less that of the curve at its false-positive rate.
         lower: lower end of its confidence sequence, which holds as the verdict does.
         upper: upper end.
-        position: `below` the curve, `on` it, or `open`, which above it is, too.
+        position: `below` the curve, `on` it, or `open`, also above it.
         decides: false where a version hardly tells the classes apart, which decides instead.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monitor.drift.curve_parts import FEWEST_POSITIVES
 from monitor.drift.rates_of_two import Change
 from monitor.drift.version_comparison import RatesCompared
-from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.version_verdict import DIFFERENT
 from monitor.drift.versions_compared import VersionsCompared
 
 ON_UNLIKE_DAYS = (
@@ -44,7 +44,7 @@ def condition(found: VersionsCompared) -> str:
 def without_scores(found: VersionsCompared) -> str:
     """Return that another threshold may explain the verdict, as scores would show; else ""."""
     compared = found.comparison.decided_by
-    shown = compared.found.verdict in (VersionVerdict.WORSE, VersionVerdict.BETTER)
+    shown = compared.found.verdict in DIFFERENT
     if compared.found.from_curve is not None or not (shown and in_one_direction(compared)):
         return ""
     return (

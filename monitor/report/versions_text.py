@@ -11,7 +11,7 @@ from monitor.config.quantities import count_of
 from monitor.drift.rates_of_two import Joint
 from monitor.drift.version_comparison import RATES, Range
 from monitor.drift.version_scores import VersionScores
-from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.version_verdict import DIFFERENT, VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.left_out_keys import LeftOutBecause
 from monitor.metrics import class_ratio, precision
@@ -46,7 +46,6 @@ _WIDTHS = (19, 19, 13, 20)
 _PARTS = {"model": "the model", "prevalence": "prevalence", "mix": "mix of cases"}
 _METRICS = (*RATES, "balanced_precision", "log_likelihood_ratio")
 _CLASSES = ("positives", "negatives")
-_JUDGED = (VersionVerdict.WORSE, VersionVerdict.BETTER)
 _SMALLEST_P = 1e-300
 _SHOWN = 0.005
 _LEFT_OUT = {
@@ -243,7 +242,7 @@ def _sequence(found: VersionsCompared) -> str:
         f"Log odds ratio {sequence.change:+.2f} ± {sequence.standard_error:.2f}, "
         f"{sequence.lower:+.2f} to {sequence.upper:+.2f}"
     )
-    curve, judged = sequence.from_curve, sequence.verdict in _JUDGED
+    curve, judged = sequence.from_curve, sequence.verdict in DIFFERENT
     if curve is None:
         decides = not judged or not sequence.lower <= 0 <= sequence.upper
     else:

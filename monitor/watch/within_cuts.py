@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,13 +12,11 @@ from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import Judgement, Verdict, judge_within_segments
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.judgement_on_curve import ComparedOutcomes, are_all
 from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
 from monitor.watch.cuts import Cuts
 from monitor.watch.reference import MatureReference
-
-_ROUNDING = 1e-6
 
 
 class WithinCuts(NamedTuple):
@@ -62,11 +59,11 @@ class WithinCuts(NamedTuple):
         """
         rows = self.cuts.versions
         cells = self.cells[len(self.cells) - len(rows) :]
-        if len(rows) <= 1 or not _are_all(cells, days.after):
+        if len(rows) <= 1 or not are_all(cells, days.after):
             return None
         after = [in_days(ConfusionCounts.from_cells(one)).after for one in cells if one.any()]
         before = self.reference.days_of(rows)
-        if before is None or not _are_all(before.cells, days.before):
+        if before is None or not are_all(before.cells, days.before):
             before = days.before
         cells = np.stack([one.cells for one in after])
         return ComparedOutcomes(before, ConfusionCounts.from_cells(cells))
@@ -107,12 +104,6 @@ class WithinCuts(NamedTuple):
             if explains(within, whole):
                 return replace(within, curve_z=whole.curve_z, label_change=whole.label_change)
         return whole
-
-
-def _are_all(cells: CountArray, whole: ConfusionCounts) -> bool:
-    """Return whether the outcomes of some series are all outcomes, which there are some of."""
-    total = float(whole.total.sum())
-    return total > 0 and math.isclose(float(cells.sum()), total, rel_tol=_ROUNDING)
 
 
 def _of_class(within: Judgement, whole: Judgement) -> Judgement:

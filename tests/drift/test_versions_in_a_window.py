@@ -15,7 +15,7 @@ from monitor.metrics.histogram import ScoreHistogram
 CUT = 1.5
 
 
-def window(seed, cases, days, *, slid=0.0, shift=0.0, spread=0.6):
+def window(seed, cases, days, *, slid=0.0, shift=0.0, spread=0.6, slid_all=0.0):
     """Outcomes by version and day, and scores by day; every other case is of a new version.
 
     Args:
@@ -25,13 +25,14 @@ def window(seed, cases, days, *, slid=0.0, shift=0.0, spread=0.6):
         slid: threshold of the new version less that of the old one.
         shift: mean of the positives of the new version less that of the old one.
         spread: standard deviation of the positives; that of negatives is 1.
+        slid_all: threshold of both less 1.5.
     """
     rng = np.random.default_rng(seed)
     day, positive = np.sort(rng.integers(0, days, cases)), rng.random(cases) < 0.1
     new = np.arange(cases) % 2
     mean = np.where(positive, 2 + shift * new, 0)
     value = rng.normal(mean, np.where(positive, spread, 1.0))
-    flagged = value > CUT + slid * new
+    flagged = value > CUT + slid * new + slid_all
     cells, scores = np.zeros((2, days, 4)), np.zeros((2, days, 1000), np.int64)
     np.add.at(
         cells, (new, day, np.select([positive & flagged, flagged, positive], [0, 1, 2], 3)), 1
@@ -92,3 +93,16 @@ def test_without_scores_a_fall_within_versions_counts():
     worse = [judged(seed, shift=-0.8, spread=1.0, scored=False) for seed in range(10)]
     assert not DEGRADED & {*alike}
     assert {*worse} <= DEGRADED
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_rates_in_one_direction_that_scores_leave_open_are_no_worse_model(seed):
+    """One version at a lower threshold, of few outcomes: by the rates alone it would be worse."""
+    whole = {"cases": 2_000, "spread": 1.6, "by_version": False}
+    found = [judged(one, slid_all=-0.5, **whole) for one in range(10 * seed, 10 * seed + 15)]
+    rates = [
+        judged(one, slid_all=-0.5, scored=False, **whole)
+        for one in range(10 * seed, 10 * seed + 15)
+    ]
+    assert not DEGRADED & {*found}
+    assert DEGRADED & {*rates}

@@ -118,6 +118,15 @@ def test_there_are_none(events, config):
     assert live(events, config)[0].scores is None
 
 
+def test_the_curve_is_that_of_days_before_the_new_version_too():
+    """No whole day has both versions, and the curve decides from the first hours on."""
+    found, until = live(cases(began=DAYS - 1.2))
+    assert found.scores is None
+    assert found.comparison.decided_by.found.from_curve is not None
+    known = recorded(cases(began=DAYS - 1.2), config_of(CONFIG), until)
+    assert known.comparison.decided_by.found.from_curve is not None
+
+
 def test_the_page_shows_the_areas_and_what_the_threshold_did():
     with served(fed(cases(), config_of(CONFIG))) as url:
         page = httpx.get(f"{url}/?model=m").text
