@@ -33,7 +33,7 @@ def period(**shares):
 def test_their_outcomes_are_those_of_days():
     found = by_day_and_version(period(six=1.0), period(six=0.5, seven=0.5))
     day = BLOCKS.cells.sum(axis=0)
-    assert DAY_MS == 2 * period().block_ms
+    assert 2 * period().block_ms == DAY_MS
     assert found.before.cells.tolist() == [[day.tolist()]]
     assert found.after.cells.tolist() == [[(day / 2).tolist()]] * 2
 

@@ -157,3 +157,14 @@ def test_the_curve_is_named_where_it_decides():
     report = compared(table(3, shift=-1.0), score="score")
     assert report.headline.startswith("Version 7 is worse than 6: ")
     assert "which decides: -0." in " ".join(str(report).split())
+
+
+def test_of_a_version_that_flags_next_to_nothing_the_curve_does_not_decide():
+    report = compared(table(threshold=6.5), score="score")
+    found = report.to_dict()
+    assert (found["verdict"], found["from_roc_curve"]["decides"]) == ("worse", False)
+    text = " ".join(str(report).split())
+    assert "Version 7 hardly tells the classes apart, which decides." in text
+    assert text.count("which decides") == 1
+    assert "which does not decide: " in report.to_html()
+    assert compared(table(), score="score").to_dict()["from_roc_curve"]["decides"] is True
