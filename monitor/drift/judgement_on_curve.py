@@ -61,7 +61,12 @@ class ComparedOutcomes(NamedTuple):
 
 
 def are_all(parts: CountArray, whole: ConfusionCounts) -> bool:
-    """Return whether the outcomes of series, of any shape, are all there are; False of none."""
+    """Return whether the outcomes of some series are all that there are.
+
+    Args:
+        parts: cells of the series, any shape.
+        whole: all outcomes, any shape; False where there are none.
+    """
     total = float(whole.total.sum())
     return total > 0 and math.isclose(float(parts.sum()), total, rel_tol=_ROUNDING)
 
