@@ -89,7 +89,7 @@ def compare_recorded(
     outcomes = events.outcomes(names, within)
     positive, negative = events.pairs(names, within)
     cells = outcomes.cells.sum(axis=1)
-    check_sides((a, b), cells)
+    check_sides((a, b), outcomes.cells)
     made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
     scores = events.scores(a.name, within), events.scores(b.name, within)
     compared_scores = VersionScores.of(scores, outcomes.by_day)

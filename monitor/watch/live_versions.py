@@ -263,7 +263,7 @@ class LiveVersions:
         outcomes = held.outcomes(names, within)
         positive, negative = held.joint(names, within)
         cells = outcomes.cells.sum(axis=1)
-        check_sides(pair, cells)
+        check_sides(pair, outcomes.cells)
         made = cells[:, PREDICTED_POSITIVE:].sum(axis=1)
         days = self._days_until(closes, name)
         curve = self._scores_of(model, pair[0].name, days)

@@ -3,6 +3,7 @@
 import random
 import re
 import shlex
+from collections import Counter
 
 import pytest
 from cli.commands import ran
@@ -311,6 +312,49 @@ def test_labels_of_one_predicted_class_compare_nothing(capsys, tmp_path, side, w
     monitor.apply(decoder.decode_lines(feed.read_bytes(), source="a", first_line=1))
     (model,) = monitor.snapshot().models
     assert model.versions_now.not_compared == found["headline"].partition(": ")[2].rstrip(".")
+
+
+@pytest.mark.parametrize(
+    ("labelled", "words"),
+    [
+        (
+            {"6": (1, 1), "7": (1, 0.7)},
+            "100 % of predicted positives and 70 % of predicted negatives",
+        ),
+        (
+            {"6": (1, 1), "7": (0.7, 1)},
+            "70 % of predicted positives and 100 % of predicted negatives",
+        ),
+        ({"6": (1, 0.7), "7": (1, 0.7)}, None),
+    ],
+)
+def test_labels_missing_by_the_prediction_in_one_version_compare_nothing(
+    capsys, tmp_path, labelled, words
+):
+    """The versions are alike; a share of a hundred of their predictions in turn has labels."""
+    events, made = [], Counter()
+    for number in range(20_000):
+        at, version = {"id": f"i{number}", "ts": DAY + number * 120}, "67"[number % 2]
+        turn = number // 2
+        flagged, actual = int(turn % 10 < 3), int(turn % 100 < 25 or turn % 100 == 99)
+        row = {"type": "prediction", "prediction": flagged, "version": version, **at}
+        events.append(row)
+        made[version, flagged] += 1
+        if (made[version, flagged] * 37) % 100 < 100 * labelled[version][1 - flagged]:
+            events.append({"type": "label", "label": actual, **at})
+    feed = written(tmp_path / "a.ndjson", *events)
+    found = compared(capsys, feed)
+    assert ("class_ratio" in found) is (words is None)
+    assert words is None or f"{words} of version '7'" in found["headline"]
+    assert found["verdict"] == "not_shown"
+    config = tmp_path / "a.yaml"
+    config.write_text("models: {default: {segments: [version]}}\n")
+    monitor = Monitor(load_config(config))
+    decoder = Decoder(DecodeSettings.from_config(monitor.config))
+    monitor.apply(decoder.decode_lines(feed.read_bytes(), source="a", first_line=1))
+    (model,) = monitor.snapshot().models
+    refused = found["headline"].partition(": ")[2].rstrip(".") if words else ""
+    assert model.versions_now.not_compared == refused
 
 
 def test_ids_that_repeat_within_a_version_are_a_warning(capsys, tmp_path):
