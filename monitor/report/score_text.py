@@ -45,6 +45,7 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
         yield _row(words.words, _interval(old), _interval(new), change)
     if any(side is not None and any(side.errors) for side in sides):
         yield _CORRECTED
+        yield from _without_limits(side for side in sides if side is not None)
     for name, side in zip(("before", "after"), sides, strict=True):
         yield from _bins(name, side, MAIN_SCORE_WORDS)
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
@@ -54,6 +55,21 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
         yield from wrap(skill_parts_sentence(*parts), COLUMNS)
         if by_labels:
             yield PARTS_BY_LABELS
+
+
+def _without_limits(sides: Iterable[ScoreSkill]) -> Iterator[str]:
+    """Yield which metrics have no interval where others have one; nothing if all have, or none."""
+    each = tuple(sides)
+    found = {
+        words.words: [
+            math.isfinite(one.lower) for one in map(words.of, each) if math.isfinite(one.estimate)
+        ]
+        for words in MAIN_SCORE_WORDS.values()
+    }
+    lacking = [name for name, limits in found.items() if not all(limits)]
+    if lacking and any(map(any, found.values())):
+        text = f"no interval of {', '.join(lacking)}: undefined at rates that label_errors allows"
+        yield from wrap(text, COLUMNS)
 
 
 def scores_summary(scores: Mapping[str, ScoreSkill]) -> Iterator[str]:

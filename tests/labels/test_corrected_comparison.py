@@ -1,6 +1,7 @@
 """Metrics of scores are corrected for wrong labels of known rates, or are not given."""
 
 import json
+import re
 from dataclasses import replace
 
 import htpy as h
@@ -11,6 +12,7 @@ from labels.wrongly_labelled import (
     CORRECTED,
     DAY,
     ONE_CLASS,
+    RANGES,
     RATES,
     START,
     TOO_HIGH,
@@ -195,3 +197,13 @@ def test_the_curve_is_corrected_for_the_rates_of_the_later_scores(recorded):
     scores = replace(found.scores, after=after)
     assert curve_regime(replace(found, scores=scores), model).errors == other
     assert curve_regime(replace(found, scores=None), model).errors == model.label_errors
+
+
+@pytest.mark.parametrize(("errors", "lacking"), [(WIDE, True), (RANGES, False)])
+def test_the_text_says_why_an_area_has_no_interval(recorded, tmp_path, errors, lacking):
+    config = configured(tmp_path, f"label_errors: {errors}, ")
+    text = diagnosis_text(live(recorded[0], config).explanation("m", *recorded[2]).diagnosis)
+    (area,) = (line for line in text.splitlines() if line.startswith("area under the ROC curve"))
+    assert ("(" in area) is not lacking
+    why = r"no interval of area under the ROC curve, [^:]*: undefined at rates that\slabel_errors"
+    assert bool(re.search(why, text)) is lacking
