@@ -29,6 +29,7 @@ from monitor.drift.version_outcomes import VersionOutcomes
 from monitor.drift.version_verdict import SequentialVerdict, sequential_verdict
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray, ratio
+from monitor.metrics.threshold import has_both_classes
 
 PAIRED_SHARE = 0.9
 """Share of the outcomes of either version that are pairs, from which pairs alone decide."""
@@ -115,8 +116,8 @@ class VersionComparison:
         strata: all outcomes, at the same mix.
         pairs: the cases that both scored; None where there are none.
         paired: share of the outcomes that are pairs, of the version with fewer outcomes.
-        off_own_curve: A has scores, and they do not decide, since its predictions are not these
-            scores cut at one threshold.
+        off_own_curve: A has scores and outcomes of both classes, and the scores do not decide,
+            since its predictions are not these scores cut at one threshold.
     """
 
     counts: tuple[ConfusionCounts, ConfusionCounts]
@@ -202,7 +203,7 @@ def compare_two(
         strata=strata,
         pairs=pairs,
         paired=paired,
-        off_own_curve=scores is not None and not decides,
+        off_own_curve=scores is not None and not decides and has_both_classes(before),
     )
 
 

@@ -5,7 +5,7 @@ without `segment` would be taken for totals by every query for these.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,17 +19,23 @@ from monitor.verdicts import VersionsNow
 
 
 class _Number(NamedTuple):
-    """A number of a comparison: what its series ends with, and its HELP text."""
+    """A number of a comparison: what the name of its series has, and its HELP text."""
 
-    suffix: str
+    part: str
     remark: str
     read: Callable[[SequentialVerdict], float]
 
 
+_LOWER, _UPPER = (f" {end} end of its confidence sequence." for end in ("Lower", "Upper"))
 _LOG_ODDS_RATIO = (
     _Number("", "", lambda found: found.change),
-    _Number("_lower", " Lower end of its confidence sequence.", lambda found: found.lower),
-    _Number("_upper", " Upper end of its confidence sequence.", lambda found: found.upper),
+    _Number("_lower", _LOWER, lambda found: found.lower),
+    _Number("_upper", _UPPER, lambda found: found.upper),
+)
+_ROC_DISTANCE = (
+    _Number("", "", lambda found: _of_curve(found, "recall")),
+    _Number("_lower", _LOWER, lambda found: _of_curve(found, "lower")),
+    _Number("_upper", _UPPER, lambda found: _of_curve(found, "upper")),
 )
 
 
@@ -50,7 +56,20 @@ def version_families() -> Iterator[Family]:
     yield _traffic()
     yield _verdict()
     yield _worse()
-    yield from map(_log_odds_ratio, _LOG_ODDS_RATIO)
+    for number in _LOG_ODDS_RATIO:
+        yield _number(
+            f"classifier_version_log_odds_ratio{number.part}",
+            "Log odds ratio of the version less that of the other, below 0 where it separates the "
+            "classes worse. With classifier_version_roc_distance_ratio, that one decides.",
+            number,
+        )
+    for number in _ROC_DISTANCE:
+        yield _number(
+            f"classifier_version_roc_distance{number.part}_ratio",
+            "Recall of the version less that of the ROC curve of the other at the same false "
+            "positive rate, below 0 where it is worse at any threshold; absent without scores.",
+            number,
+        )
 
 
 def _by_version(name: str, kind: SeriesKind, meaning: str, read: Callable[[int], float]) -> Family:
@@ -141,18 +160,23 @@ def _worse() -> Family:
     )
 
 
-def _log_odds_ratio(number: _Number) -> Family:
+def _number(name: str, meaning: str, number: _Number) -> Family:
+    """A number of each comparison."""
     return Family(
-        name=f"classifier_version_log_odds_ratio{number.suffix}",
+        name=name,
         kind="gauge",
-        meaning="Log odds ratio of the version less that of the other, below 0 where it "
-        f"separates the classes worse.{number.remark}",
+        meaning=f"{meaning}{number.remark}",
         labels=("model", "version", "against"),
         lines=lambda shape: [line(**labels) for labels in _compared(shape)],
         values=lambda snapshot: np.array(
             [_finite(number.read(_decided(one))) for _, one in _found(snapshot)], dtype=np.float64
         ),
     )
+
+
+def _of_curve(found: SequentialVerdict, name: Literal["recall", "lower", "upper"]) -> float:
+    distance = found.from_curve
+    return np.nan if distance is None else float(getattr(distance, name))
 
 
 def _compared(shape: Shape) -> Iterator[dict[str, str]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from monitor.config.quantities import count_of
-from monitor.drift.version_verdict import VersionVerdict
+from monitor.drift.version_verdict import NotShown, VersionVerdict
 from monitor.drift.versions_compared import VersionsCompared
 from monitor.events.columns import (
     MISSING_VALUE,
@@ -69,6 +69,7 @@ class VersionNow(Struct, frozen=True, kw_only=True):
         against: the version that a shadow version is compared with; null for another version,
             and where they cannot be compared yet.
         verdict: of that comparison; null likewise.
+        because: why that verdict is `not_shown`; null for any other, and likewise.
     """
 
     version: str
@@ -82,6 +83,7 @@ class VersionNow(Struct, frozen=True, kw_only=True):
     shadow_cases: Count | None
     against: str | None
     verdict: VersionVerdict | None
+    because: NotShown | None
 
 
 class LiveVersionsAnswer(Struct, frozen=True, kw_only=True):
@@ -201,6 +203,7 @@ def _versions(
             shadow_cases=found.shadow_cases.get(name, 0) if name in shadows else None,
             against=None if verdict is None else verdict.versions[0].name,
             verdict=None if verdict is None else verdict.comparison.decided_by.found.verdict,
+            because=None if verdict is None else verdict.because,
         )
 
 
@@ -231,7 +234,10 @@ def shadow_text(one: VersionNow) -> str:
     cases = count_of(one.shadow_cases or 0, "mature case")
     if one.verdict is None or one.against is None:
         return f"{cases}, not compared yet"
-    return f"{cases}: {_OF_SHADOWS[one.verdict]} {one_line(one.against)}"
+    known = _OF_SHADOWS[one.verdict]
+    if one.because is NotShown.ANOTHER_THRESHOLD:
+        known = "another threshold than"
+    return f"{cases}: {known} {one_line(one.against)}"
 
 
 def _traffic(one: VersionNow) -> str:

@@ -13,7 +13,9 @@ from watch.versioned import DAY, config_of, fed, model_of
 
 from monitor.clock import DAY_MS
 from monitor.engine import Monitor
+from monitor.prometheus.text import TextWriter
 from monitor.report.versions_answer import versions_answer
+from monitor.report.versions_now import shadow_text, versions_reading
 from monitor.report.versions_text import versions_text
 
 CONFIG = """
@@ -23,6 +25,8 @@ windows: [1d, 7d]
 """
 SILENT = CONFIG.replace("1d}", "1d, labelling: negatives_by_timeout}")
 DAYS, A_DAY = 8, 2_400
+SHADOW, LOWER = "7-shadow", float(expit(1.1 - 1.6))
+SHADOWED = CONFIG.replace("1d}", '1d, maturity: 1d, shadow_versions: ["*-shadow"]}')
 SPREAD = 2.0
 """Standard deviation of the positives: the log odds ratio changes along such a curve."""
 
@@ -134,3 +138,35 @@ def test_the_page_shows_the_areas_and_what_the_threshold_did():
     assert text.startswith("Versions Another threshold Versions 7 and 6")
     assert "Area under the ROC curve: 0.8" in text
     assert "Of the model and the mix together, the threshold accounts for -" in text
+
+
+def with_shadow(events):
+    """Return the cases of version 6, and those of a shadow version with a lower threshold."""
+    found = []
+    for number, event in enumerate(events):
+        case = {name: value for name, value in event.items() if name != "label"}
+        case |= {"id": f"i{number}", "type": "prediction", "version": "6"}
+        found.append(case)
+        found.append(case | {"version": SHADOW, "prediction": int(event["score"] > LOWER)})
+        label = {"type": "label", "id": case["id"], "label": event["label"]}
+        found.append(label | {"ts": event["ts"] + 60})
+    return found
+
+
+def test_a_shadow_at_another_threshold_is_named_in_rows_and_series():
+    monitor = fed(with_shadow(cases(began=DAYS)), config_of(SHADOWED))
+    snapshot = monitor.snapshot()
+    (model,) = snapshot.models
+    found = model.versions_now.compared
+    assert found.because == "another_threshold"
+    answer, _ = versions_reading(snapshot, model, model.versions_now)
+    (one,) = (version for version in answer.versions if version.shadow)
+    assert (one.verdict, one.because) == ("not_shown", "another_threshold")
+    assert shadow_text(one).endswith(" mature cases: another threshold than 6")
+    distance = found.comparison.decided_by.found.from_curve
+    text = TextWriter().write(snapshot).decode()
+    for part in ("", "_lower", "_upper"):
+        (value,) = re.findall(rf"classifier_version_roc_distance{part}_ratio{{.*}} (.*)", text)
+        assert float(value) == getattr(distance, part[1:] or "recall")
+    (change,) = re.findall(r"classifier_version_log_odds_ratio_upper{.*} (.*)", text)
+    assert float(change) < 0
