@@ -198,7 +198,7 @@ def _segments(diagnosis: Diagnosis) -> Iterator[str]:
             f"{certain} of {count_of(len(parts), 'value')} certainly changed (*: in this, "
             "corrected for looking at all); parts in log-odds."
         )
-    yield _mixes(diagnosis)
+    yield from _mixes(diagnosis)
 
 
 def _segment(part: SegmentPart) -> str:
@@ -228,13 +228,21 @@ def _sum(counts: ConfusionCounts, cells: tuple[str, ...]) -> float:
     return sum(float(getattr(counts, cell)) for cell in cells)
 
 
-def _mixes(diagnosis: Diagnosis) -> str:
+def _mixes(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield what the mix of each key did, and the keys of which no value is on both sides."""
     sums: dict[str, float] = {}
+    shared: set[str] = set()
     for part in diagnosis.segments:
         key = part.series.segment or ""
         sums[key] = sums.get(key, 0.0) + part.mix_logit
-    totals = ", ".join(f"{key} {_signed(total, 2)}" for key, total in sums.items())
-    return "\n".join(wrap(f"By the mix of their values alone, log-odds: {totals}.", COLUMNS))
+        if part.before.total and part.after.total:
+            shared.add(key)
+    totals = ", ".join(f"{key} {_signed(sums[key], 2)}" for key in sums if key in shared)
+    if totals:
+        yield from wrap(f"By the mix of their values alone, log-odds: {totals}.", COLUMNS)
+    for key in (one for one in sums if one not in shared):
+        sentence = f"No value of {key} is on both sides: its mix cannot be told from its rates."
+        yield from wrap(sentence, COLUMNS)
 
 
 def _bullets(title: str, sentences: tuple[str, ...]) -> Iterator[str]:

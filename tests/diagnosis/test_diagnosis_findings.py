@@ -211,6 +211,15 @@ def test_a_value_that_grows_without_being_unlike_the_rest_contributes_nothing_by
     assert [part.mix_logit for part in found.segments] == pytest.approx([0, 0], abs=0.01)
 
 
+@pytest.mark.parametrize(("value", "shared"), [("a", True), ("b", False)])
+def test_a_key_without_a_value_on_both_sides_has_no_mix(value, shared):
+    before = cut(0, [("a", 80, 45, 20, 855)], key="version")
+    after = cut(40, [(value, 60, 45, 40, 855)], key="version")
+    text = diagnosis_text(diagnose(before, after))
+    assert ("By the mix of their values alone, log-odds: version" in text) is shared
+    assert ("No value of version is on both sides: its mix" in text) is not shared
+
+
 def test_a_class_ratio_far_from_that_of_before_gives_a_caution():
     far = diagnose(BEFORE, given(tp=800, fp=4_995, fn=200, tn=94_905))
     near = diagnose(BEFORE, given(tp=8_000, fp=4_500, fn=2_000, tn=85_500))
