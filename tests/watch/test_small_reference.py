@@ -165,6 +165,10 @@ def test_a_restart_changes_nothing(held, stop):
     assert again.reference.held_back
 
 
+def test_it_is_held_back_as_soon_as_it_is_restored(held):
+    assert watched(Monitor(CONFIG, held.state())).reference == watched(held).reference
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_that_finds_nothing_any_more_pages_within_a_week(seed):
     found = watched(feed(Monitor(CONFIG), hours(then=0.0, seed=seed)[: 24 * 22]))
