@@ -277,7 +277,7 @@ class Stepper:
         labels = month.labels_may_explain or level.shows_wrong_labels(end - max(JUDGED_DAYS), end)
         watch.trend = None if labels else trend
         silent = labels or page.active or watch.by_day is None or self._is_silent(watch, at, age)
-        if not silent and page.confirms_trend(week, month):
+        if not silent and page.confirms_trend(trend.p_value * level.alike, week, month):
             page.fire(at)
             _start(watch, at, month)
 

@@ -14,6 +14,7 @@ from monitor.watch.page import ALARM_MS, ModelPage, certain_fall
 BEFORE = ConfusionCounts(tp=22_400, fp=12_600, fn=5_600, tn=239_400)
 A_DAY = BEFORE.cells / 28
 QUIET = DayScatter.learn([ConfusionCounts.from_cells([A_DAY] * 28)])
+A_TREND = 0.001
 
 
 def judged(recall, days=7):
@@ -85,8 +86,8 @@ def test_a_month_that_other_labels_explain_ends_a_page(days, active):
 
 def test_a_trend_is_confirmed_below_the_curve_alone_where_scores_come():
     month, week = judged(0.784, days=28), judged(0.764)
-    assert not ModelPage().confirms_trend(week, replace(month, curve_z=-1.0))
-    assert ModelPage().confirms_trend(week, replace(month, curve_z=-2.5))
+    assert not ModelPage().confirms_trend(A_TREND, week, replace(month, curve_z=-1.0))
+    assert ModelPage().confirms_trend(A_TREND, week, replace(month, curve_z=-2.5))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_trend_is_confirmed_by_a_month_that_is_lower_at_p_025(recall, errors, 
     month, week = judged(recall, days=28), judged(recall - 0.02)
     z = -month.change["odds_ratio"] / month.standard_error["odds_ratio"]
     assert z == pytest.approx(errors, abs=0.15)
-    assert ModelPage().confirms_trend(week, month) == confirms
+    assert ModelPage().confirms_trend(A_TREND, week, month) == confirms
 
 
 def test_the_return_is_judged_on_days_since_the_page_alone():
@@ -191,10 +192,18 @@ def test_a_shorter_stretch_holds_a_page_back_where_it_fell_further(further, star
     assert (certain_fall([day, week]) is week) == starts
 
 
+@pytest.mark.parametrize(("p_value", "confirms"), [(0.0049, True), (0.005, False)])
+def test_a_trend_of_which_chance_is_more_likely_than_p_005_pages_nobody(p_value, confirms):
+    month, week = judged(0.7, days=28), judged(0.7)
+    assert ModelPage().confirms_trend(p_value, week, month) == confirms
+
+
 def test_a_trend_is_not_confirmed_where_labels_explain_the_month_and_leave_the_week_open():
     month, week = judged(0.784, days=28), judged(0.764)
     of_month = replace(month, label_change=LabelChange.FALSE_POSITIVES)
     week, open_week = (replace(week, labels_may_explain=is_open) for is_open in (False, True))
-    assert ModelPage().confirms_trend(week, of_month)
-    assert ModelPage().confirms_trend(open_week, replace(month, label_change=LabelChange.NONE))
-    assert not ModelPage().confirms_trend(open_week, of_month)
+    assert ModelPage().confirms_trend(A_TREND, week, of_month)
+    assert ModelPage().confirms_trend(
+        A_TREND, open_week, replace(month, label_change=LabelChange.NONE)
+    )
+    assert not ModelPage().confirms_trend(A_TREND, open_week, of_month)
