@@ -16,7 +16,7 @@ from monitor.report.advice import advice
 from monitor.report.curve_change_text import curve_change_lines
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import certainties, headline
-from monitor.report.label_quality_words import AS_LABELLED
+from monitor.report.label_quality_words import IF_LABELS_ARE_AS_BEFORE
 from monitor.report.missing_class import missing_class
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
@@ -138,7 +138,7 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
     yield ""
     yield from wrap(_errors(diagnosis), COLUMNS)
     by_labels = diagnosis.judgement.labels_may_explain
-    yield from wrap(AS_LABELLED if by_labels else _counterfactual(diagnosis), COLUMNS)
+    yield from wrap(IF_LABELS_ARE_AS_BEFORE if by_labels else _counterfactual(diagnosis), COLUMNS)
 
 
 def _errors(diagnosis: Diagnosis) -> str:

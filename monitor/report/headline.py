@@ -12,7 +12,11 @@ from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.report.audit_words import audits_beside
-from monitor.report.label_quality_words import as_labelled, changed_labels, open_by_labels
+from monitor.report.label_quality_words import (
+    changed_labels,
+    labels_condition,
+    open_by_labels,
+)
 from monitor.report.prediction_words import degenerate_since
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
 from monitor.report.verdict_words import BECAUSE, VERDICTS
@@ -114,7 +118,7 @@ def certainties(diagnosis: Diagnosis) -> str:
 def _certain(diagnosis: Diagnosis) -> Iterator[str]:
     found = diagnosis.judgement
     clean = [name for name in _COMPONENTS if found.status[name] is Status.CLEAN]
-    labelled = as_labelled(found)
+    labelled = labels_condition(found)
     if fell := _phrases(found.fell):
         yield f"Certainly fell{labelled}: {fell}."
     if rose := _phrases(found.rose):

@@ -92,19 +92,20 @@ _KINDS = {
 }
 
 
-AS_LABELLED = (
-    "These are the changes as labelled; labels that are wrong more, or less, often explain them."
+IF_LABELS_ARE_AS_BEFORE = (
+    "These are the changes if labels are as before; labels that are wrong more, or less, often "
+    "explain them."
 )
 """What takes the place of precision had prevalence stayed, where labels explain the change."""
 
 
-def as_labelled(judgement: Judgement) -> str:
-    """Return what follows a change that other labels explain; "" behind any other.
+def labels_condition(judgement: Judgement) -> str:
+    """Return the condition of a change that other labels explain; "" for any other.
 
     Args:
         judgement: of the change.
     """
-    return ", as labelled" if judgement.labels_may_explain else ""
+    return ", if labels are as before" if judgement.labels_may_explain else ""
 
 
 def _kind(judgement: Judgement) -> _Kind:

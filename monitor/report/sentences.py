@@ -14,9 +14,9 @@ from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.verdict import DEGRADED
 from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import (
-    as_labelled,
     as_when_labels,
     changed_labels,
+    labels_condition,
     other_cause,
     same_trace,
 )
@@ -39,7 +39,7 @@ def cause_status(diagnosis: Diagnosis, cause: str) -> str:
 
     It is `likely` where its interval leaves out 0 while the verdict is not sure of a
     change, and `a little` where it certainly changed, and certainly not by much. Where other labels
-    explain the changes, these are as labelled.
+    explain the changes, it adds that condition.
 
     Args:
         diagnosis: what was found.
@@ -49,7 +49,7 @@ def cause_status(diagnosis: Diagnosis, cause: str) -> str:
     change = diagnosis.judgement.change[CAUSES[cause].component]
     if diagnosis.refusal is not None:
         return "not known"
-    way = f"{'fell' if change < 0 else 'rose'}{as_labelled(diagnosis.judgement)}"
+    way = f"{'fell' if change < 0 else 'rose'}{labels_condition(diagnosis.judgement)}"
     if part.status is Status.CHANGED:
         return way
     beyond = part.lower_points > 0 or part.upper_points < 0
@@ -119,7 +119,7 @@ def _rates(diagnosis: Diagnosis) -> Iterator[str]:
     text = "; ".join(
         f"{_RATES[name]} {change_text(*rates[name])}" for name in names if name in changed
     )
-    text = f"{text}{as_labelled(judgement)}"
+    text = f"{text}{labels_condition(judgement)}"
     yield f"{text[0].upper()}{text[1:]}{_points_of_both(diagnosis)}."
     if diagnosis.verdict in DEGRADED or diagnosis.verdict in _OPEN:
         if judgement.status["class_ratio"] is Status.CLEAN:
@@ -152,14 +152,14 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
     way = "fewer" if judgement.change["class_ratio"] < 0 else "more"
     part, whole = diagnosis.attribution["prevalence"].points, diagnosis.change_points
     if not (math.isfinite(part) and whole):
-        yield f"There are certainly {way} positives{as_labelled(judgement)}."
+        yield f"There are certainly {way} positives{labels_condition(judgement)}."
         return
     share = part / whole
     all_of_it = _NEARLY_ALL <= share <= 2 - _NEARLY_ALL
     much = ", which is about all of it:" if all_of_it else "; their part is"
     yield (
-        f"There are certainly {way} positives{as_labelled(judgement)}{much} {points_text(part)} of "
-        f"the {points_text(whole)} points of precision."
+        f"There are certainly {way} positives{labels_condition(judgement)}{much} "
+        f"{points_text(part)} of the {points_text(whole)} points of precision."
     )
 
 

@@ -227,7 +227,7 @@ def test_what_labels_explain_is_given_as_labelled_without_corrections() -> None:
         for text in (" ".join(diagnosis_text(diagnosis).split()), page):
             assert ("Had prevalence stayed at" in text) == trusted
             assert ("takes off the Brier score" in text) == trusted
-            assert ("These are the changes as labelled; " in text) != trusted
+            assert ("These are the changes if labels are as before; " in text) != trusted
 
 
 def test_a_model_that_died_is_looked_at_first_and_its_scores_are_not_corrected() -> None:

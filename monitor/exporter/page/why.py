@@ -22,7 +22,7 @@ from monitor.exporter.page.formats import (
 )
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
-from monitor.report.label_quality_words import AS_LABELLED
+from monitor.report.label_quality_words import IF_LABELS_ARE_AS_BEFORE
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
@@ -132,7 +132,7 @@ def _parts_of_skill(diagnosis: DiagnosisAnswer) -> h.Node:
 def _counterfactual(diagnosis: DiagnosisAnswer) -> h.Node:
     stayed, before = diagnosis.precision_had_prevalence_stayed, diagnosis.before
     if diagnosis.labels_may_explain:
-        return h.p(".counterfactual")[AS_LABELLED]
+        return h.p(".counterfactual")[IF_LABELS_ARE_AS_BEFORE]
     if stayed.estimate is None:
         return None
     effect, whole = points(diagnosis.attribution.prevalence.points), points(diagnosis.change.points)
