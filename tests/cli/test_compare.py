@@ -11,7 +11,7 @@ from cli.comparing import DAY, compared
 from cli.test_diagnose import written
 from streams import flights
 
-from monitor.config import load_config
+from monitor.config import parse_config
 from monitor.engine import Monitor
 from monitor.events.columns import MISSING_VALUE
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -287,6 +287,15 @@ def test_versions_with_a_comma_can_be_chosen(capsys, tmp_path):
     assert (found["a"]["version"], found["b"]["version"]) == ("a,2", "a,1")
 
 
+def live(feed):
+    """Return the model of a monitor that has counted a feed, its versions apart."""
+    monitor = Monitor(parse_config("models: {default: {segments: [version]}}", "a.yaml"))
+    decoder = Decoder(DecodeSettings.from_config(monitor.config))
+    monitor.apply(decoder.decode_lines(feed.read_bytes(), source="a", first_line=1))
+    (model,) = monitor.snapshot().models
+    return model
+
+
 @pytest.mark.parametrize(
     ("side", "words"), [(1, "predicted positives get labels and"), (0, "predicted negatives get")]
 )
@@ -305,13 +314,7 @@ def test_labels_of_one_predicted_class_compare_nothing(capsys, tmp_path, side, w
     )
     found = compared(capsys, feed)
     assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
-    config = tmp_path / "a.yaml"
-    config.write_text("models: {default: {segments: [version]}}\n")
-    monitor = Monitor(load_config(config))
-    decoder = Decoder(DecodeSettings.from_config(monitor.config))
-    monitor.apply(decoder.decode_lines(feed.read_bytes(), source="a", first_line=1))
-    (model,) = monitor.snapshot().models
-    assert model.versions_now.not_compared == found["headline"].partition(": ")[2].rstrip(".")
+    assert live(feed).versions_now.not_compared == found["headline"].partition(": ")[2].rstrip(".")
 
 
 @pytest.mark.parametrize(
@@ -347,14 +350,8 @@ def test_labels_missing_by_the_prediction_in_one_version_compare_nothing(
     assert ("class_ratio" in found) is (words is None)
     assert words is None or f"{words} of version '7'" in found["headline"]
     assert found["verdict"] == "not_shown"
-    config = tmp_path / "a.yaml"
-    config.write_text("models: {default: {segments: [version]}}\n")
-    monitor = Monitor(load_config(config))
-    decoder = Decoder(DecodeSettings.from_config(monitor.config))
-    monitor.apply(decoder.decode_lines(feed.read_bytes(), source="a", first_line=1))
-    (model,) = monitor.snapshot().models
     refused = found["headline"].partition(": ")[2].rstrip(".") if words else ""
-    assert model.versions_now.not_compared == refused
+    assert live(feed).versions_now.not_compared == refused
 
 
 def test_ids_that_repeat_within_a_version_are_a_warning(capsys, tmp_path):
