@@ -13,8 +13,9 @@ from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_usable, paths_of
+from monitor.clock import DAY_MS
 from monitor.config import Config, ModelConfig, load_config
-from monitor.config.quantities import count_of, format_time
+from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.diagnosis.time_ranges import parse_time_range
 from monitor.engine import CountingMonitor, Monitor
@@ -69,6 +70,7 @@ def run(args: Namespace) -> int:
         monitor.apply(batch)
     check_usable(monitor.snapshot(), feed)
     model, cases = _cases(monitor, args)
+    cases = _in_time(model, cases, config.model(model).horizon_ms, monitor, args)
     rng = np.random.default_rng(args.seed)
     if args.predicted is None:
         drawn = [*_drawn(cases, args.sample, rng)]
@@ -88,6 +90,38 @@ def run(args: Namespace) -> int:
     if feed.torn is not None:
         raise feed.torn
     return 0
+
+
+def _in_time(
+    model: str, cases: LabelledCases, horizon: int | None, monitor: Monitor, args: Namespace
+) -> LabelledCases:
+    """Return the cases of which an audit can still count, and print what limits that.
+
+    All are returned where a range is asked for, and where there is no such case.
+    """
+    last = monitor.times.get(model)
+    if horizon is None or last is None:
+        return cases
+    name, within = one_line(model), f"{format_duration(horizon)} (`horizon`)"
+    days = -(-(last - int(cases.time.min())) // DAY_MS)
+    set_it = f"with `horizon: {days}d` they would count"
+    early = cases.time + horizon < last
+    number = int(early.sum())
+    if args.range is not None or number == len(early):
+        if number:
+            of_them = f"{number:,} of {count_of(len(early), 'case')} to draw from"
+            tell(
+                f"{name}: {of_them} were predicted more than {within} before the last event, and "
+                f"their audits have no effect; {set_it}"
+            )
+        return cases
+    if number:
+        left_out = f"{count_of(number, 'case')} predicted more than {within} before the last event"
+        tell(f"{name}: {left_out} left out, since audits come too late for them; {set_it}")
+    cases = cases.take(~early)
+    until = format_time(int(cases.time.min()) + horizon)
+    tell(f"{name}: audits count up to {within} after the prediction, the first until {until}")
+    return cases
 
 
 def _endless(config: Config) -> Config:

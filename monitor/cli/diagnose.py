@@ -22,8 +22,8 @@ from monitor.cli.remote import remote_of
 from monitor.cli.replay_text import so_far_text
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
-from monitor.diagnosis.comparison import with_audits, with_label_sources
 from monitor.diagnosis.ending_unlabelled import with_unlabelled_end
+from monitor.diagnosis.label_notes import with_audits, with_label_sources
 from monitor.diagnosis.predicted_versions import PredictedVersions
 from monitor.diagnosis.recorded import RecordedComparison, settings_of
 from monitor.drift import Verdict
@@ -170,5 +170,5 @@ def _diagnosis(
     found = with_model_now(with_unlabelled_end(found, monitor, state), snapshot, state)
     number = monitor.models.index(model)
     errors = monitor.label_errors
-    found = with_audits(found, errors.findings(number), errors.of(number))
+    found = with_audits(found, errors.findings(number), errors.of(number), errors.lost())
     return with_label_sources(found, monitor.label_sources.of(number))

@@ -70,8 +70,9 @@ def run(args: Namespace) -> int:
 
 
 def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
+    lost = monitor.label_errors.lost()
     if args.json:
-        return replay_json(snapshot)
+        return replay_json(snapshot, lost)
     if args.summary:
         blocks = [
             "\n".join([one_line(m.name), _summary(snapshot, m), *scores_summary(m.scores)])
@@ -79,7 +80,7 @@ def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: Record
         ]
     else:
         blocks = [replay_text(snapshot, lambda model: scores_text(scores_now(monitor, model)))]
-    last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions)
+    last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions, lost=lost)
     return "\n\n".join(filter(None, [*blocks, last]))
 
 

@@ -5,6 +5,7 @@
     periods        outcomes of a stretch by blocks of time and by segment
     period_labels  conclusions that the labels of a period allow or refuse
     label_faults   refusals for labels that cannot be trusted
+    label_notes    what audits and sources show of labels, beside a diagnosis
     segments       contribution of each segment value
     caveats        limits of the result, in words
     diagnosing     `diagnose(before, after)`, which combines these into a `Diagnosis`

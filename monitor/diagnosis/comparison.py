@@ -13,30 +13,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Reference
 from monitor.config.classes import LearnedNames, are_many
 from monitor.config.quantities import format_time, parse_duration
-from monitor.diagnosis.result import Diagnosis, Side
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
-from monitor.labels.error_words import audits_note, too_high_text
-from monitor.labels.faults import fault_of_rates
-from monitor.labels.following_words import confirming_text, following_text
+from monitor.labels.error_words import (
+    LostAudits,
+    lost_audits_text,
+    too_high_text,
+)
+from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.labels.refusals import because
 from monitor.labels.regime import LabelRegime
-from monitor.labels.source_words import sources_change_text, sources_text
-from monitor.labels.uncorrected import (
-    changed_between,
-    confirmations_to_audit,
-    missing_misses,
-    uncorrected,
-)
 from monitor.metrics.audited_errors import AuditFindings
-from monitor.metrics.source_findings import SourceFindings
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import ReferenceOutcomes
 from monitor.windows.history import HISTORY_DAYS
@@ -229,61 +222,19 @@ def check_silence(name: str, asked: TimeRange, until: int | None) -> None:
         )
 
 
-def with_audits(found: Diagnosis, audits: AuditFindings | None, regime: LabelRegime) -> Diagnosis:
-    """Return a diagnosis that says what audits of labels show, or would.
-
-    Args:
-        found: the diagnosis.
-        audits: of the model; None without audits.
-        regime: how often its labels are taken to be wrong.
-    """
-    before, after = found.before.counts, found.after.counts
-    skill = None if found.scores is None else found.scores.after
-    scores = None if skill is None else skill.by_day.sum()
-    misses = missing_misses(before, after, found.labelling, audits, scores)
-    if misses is not None and found.refusal is None:
-        note = following_text(misses, "of before", "of after")
-        found = replace(found, notes=(*found.notes, note), missing_misses=misses)
-    if confirmed := confirmations_to_audit(after, audits):
-        note = confirming_text(after, "of after", confirmed)
-        found = replace(found, notes=(*found.notes, note))
-    if audits is None:
-        return found
-    changed = changed_between(audits, found.before.opens, found.after.closes)
-    contradict = uncorrected(audits, regime) and (changed or audits.follow_predictions)
-    return replace(
-        found,
-        notes=(*found.notes, audits_note(audits, regime)),
-        uncorrected_audits=audits if contradict else None,
-    )
-
-
-def with_label_sources(found: Diagnosis, sources: SourceFindings | None) -> Diagnosis:
-    """Return a diagnosis that says how sources label the same cases.
-
-    Args:
-        found: the diagnosis.
-        sources: of the labels of the model; None where no label has a source.
-    """
-    if sources is None:
-        return found
-    notes = [sources_text(sources)] if sources.shared else []
-    if change := sources_change_text(sources, _range(found.before), _range(found.after)):
-        notes.insert(0, change)
-    return replace(found, notes=(*found.notes, *notes), label_sources=sources)
-
-
-def _range(side: Side) -> tuple[int, int] | None:
-    return None if side.opens is None or side.closes is None else (side.opens, side.closes)
-
-
-def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) -> None:
+def check_audits(
+    model: str,
+    regime: LabelRegime,
+    audits: AuditFindings | None,
+    lost: LostAudits | None = None,
+) -> None:
     """Refuse a model whose rates of wrong labels are undefined.
 
     Args:
         model: its name.
         regime: how often its labels are wrong.
         audits: what audits show; None without audits.
+        lost: audits without effect, of all models; None without any.
 
     Raises:
         UsageError: the rates are undefined.
@@ -291,7 +242,10 @@ def check_audits(model: str, regime: LabelRegime, audits: AuditFindings | None) 
     if not regime.errors.known:
         fault = fault_of_rates(regime.configured, audits)
         details = too_high_text(regime.configured, regime.limits)
-        raise UsageError(": ".join(filter(None, [model, details, because(fault)])))
+        why = ": ".join(filter(None, [model, details, because(fault)]))
+        if fault is LabelFault.AUDITS_TOO_FEW and lost is not None:
+            why = f"{why}; {lost_audits_text(lost)}"
+        raise UsageError(why)
 
 
 def _latest_live(snapshot: Snapshot, model: ModelState, answers: Answering | None) -> TimeRange:

@@ -287,7 +287,7 @@ class RecordedComparison:
         regime = self._regime(model)
         errors = self._monitor.label_errors
         number = self._monitor.models.index(model)
-        check_audits(model, regime, errors.findings(number))
+        check_audits(model, regime, errors.findings(number), errors.lost())
         period = Period.counted(counts, model, *asked, source=source, regime=regime)
         period = replace(period, audited=errors.audited(number, *asked))
         if not period.predictions:

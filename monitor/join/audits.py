@@ -85,6 +85,7 @@ class Audits:
 
     Attributes:
         edition: rises with each change.
+        unmet: audits without effect so far: no prediction with their id came, or it is forgotten.
 
     >>> table = PredictionTable()
     >>> key, when = np.array([7], np.uint64), words.when_words(np.array([0]), np.array([3]))
@@ -102,6 +103,7 @@ class Audits:
         self._time, self._value = _no_rows(), _no_rows()
         self._settled = AuditCounts()
         self.edition = 0
+        self.unmet = 0
 
     @property
     def is_empty(self) -> bool:
@@ -188,6 +190,7 @@ class Audits:
             "time": self._time.copy(),
             "value": self._value.copy(),
             "settled": {name: getattr(settled, name).copy() for name in settled.names()},
+            "unmet": self.unmet,
         }
 
     def restore(self, state: State, left: Numbers) -> None:
@@ -205,4 +208,5 @@ class Audits:
         group = renumbered(settled.group, left.groups)
         columns = {name: getattr(settled, name) for name in settled.names()} | {"group": group}
         self._settled = AuditCounts(**columns).take(group != GONE)
+        self.unmet = state.get("unmet", 0)
         self.edition += 1

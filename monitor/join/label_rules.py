@@ -71,7 +71,9 @@ class LabelRules:
         """
         keys, past = remembered
         if len(keys) and len(self._memory.held):
-            labels = Labels.concatenate([self._memory.held.release(keys), labels])
+            waited = self._memory.held.release(keys)
+            self._memory.audits.unmet -= int(are_audits(waited).sum())
+            labels = Labels.concatenate([waited, labels])
             changes.append(room.written)
             room = DeltaRoom(2 * len(labels))
         changes += self.apply(labels, past, over, room)

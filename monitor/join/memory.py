@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from monitor.counts import add_at
+from monitor.events.audit_marks import are_audits
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import BoolArray, Int64Array, KeyArray, Labels, Predictions, rows_where
 from monitor.join import packing as words
@@ -128,6 +129,7 @@ class JoinMemory:
         """
         if not len(labels):
             return
+        self.audits.unmet += int(are_audits(labels).sum())
         horizon = int(self.terms.horizon.max(initial=0)) or ENDLESS
         stale = labels.time + horizon < over.common
         self.books.late += int(stale.sum())

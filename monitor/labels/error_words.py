@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from monitor.clock import DAY_MS
-from monitor.config.quantities import count_of, format_time
+from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 from monitor.metrics.possible_rates import LabelLimits
+
+
+class LostAudits(NamedTuple):
+    """Audits without effect, since no prediction with their id was there.
+
+    Attributes:
+        number: of them.
+        horizon_ms: the shortest horizon of a model that forgot predictions, milliseconds; None
+            where no model did, so that predictions with these ids never came.
+        needed_ms: a horizon at which no model would have forgotten any, whole days, milliseconds;
+            None likewise.
+    """
+
+    number: int
+    horizon_ms: int | None = None
+    needed_ms: int | None = None
+
 
 _SHOWN = 4
 """Segment values of a key that are named."""
@@ -144,6 +162,28 @@ def audits_note(found: AuditFindings, regime: LabelRegime) -> str:
 
 
 def _values_text(values: Sequence[AuditedValue]) -> str:
+def lost_audits_text(found: LostAudits) -> str:
+    """Return how many audits have no effect, why, and which horizon to set, as a clause.
+
+    Args:
+        found: one at least.
+
+    >>> lost_audits_text(LostAudits(350, 14 * DAY_MS, 41 * DAY_MS))
+    'audits without effect: 350, since no prediction with their id was there; predictions are \
+forgotten 14d after they are made (`horizon`), and with `horizon: 41d` none would be so far'
+    >>> lost_audits_text(LostAudits(1))
+    'audits without effect: 1, since no prediction with their id was there'
+    """
+    text = f"audits without effect: {found.number:,}, since no prediction with their id was there"
+    if found.horizon_ms is None or found.needed_ms is None:
+        return text
+    return (
+        f"{text}; predictions are forgotten {format_duration(found.horizon_ms)} after they are "
+        f"made (`horizon`), and with `horizon: {format_duration(found.needed_ms)}` none would be "
+        "so far"
+    )
+
+
     """Return between which segment values the rates differ, those wrong most often first."""
     parts = []
     for key in dict.fromkeys(one.segment for one in values):

@@ -15,6 +15,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
+from monitor.labels.error_words import LostAudits
 from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import audit_findings
@@ -237,6 +238,22 @@ class LearnedErrors:
         if (edition, day) not in self._read:
             self._read[edition, day] = self._audits.counts()
         return self._of_model(self._read[edition, day], model)
+
+    def lost(self) -> LostAudits | None:
+        """Return how many audits have no effect, of all models; None without any."""
+        if not (count := self._audits.unmet):
+            return None
+        horizons, ages = [], []
+        for model, setting in enumerate(self._catalogue.settings):
+            hours, cells = self._windows.past.history(model)
+            hours = hours[cells.any(axis=1)]
+            age = int(self._times()[model]) - int(hours[0]) if len(hours) else 0
+            if setting.horizon_ms is not None and age > setting.horizon_ms:
+                horizons.append(setting.horizon_ms)
+                ages.append(age)
+        if not ages:
+            return LostAudits(count)
+        return LostAudits(count, min(horizons), -(-max(ages) // DAY_MS) * DAY_MS)
 
     def not_audited(self, model: int) -> LabelledCases:
         """Return the remembered cases of a model that have a label and no audit.

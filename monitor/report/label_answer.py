@@ -8,8 +8,14 @@ import numpy as np
 from msgspec import Struct
 
 from monitor.config import Labelling
-from monitor.config.quantities import format_time
-from monitor.labels.error_words import audits_note, too_high_text, wrong_labels
+from monitor.config.quantities import format_duration, format_time
+from monitor.labels.error_words import (
+    LostAudits,
+    audits_note,
+    lost_audits_text,
+    too_high_text,
+    wrong_labels,
+)
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
@@ -97,6 +103,34 @@ def clipped_classes(model: ModelState, window: Window) -> TooFewLabels:
         min(one.false_negative - one.false_negative_below for one in held),
     )
     return too_few_labels(window.counts[model.row], lowest)
+
+
+class LostAuditsAnswer(Struct, frozen=True, kw_only=True):
+    """Audits without effect, since no prediction with their id was there.
+
+    Attributes:
+        count: of them.
+        horizon: the shortest horizon of a model that forgot predictions; null where none did.
+        horizon_needed: a horizon at which none would have been forgotten; null likewise.
+        text: the same in words.
+    """
+
+    count: Count
+    horizon: str | None
+    horizon_needed: str | None
+    text: str
+
+
+def lost_audits_answer(found: LostAudits) -> LostAuditsAnswer:
+    """Return audits without effect as a part of an answer."""
+    ends = (found.horizon_ms, found.needed_ms)
+    horizon, needed = (None if one is None else format_duration(one) for one in ends)
+    return LostAuditsAnswer(
+        count=found.number,
+        horizon=horizon,
+        horizon_needed=needed,
+        text=lost_audits_text(found),
+    )
 
 
 class EarlierLabelErrors(Struct, frozen=True, kw_only=True):

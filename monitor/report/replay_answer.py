@@ -18,6 +18,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.class_answer import ClassesAnswer
+from monitor.report.label_answer import LostAuditsAnswer
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.score_answer import ScoreMetrics
@@ -153,8 +154,10 @@ class ReplayAnswer(Struct, frozen=True, kw_only=True):
         events_rejected: records that could not be used, by reason; reasons without any are
             left out.
         models: every model by its name.
+        audits_without_effect: audits that met no prediction; left out where all met theirs.
     """
 
     events: Count
     events_rejected: dict[str, Count]
     models: dict[str, ReplayedModel]
+    audits_without_effect: LostAuditsAnswer | UnsetType = UNSET

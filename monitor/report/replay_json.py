@@ -10,6 +10,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from monitor.config.quantities import format_time
+from monitor.labels.error_words import LostAudits
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import because, refused
 from monitor.report.answer_parts import (
@@ -25,6 +26,7 @@ from monitor.report.answer_parts import (
 from monitor.report.class_answer import classes_of, compared_classes
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.findings import of_model
+from monitor.report.label_answer import lost_audits_answer
 from monitor.report.reference_answer import reference_period
 from monitor.report.replay_answer import (
     ReplayAnswer,
@@ -41,16 +43,27 @@ from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 
 
-def replay_json(snapshot: Snapshot) -> str:
-    """Return the JSON text, one object over several lines, ASCII only."""
-    return json_text(replay_answer(snapshot), indent=2)
+def replay_json(snapshot: Snapshot, lost: LostAudits | None = None) -> str:
+    """Return the JSON text, one object over several lines, ASCII only.
+
+    Args:
+        snapshot: the state after the last event.
+        lost: audits without effect; None without any.
+    """
+    return json_text(replay_answer(snapshot, lost), indent=2)
 
 
-def replay_answer(snapshot: Snapshot) -> ReplayAnswer:
-    """Return the state as an object."""
+def replay_answer(snapshot: Snapshot, lost: LostAudits | None = None) -> ReplayAnswer:
+    """Return the state as an object.
+
+    Args:
+        snapshot: the state after the last event.
+        lost: audits without effect; None without any.
+    """
     return ReplayAnswer(
         events=snapshot.records,
         events_rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
+        audits_without_effect=UNSET if lost is None else lost_audits_answer(lost),
         models={model.name: _model(snapshot, model) for model in snapshot.models},
     )
 

@@ -133,6 +133,20 @@ def test_audits_of_a_model_with_names_for_its_classes():
     assert (labels.audits, labels.misnamed) == (1, 1)
 
 
+def test_audits_that_meet_no_prediction_are_counted_until_they_do():
+    monitor = CountingMonitor(ENDLESS)
+    feed(monitor, [("audit", "a", 1, 0), ("audit", "b", 1, 0), ("label", "b", 1, 0)])
+    monitor.flush()
+    assert monitor.label_errors.lost().number == 2
+    again = CountingMonitor(ENDLESS, monitor.state())
+    feed(again, [("prediction", "a", 1, 0)])
+    again.flush()
+    assert again.label_errors.lost().number == 1
+    feed(again, [("prediction", "b", 1, 0)])
+    again.flush()
+    assert again.label_errors.lost() is None
+
+
 def test_a_state_from_before_audits_is_read():
     monitor = Monitor(ENDLESS)
     monitor.predict("a", ts=0, prediction=1)

@@ -15,7 +15,9 @@ from monitor.cli.replay_text import replay_text
 from monitor.config import Config, Labelling
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
-from monitor.diagnosis.comparison import compared_live, with_audits
+from monitor.diagnosis.comparison import compared_live
+from monitor.diagnosis.label_notes import with_audits
+from monitor.drift.label_quality import LabelChange
 from monitor.drift.verdict import DEGRADED
 from monitor.engine import Monitor
 from monitor.exporter.api.compare import compared, recall

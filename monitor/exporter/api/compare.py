@@ -17,9 +17,8 @@ from monitor.diagnosis.comparison import (
     check_audits,
     check_silence,
     level_of,
-    with_audits,
-    with_label_sources,
 )
+from monitor.diagnosis.label_notes import with_audits, with_label_sources
 from monitor.diagnosis.model_scatter import DayCounts, knows_all_days, scatter_of
 from monitor.diagnosis.periods import ranges_of
 from monitor.diagnosis.time_ranges import TimeRange
