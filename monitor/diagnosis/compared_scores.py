@@ -12,6 +12,7 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
 from monitor.drift.curve_parts import CurveParts, curve_parts
 from monitor.drift.score_slide import ScoreSlide, score_slide
+from monitor.labels.uncorrected_curve import excluded_by_scores
 from monitor.metrics.expected_threshold import ExpectedThreshold, expected_threshold
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.rates import class_ratio
@@ -96,9 +97,17 @@ def compare_scores(
         if after.scores is None
         else recalibration(after.scores, float(class_ratio(reference))),
         threshold=None
-        if wanted is None or skills[1] is None
+        if wanted is None or skills[1] is None or _excluded(after)
         else expected_threshold(skills[1].by_day, wanted, skills[1].errors),
     )
+
+
+def _excluded(period: Period) -> bool:
+    """Return whether labels of some scores exclude the rates at which they are corrected."""
+    scores = period.scores_as_labelled
+    if scores is None or period.sample is None:
+        return False
+    return bool(excluded_by_scores(period.sample.regime, scores.sum().counts))
 
 
 def _skill(period: Period, reference: ConfusionCounts) -> ScoreSkill | None:

@@ -96,12 +96,13 @@ def excluded_text(
     )
 
 
-def too_high_text(configured: ErrorRates, limits: LabelLimits) -> str:
+def too_high_text(configured: ErrorRates, limits: LabelLimits, labels: str = "the labels") -> str:
     """Return which configured rates of wrong labels are higher than labels allow; "" for none.
 
     Args:
         configured: the rates; of a range its lowest counts.
         limits: what the labels allow.
+        labels: which ones.
 
     Returns:
         A sentence without its full stop.
@@ -118,7 +119,7 @@ def too_high_text(configured: ErrorRates, limits: LabelLimits) -> str:
     }
     found = [
         f"label_errors.{name} is {_percent(low)}{' or more' if name in configured.ranges else ''}, "
-        f"and the labels allow {_percent(limit)} at most"
+        f"and {labels} allow {_percent(limit)} at most"
         for name, (low, limit) in lowest.items()
         if low > limit
     ]
@@ -161,7 +162,6 @@ def audits_note(found: AuditFindings, regime: LabelRegime) -> str:
     return f"{text}; metrics are not corrected for it: label_errors: audit does so"
 
 
-def _values_text(values: Sequence[AuditedValue]) -> str:
 def lost_audits_text(found: LostAudits) -> str:
     """Return how many audits have no effect, why, and which horizon to set, as a clause.
 
@@ -184,6 +184,7 @@ forgotten 14d after they are made (`horizon`), and with `horizon: 41d` none woul
     )
 
 
+def _values_text(values: Sequence[AuditedValue]) -> str:
     """Return between which segment values the rates differ, those wrong most often first."""
     parts = []
     for key in dict.fromkeys(one.segment for one in values):

@@ -11,7 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monitor.config import Labelling
-from monitor.metrics.possible_rates import possible_at_thresholds
+from monitor.labels.error_words import too_high_text
+from monitor.metrics.possible_rates import (
+    NO_LIMITS,
+    limits_at_thresholds,
+    possible_at_thresholds,
+)
 from monitor.metrics.threshold import has_both_classes
 
 if TYPE_CHECKING:
@@ -53,6 +58,24 @@ _BY_LABELLING = {
 }
 
 
+def excluded_by_scores(regime: LabelRegime, labelled: ConfusionCounts) -> str:
+    """Return which configured rates labels of some scores exclude, a known one or a whole range.
+
+    Of a range that audits show, the lowest rate holds where all of it is excluded.
+
+    Args:
+        regime: how labels of the model come, and how often they are wrong.
+        labelled: as for `curve_refused_because`.
+
+    Returns:
+        A sentence without its full stop; "" where none is excluded.
+    """
+    if regime.limits == NO_LIMITS or not regime.errors.known:
+        return ""
+    limits = limits_at_thresholds(labelled)
+    return too_high_text(regime.errors, limits, "labels of some range of scores")
+
+
 def curve_refused_because(regime: LabelRegime, labelled: ConfusionCounts) -> str | None:
     """Return why no curve and no threshold is given, and what to do; None where they are.
 
@@ -74,5 +97,7 @@ def curve_refused_because(regime: LabelRegime, labelled: ConfusionCounts) -> str
         return _BY_LABELLING.get(regime.labelling)
     if not regime.errors.known:
         return _TOO_HIGH if any(regime.configured) else _UNKNOWN
+    if text := excluded_by_scores(regime, labelled):
+        return f"{text}. Lower the rates, or have cases audited (label_errors: audit)"
     errors = possible_at_thresholds(regime.errors, labelled)
     return None if has_both_classes(labelled[0], errors) else _ONE_CLASS

@@ -158,14 +158,32 @@ def possible_for_days(
     return ErrorRates(*found.errors.tolist())
 
 
-def possible_at_thresholds(errors: ErrorRates, labelled: ConfusionCounts) -> ErrorRates:
-    """Return rates within ranges without those that labels above or below a threshold exclude.
+def limits_at_thresholds(labelled: ConfusionCounts) -> LabelLimits:
+    """Return what labels above and below some thresholds allow of the rates of wrong ones.
 
     That takes labels to be wrong as often at every score.
 
     Args:
-        errors: the rates, defined.
         labelled: outcomes as labelled, at each of many thresholds.
+
+    Returns:
+        The lowest of the limits at all thresholds (p < .0005 at each), so that a true rate is
+        excluded by chance in up to .6 % of cases where all thresholds lie among actual negatives.
+
+    >>> labelled = ConfusionCounts(tp=[90, 98], fp=[10, 102], fn=[10, 2], tn=[890, 798])
+    >>> limits_at_thresholds(labelled).false_positive
+    0.018
+    """
+    first, second = _lowest_shares(labelled, 1.0)
+    return LabelLimits(float(first.limit.min()), float(second.limit.min()))
+
+
+def possible_at_thresholds(errors: ErrorRates, labelled: ConfusionCounts) -> ErrorRates:
+    """Return rates within ranges without those that labels above or below a threshold exclude.
+
+    Args:
+        errors: the rates, defined.
+        labelled: outcomes as labelled, at each of many thresholds; see `limits_at_thresholds`.
 
     Returns:
         The same where nothing is excluded, and where a rate is known; the lowest rate alone where
@@ -176,9 +194,9 @@ def possible_at_thresholds(errors: ErrorRates, labelled: ConfusionCounts) -> Err
     {'false_positive': (0.0, 0.018)}
     """
     found = errors
-    for name, shares in zip(errors.rates, _lowest_shares(labelled, 1.0), strict=False):
+    for name, limit in zip(errors.rates, limits_at_thresholds(labelled), strict=False):
         rate, below, above = (getattr(errors, f"{name}{one}") for one in ("", "_below", "_above"))
-        left = max(float(shares.limit.min()) - (rate - below), 0.0) / ((below + above) or 1.0)
+        left = max(limit - (rate - below), 0.0) / ((below + above) or 1.0)
         if left < 1 and below + above > 0:
             parts = {f"{name}_below": below * left, f"{name}_above": above * left}
             found = found._replace(**{name: rate - below + below * left}, **parts)

@@ -37,6 +37,7 @@ from monitor.labels.uncorrected_curve import curve_refused_because
 from monitor.metrics import ScoreHistogram
 from monitor.metrics.curves import precision_recall_curve
 from monitor.metrics.label_errors import ErrorRates
+from monitor.metrics.possible_rates import NO_LIMITS, LabelLimits, possible_at_thresholds
 from monitor.report.diagnosis_text import diagnosis_text
 
 
@@ -153,6 +154,23 @@ def test_the_report_of_diagnose_has_the_threshold(recorded, tmp_path, capsys, er
     asked = ["--before", ranges[0], "--after", ranges[1], "--html", report]
     ran(capsys, "diagnose", "--feed", feed, "-c", config, *asked)
     assert f"C{CORRECTED}." in report.read_text()
+
+
+@pytest.mark.parametrize("rates", [0.025, (0.025, 0.03)])
+def test_rates_that_labels_of_some_scores_exclude_give_no_curve(rates):
+    """Of the lowest scores 1 % of the labels are 1."""
+    labelled = ConfusionCounts(tp=[90, 90], fp=[910, 10], fn=[10, 10], tn=[990, 1_890])
+    wide = ErrorRates.within((0.0, 0.05), 0.0)
+    limit = possible_at_thresholds(wide, labelled).ranges["false_positive"][1]
+    assert 0.01 < limit < 0.025
+    regime = LabelRegime(limits=LabelLimits(0.03, 0.5))
+    assert curve_refused_because(regime._replace(errors=wide), labelled) is None
+    excluded = regime._replace(errors=ErrorRates.within(rates, 0.0))
+    found = curve_refused_because(excluded, labelled)
+    assert found.startswith("label_errors.false_positive is 2.5 %")
+    assert f"labels of some range of scores allow {100 * limit:.3g} % at most" in found
+    learned = excluded._replace(limits=NO_LIMITS)
+    assert "some range of scores" not in (curve_refused_because(learned, labelled) or "")
 
 
 @pytest.mark.parametrize("labelling", Labelling)

@@ -172,3 +172,16 @@ def test_the_threshold_that_diagnose_advises_is_corrected(recorded, tmp_path, ca
     assert found["threshold"] == pytest.approx(right.threshold, abs=0.06)
     assert found["recall"]["lower"] < right.recall.value < found["recall"]["upper"]
     assert f"now, c{CORRECTED}." in " ".join(ran(capsys, "diagnose", *words).out.split())
+
+
+@pytest.mark.parametrize("rate", ["0.05", "[0.05, 0.06]"])
+def test_the_command_names_a_rate_that_labels_of_some_scores_exclude(
+    recorded, capsys, tmp_path, rate
+):
+    """Of unflagged cases 6 % are labelled 1, of the lowest scores 3 % (true: 3 %)."""
+    config = configured(tmp_path, f"label_errors: {{false_positive: {rate}}}, ")
+    words = ["--feed", recorded[0], "-c", config, "--objective", "precision>=0.5"]
+    found = ran(capsys, "threshold", *words)
+    assert (found.code, found.out) == (2, "")
+    assert "m: label_errors.false_positive is 5 %" in found.err
+    assert "labels of some range of scores allow" in found.err

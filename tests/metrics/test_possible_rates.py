@@ -6,6 +6,7 @@ import pytest
 from monitor.counts import ConfusionCounts
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates, too_few_labels
 from monitor.metrics.possible_rates import (
+    limits_at_thresholds,
     none_below_zero,
     possible_at_thresholds,
     possible_for_days,
@@ -111,6 +112,9 @@ def test_scores_exclude_rates_within_ranges_alone():
     wide = ErrorRates.within((0.0, 0.01), (0.0, 0.4))
     found = possible_at_thresholds(wide, labelled)
     assert found.ranges["false_positive"][1] < 0.003
+    limits = limits_at_thresholds(labelled)
+    ends = [end for _, end in found.ranges.values()]
+    assert limits[:2] == pytest.approx(ends)
     assert found.ranges["false_negative"][1] < 0.25
     assert found.false_positive == pytest.approx(found.ranges["false_positive"][1] / 2)
     known = ErrorRates(0.01, 0.4)
