@@ -24,7 +24,8 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
 from monitor.feeds.files import is_read_once
-from monitor.labels.error_words import LostAudits, lost_audits_text
+from monitor.labels.error_words import LostAudits, lost_audits_text, too_high_text
+from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window
@@ -37,7 +38,7 @@ from monitor.windows.history import History
 
 _COLUMNS = 100
 _NAMED = 3
-_READ_ALL = ("compare", "diagnose")
+_READ_ALL = ("audit", "compare", "diagnose")
 """Commands that read all files, and the configuration."""
 _PIPED = "FILE"
 """What stands for standard input in a command, which cannot read it again."""
@@ -89,7 +90,9 @@ def ending(
     ends = dict(_unlabelled_ends(snapshot, found, history))
     lines += [line for name, end in ends.items() for line in wrap(f"{name}: {end}.", _COLUMNS)]
     if found or any(snapshot.events.values()):
-        if int(snapshot.lifetime.counts.total.sum()):
+        if blocked := _unknown_rates(snapshot, args, _moved(found, paging)):
+            step = blocked
+        elif int(snapshot.lifetime.counts.total.sum()):
             step = _next(found, paging, args, ends, lambda: _stretches(snapshot, history))
         else:
             step = f"{without_outcomes(snapshot, notation)}."
@@ -174,6 +177,31 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
             if not shadows and (pair := _swapped(model)) is not None:
                 how = compared_over_time(*pair, _command("diagnose", args, several))
             yield f"{one_line(model.name)} has {versions:,} versions{beside}: {how}."
+
+
+def _unknown_rates(snapshot: Snapshot, args: Namespace, moved: Sequence[str]) -> str:
+    """Return what to do where rates of wrong labels are undefined; "" where they are not.
+
+    `diagnose` compares nothing then.
+
+    Args:
+        snapshot: after all records.
+        args: of `replay`, as parsed.
+        moved: models to look at; of the first one.
+    """
+    model = next((one for one in snapshot.models if one.name in moved[:1]), None)
+    if model is None or model.label_errors.known:
+        return ""
+    match fault_of_rates(model.configured_label_errors, model.audits):
+        case LabelFault.LABEL_ERRORS_TOO_HIGH:
+            high = too_high_text(model.configured_label_errors, model.label_limits)
+            return f"lower the rates, or set `label_errors: audit`: {high}."
+        case LabelFault.AUDITS_TOO_FEW:
+            several = ["--model", model.name] if len(snapshot.models) > 1 else []
+            command = _command("audit", args, [*several, "--sample", "500"])
+            return f"{command} draws cases to audit."
+        case _:
+            return "have cases labelled by people who do not see the prediction."
 
 
 def _next(

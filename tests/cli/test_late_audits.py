@@ -79,6 +79,22 @@ def test_replay_and_diagnose_say_how_many_had_no_effect(written, capsys):
     assert "audits_without_effect" not in json.loads(ran(capsys, "replay", *words, "--json").out)
 
 
+def test_the_next_step_without_audits_is_to_draw_some(written, capsys):
+    feed, _, config = written()
+    last = ran(capsys, "replay", feed, "-c", config).out.splitlines()[-1]
+    command = f"precision-monitor audit {feed} -c {config} --sample 500"
+    assert last == f"Next: {command} draws cases to audit."
+    assert ran(capsys, *command.split()[1:]).code == 0
+
+
+def test_the_next_step_where_rates_are_too_high_is_to_lower_them(written, capsys):
+    feed, _, config = written()
+    config.write_text(config.read_text().replace("audit", "{false_positive: 0.7}"))
+    last = ran(capsys, "replay", feed, "-c", config).out.splitlines()[-1]
+    assert last.startswith("Next: lower the rates, or set `label_errors: audit`: label_errors.f")
+    assert "is 70 %, and the labels allow" in last
+
+
 def test_diagnose_notes_audits_of_unknown_ids(written, capsys):
     ids = [*(f"{day}-{place}" for day, place in PLACES if place < 8), "other-0"]
     between = ("--before", "1970-01-01..1970-01-11", "--after", "1970-01-11..1970-01-21")
