@@ -53,6 +53,8 @@ def with_audits(
         found,
         notes=(*found.notes, audits_note(audits, regime)),
         uncorrected_audits=audits if contradict else None,
+        audits=audits,
+        rates_learned=regime.is_learned,
     )
 
 

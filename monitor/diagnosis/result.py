@@ -169,6 +169,8 @@ class Diagnosis:
             the prediction, where outcomes are not corrected for it; None for any other.
         missing_misses: hardly an unflagged case is labelled positive, as where labels follow the
             decisions; None where that is not so, and where audits test it.
+        audits: what audits show; None without audits.
+        rates_learned: outcomes are corrected at rates of wrong labels that audits show.
         label_sources: how sources label the same cases; None where no label has a source.
     """
 
@@ -207,6 +209,8 @@ class Diagnosis:
     flags_nothing: bool = False
     uncorrected_audits: AuditFindings | None = None
     missing_misses: MissingMisses | None = None
+    audits: AuditFindings | None = None
+    rates_learned: bool = False
     label_sources: SourceFindings | None = None
 
     @property

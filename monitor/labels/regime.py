@@ -190,6 +190,11 @@ class LabelRegime(NamedTuple):
         return any(map(any, self.rates))
 
     @property
+    def is_learned(self) -> bool:
+        """True if outcomes are corrected at rates that audits show."""
+        return self.has_errors and self.errors.known and self.limits == NO_LIMITS
+
+    @property
     def is_estimated(self) -> bool:
         """True if outcomes are estimates: labels are a sample, or are corrected for wrong ones."""
         return self.labelling in SAMPLES or self.has_errors

@@ -44,7 +44,7 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
         yield from _segments(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         if diagnosis.judgement.labels_may_explain:
-            yield audit_advice(diagnosis)
+            yield from audit_advice(diagnosis)
         if {"recall", "false_positive_rate"} & {
             *diagnosis.judgement.fell,
             *diagnosis.judgement.rose,
@@ -95,7 +95,7 @@ def _lower(sentence: str) -> str:
 
 def _first(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.judgement.label_errors_changed and not diagnosis.judgement.by_audits:
-        yield audit_advice(diagnosis)
+        yield from audit_advice(diagnosis)
     if first := VERDICTS[diagnosis.verdict].advice:
         yield first
 
@@ -165,6 +165,12 @@ def _prevalence(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _more(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.predictions.kind is not None or evident(diagnosis.missing_misses):
+        return
+    if diagnosis.because is Because.LABEL_ERRORS and diagnosis.rates_learned:
+        yield (
+            "Have more labels audited (`precision-monitor audit FILE --sample 500` draws some): at "
+            "the middle of the rates that audits show these outcomes would say more."
+        )
         return
     if diagnosis.because is Because.LABEL_ERRORS:
         yield (

@@ -37,6 +37,9 @@ _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 _GOT_WORSE = "the model got worse"
 _NOT_RECOVERED = f"{_GOT_WORSE}, and has not certainly recovered"
 
+_NARROWER = "a narrower range of label_errors, or audits,"
+_MORE_AUDITS = "more audits"
+
 _BEFORE_THIS = (
     "Between these two ranges alone nothing is certain: the page began with days that were "
     "certainly worse."
@@ -52,6 +55,7 @@ def headline(diagnosis: Diagnosis) -> str:
         rates_of(diagnosis),
         diagnosis.judged_within,
         because=diagnosis.because,
+        learned=diagnosis.rates_learned,
     )
     labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
     if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
@@ -173,6 +177,7 @@ def reason(
     judged_within: str | None = None,
     *,
     because: Because | None = None,
+    learned: bool = False,
 ) -> str:
     """Return why precision moved, and whether the model is at fault, in a few words.
 
@@ -182,6 +187,7 @@ def reason(
         rates: recall and the false positive rate, each before and after.
         judged_within: the segment key whose mix alone changed, if that is so.
         because: why the verdict is `insufficient_evidence`; None for any other.
+        learned: rates of wrong labels are learned from audits.
     """
     if judged_within is not None:
         open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
@@ -195,6 +201,7 @@ def reason(
         moved=_moved_together(judgement, rates, "threshold or scores moved"),
         slid=_moved_together(judgement, rates, "along the ROC curve of the reference"),
         open=_open_question(judgement, rates),
+        narrower=_MORE_AUDITS if learned else _NARROWER,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from monitor.counts import ConfusionCounts
@@ -10,6 +11,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.drift import Judgement
 from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
+from monitor.metrics.audited_errors import AuditFindings
 
 _UNLIKELY = 0.05
 
@@ -26,6 +28,7 @@ class _Kind(NamedTuple):
         misplaced: cases that a worse model has more of.
         scores: of these cases, as scores show wrong labels, and of those that are gone.
         cases: which to audit.
+        stratum: their predicted class and label.
         hits: cells of `ConfusionCounts` that hold these cases.
         among: cases that these are a share of.
         like: cases of a new kind that leave the same trace.
@@ -41,6 +44,7 @@ class _Kind(NamedTuple):
     misplaced: str
     scores: tuple[str, str]
     cases: str
+    stratum: tuple[int, int]
     hits: str
     among: str
     like: str
@@ -65,6 +69,7 @@ _KINDS = {
             "the missed positives that are gone were spread over all scores, as wrong labels are",
         ),
         cases="unflagged cases{} that are labelled positive",
+        stratum=(0, 1),
         hits="fn",
         among="predicted_negative",
         like="positives of a kind that it does not see",
@@ -83,6 +88,7 @@ _KINDS = {
             "the false positives that are gone had the scores of positives",
         ),
         cases="flagged cases{} that are labelled negative",
+        stratum=(1, 0),
         hits="fp",
         among="predicted_positive",
         like="negatives of a kind that it takes for positives",
@@ -229,8 +235,24 @@ def cases_named(before: ConfusionCounts, after: ConfusionCounts, judgement: Judg
     return f"Audit {cases} {_kind(judgement).cases.format('')}."
 
 
-def audit_advice(diagnosis: Diagnosis) -> str:
-    """Return which cases to look at again.
+def audited_already(
+    judgement: Judgement, audits: AuditFindings | None, opens: int | None, closes: int | None
+) -> int:
+    """Return how many of the cases to audit have an audit.
+
+    Args:
+        judgement: with `labels_may_explain`.
+        audits: what audits show; None without audits.
+        opens: first moment of the stretch to audit, epoch milliseconds; None where unknown.
+        closes: first moment after it; None likewise.
+    """
+    if audits is None or audits.days is None or opens is None or closes is None:
+        return 0
+    return int(audits.days.during(opens, closes).audited[_kind(judgement).stratum].sum())
+
+
+def audit_advice(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield which cases to look at again; nothing where these are audited, and advice says so.
 
     Args:
         diagnosis: with `labels_may_explain`.
@@ -242,9 +264,22 @@ def audit_advice(diagnosis: Diagnosis) -> str:
     of = diagnosis.after if side == "after" else diagnosis.before
     known = of.opens is not None and of.closes is not None
     stretch = f" --range {TimeRange(of.opens or 0, of.closes or 0)}" if known else ""
-    return (
-        f"Have {cases} cases looked at again, drawn at random from the "
-        f"{kind.cases.format(f' of {side}')}: if hardly any label is wrong, it is the model, or "
-        f"{kind.like}. `precision-monitor audit FILE --sample {2 * cases}{stretch}` draws them "
-        "beside others; sent as audits, they teach label_errors: audit the rates."
-    )
+    audited = audited_already(judgement, diagnosis.audits, of.opens, of.closes)
+    named = kind.cases.format(f" of {side}")
+    more = f"`precision-monitor audit FILE --sample {2 * max(cases, audited)}{stretch}`"
+    if audited < cases:
+        yield (
+            f"Have {cases} cases looked at again, drawn at random from the {named}: if hardly any "
+            f"label is wrong, it is the model, or {kind.like}. {more} draws them "
+            "beside others; sent as audits, they teach label_errors: audit the rates."
+        )
+    elif diagnosis.rates_learned:
+        yield (
+            f"Audit more of the {named}: {audited:,} are audited, and leave open whether labels "
+            f"or the model changed. {more} draws as many again."
+        )
+    elif diagnosis.uncorrected_audits is None:
+        yield (
+            f"Set `label_errors: audit`: {audited:,} of the {named} are audited, and it corrects "
+            "for what they show."
+        )

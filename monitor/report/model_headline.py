@@ -11,6 +11,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import CAUSE_UNKNOWN
+from monitor.labels.regime import LabelRegime
 from monitor.metrics.precision import precision
 from monitor.report.audit_words import audits_beside, live_audits
 from monitor.report.class_findings import class_findings
@@ -22,7 +23,12 @@ from monitor.report.deciding_window import (
 )
 from monitor.report.findings import model_because
 from monitor.report.headline import certainly_moved, died, moved, page_reason, reason
-from monitor.report.label_quality_words import cases_named
+from monitor.report.label_quality_words import (
+    audited_already,
+    cases_named,
+    cases_to_audit,
+    more_are_wrong,
+)
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import day_text, missing_evidence
 from monitor.report.verdict_words import BECAUSE
@@ -106,7 +112,13 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
         worse = worse_lately(snapshot, model, deciding)
         return f"{change}: {page_reason(answers.judgement, model.watched.predictions, worse)}"
     rates = live_rates(model, after) if since is None else rates_since(model, since)
-    why = reason(found.verdict, answers.judgement, rates, because=because)
+    learned = LabelRegime.now(model).is_learned
+    why = reason(found.verdict, answers.judgement, rates, because=because, learned=learned)
     if labels_changed and reference is not None:
-        why = f"{why} {cases_named(reference.counts, counts, answers.judgement)}"
+        stretch = (reference.opens, reference.closes)
+        if more_are_wrong(answers.judgement):
+            stretch = (window_opens(snapshot, model, deciding), model.now_ms)
+        audited = audited_already(answers.judgement, model.audits, *stretch)
+        if audited < cases_to_audit(reference.counts, counts, answers.judgement):
+            why = f"{why} {cases_named(reference.counts, counts, answers.judgement)}"
     return f"{change}: {why}"

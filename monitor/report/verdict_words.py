@@ -155,7 +155,8 @@ class BecauseWords(NamedTuple):
         tone: class of its colour on the page.
         icon: path of its sign on the page, in a box of 16 by 16.
         meaning: what it means for the person on call, in one sentence.
-        headline: in a few words; may name `{open}` (what is not certain).
+        headline: in a few words; may name `{open}` (what is not certain) or `{narrower}` (what
+            narrows the range of label_errors).
     """
 
     title: str
@@ -199,8 +200,8 @@ BECAUSE: Mapping[Because, BecauseWords] = {
         tone="unknown",
         icon=_DOTS,
         meaning="The range of label_errors leaves open what the outcomes would show at its middle. "
-        "A narrower range, or audits, would settle it.",
-        headline="open: a narrower range of label_errors, or audits, would settle it.",
+        "A narrower range, or more audits, would settle it.",
+        headline="open: {narrower} would settle it.",
     ),
     Because.NO_REFERENCE: BecauseWords(
         title="No reference yet",

@@ -1,5 +1,6 @@
 """Labels with errors through the engine: windows, verdicts, diagnoses and series are corrected."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -258,6 +259,10 @@ def test_a_window_that_a_range_leaves_open_does_not_lack_outcomes():
     assert "a narrower range of label_errors, or audits, would settle it" in text
     assert "- Narrow the range of label_errors, or have labels audited" in text
     assert "more outcomes" not in text
+    learned = " ".join(diagnosis_text(replace(found, rates_learned=True)).split())
+    assert "open: more audits would settle it" in learned
+    assert "- Have more labels audited (`precision-monitor audit FILE --sample 500`" in learned
+    assert "arrow the range" not in learned
     _, middle = diagnosed(made, RATES)
     assert middle.verdict is Verdict.NO_CHANGE
     _, few = diagnosed(batches(66, 20, 1, steady(0.04)), ErrorRates.within((0.0, 0.02), 0.0))

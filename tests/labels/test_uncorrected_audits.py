@@ -36,6 +36,7 @@ from monitor.report.advice import advice
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import of_diagnosis
 from monitor.report.headline import headline
+from monitor.report.label_quality_words import audit_advice, audited_already, cases_to_audit
 
 DAYS = 66
 BESIDE = "Audits show that labels changed, and nothing is corrected for it."
@@ -77,6 +78,30 @@ def test_changed_labels_are_named_before_the_owner_is_paged(seen):
     status = status_answer(snapshot, limit=1)
     assert BESIDE in status.models[0].headline
     assert status.models[0].audits.text.endswith(NOTE)
+
+
+def test_cases_that_are_audited_are_not_asked_for_again(seen):
+    _, diagnosed = seen["as they come"]
+    found = diagnosed("1970-01-08..1970-01-29", "1970-02-17..1970-03-04")
+    judgement = replace(
+        found.judgement,
+        label_change=LabelChange.FALSE_POSITIVES,
+        change={**found.judgement.change, "recall": -0.5},
+    )
+    found = replace(found, judgement=judgement)
+    cases = cases_to_audit(found.before.counts, found.after.counts, judgement)
+    sides = found.after.opens, found.after.closes
+    number = audited_already(judgement, found.audits, *sides)
+    assert number >= cases
+    assert audited_already(judgement, found.audits, None, None) == 0
+    assert not [*audit_advice(found)]
+    unchanged = replace(found, uncorrected_audits=None)
+    (text,) = audit_advice(unchanged)
+    assert text.startswith(f"Set `label_errors: audit`: {number:,} of the unflagged cases of after")
+    (text,) = audit_advice(replace(unchanged, rates_learned=True))
+    assert f"{number:,} are audited, and leave open" in text
+    (text,) = audit_advice(replace(found, audits=None))
+    assert text.startswith(f"Have {cases} cases looked at again")
 
 
 def test_a_change_outside_both_ranges_is_none_between_them(seen):
