@@ -25,7 +25,12 @@ def marked(value: Int64Array, audit: BoolArray) -> Int64Array:
 
 def are_audits(labels: Labels) -> BoolArray:
     """Return which labels are audits."""
-    return np.asarray(labels.value < 0)
+    return are_audit_values(labels.value)
+
+
+def are_audit_values(value: Int64Array) -> BoolArray:
+    """Return which label values are those of audits."""
+    return np.asarray(value < 0)
 
 
 def found_by(labels: Labels) -> Int64Array:

@@ -193,12 +193,13 @@ class Audits:
             "unmet": self.unmet,
         }
 
-    def restore(self, state: State, left: Numbers) -> None:
+    def restore(self, state: State, left: Numbers, waiting: int) -> None:
         """Restore from `state`; the predictions must be restored already.
 
         Args:
             state: from `state`.
             left: groups of that state that still exist.
+            waiting: audits that wait for their prediction, which older states do not count.
         """
         known = self._table.find(state["key"]) >= 0
         self._key, self._time, self._value = (
@@ -208,5 +209,5 @@ class Audits:
         group = renumbered(settled.group, left.groups)
         columns = {name: getattr(settled, name) for name in settled.names()} | {"group": group}
         self._settled = AuditCounts(**columns).take(group != GONE)
-        self.unmet = state.get("unmet", 0)
+        self.unmet = state.get("unmet", waiting)
         self.edition += 1

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from monitor.events.audit_marks import are_audit_values
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import (
     NO_TIME,
@@ -338,7 +339,8 @@ class Join:
         self._counted.restore(state["delivered"], left.groups)
         self.books.restore(state["books"], left.models)
         if "audits" in state:
-            self.audits.restore(state["audits"], left)
+            waiting = int(are_audit_values(state["held"]["value"]).sum())
+            self.audits.restore(state["audits"], left, waiting)
         if "label_sources" in state:
             self.label_sources.restore(state["label_sources"], left)
         if "shadows" in state and self._catalogue.has_shadows:

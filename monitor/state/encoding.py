@@ -49,7 +49,7 @@ _READ_VERSIONS = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, SCHEM
 - Up to 16 lack whether longer first days are held back: they are judged anew when a day closes.
 - Up to 17 lack the outcomes of these days: they are counted from what is stored, or, where their
   first hours are not any more, never become the reference.
-- Up to 18 lack how many audits found no prediction: none so far.
+- Up to 18 lack how many audits found no prediction: those that wait for theirs are counted.
 """
 
 _READ = ", ".join(map(str, _READ_VERSIONS))

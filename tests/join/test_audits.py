@@ -147,6 +147,19 @@ def test_audits_that_meet_no_prediction_are_counted_until_they_do():
     assert again.label_errors.lost() is None
 
 
+def test_a_state_without_their_number_counts_those_that_wait():
+    monitor = CountingMonitor(ENDLESS)
+    feed(monitor, [("audit", "a", 1, 0), ("audit", "b", 1, 0), ("label", "b", 1, 0)])
+    monitor.flush()
+    state = monitor.state()
+    del state["join"]["audits"]["unmet"]
+    again = CountingMonitor(ENDLESS, state)
+    assert again.label_errors.lost().number == 2
+    feed(again, [("prediction", "a", 1, 0), ("prediction", "b", 1, 0)])
+    again.flush()
+    assert again.label_errors.lost() is None
+
+
 def test_a_state_from_before_audits_is_read():
     monitor = Monitor(ENDLESS)
     monitor.predict("a", ts=0, prediction=1)
