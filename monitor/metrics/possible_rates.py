@@ -171,7 +171,7 @@ def limits_at_thresholds(labelled: ConfusionCounts) -> LabelLimits:
         excluded by chance in up to .6 % of cases where all thresholds lie among actual negatives.
 
     >>> labelled = ConfusionCounts(tp=[90, 98], fp=[10, 102], fn=[10, 2], tn=[890, 798])
-    >>> limits_at_thresholds(labelled).false_positive
+    >>> round(limits_at_thresholds(labelled).false_positive, 3)
     0.018
     """
     first, second = _lowest_shares(labelled, 1.0)

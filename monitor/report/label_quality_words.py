@@ -105,13 +105,16 @@ IF_LABELS_ARE_AS_BEFORE = (
 """What takes the place of precision had prevalence stayed, where labels explain the change."""
 
 
-def labels_condition(judgement: Judgement) -> str:
+def labels_condition(judgement: Judgement, *, brief: bool = False) -> str:
     """Return the condition of a change that other labels explain; "" for any other.
 
     Args:
         judgement: of the change.
+        brief: True for a row of a table.
     """
-    return ", if labels are as before" if judgement.labels_may_explain else ""
+    if not judgement.labels_may_explain:
+        return ""
+    return ", labels as before" if brief else ", if labels are as before"
 
 
 def _kind(judgement: Judgement) -> _Kind:

@@ -49,7 +49,7 @@ def cause_status(diagnosis: Diagnosis, cause: str) -> str:
     change = diagnosis.judgement.change[CAUSES[cause].component]
     if diagnosis.refusal is not None:
         return "not known"
-    way = f"{'fell' if change < 0 else 'rose'}{labels_condition(diagnosis.judgement)}"
+    way = f"{'fell' if change < 0 else 'rose'}{labels_condition(diagnosis.judgement, brief=True)}"
     if part.status is Status.CHANGED:
         return way
     beyond = part.lower_points > 0 or part.upper_points < 0

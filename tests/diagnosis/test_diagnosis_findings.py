@@ -4,8 +4,8 @@ import math
 import numpy as np
 import pytest
 from diagnosis.episodes import given
+from hypothesis import example, settings
 from hypothesis import given as drawn
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from monitor.config import Labelling
@@ -68,6 +68,7 @@ tables = st.tuples(cases, cases, cases, cases).map(
 
 @settings(max_examples=150, deadline=None)
 @drawn(tables, tables)
+@example(given(tp=0, fp=9, fn=4, tn=0), given(tp=6, fp=0, fn=0, tn=2))
 def test_whatever_the_counts_the_contract_holds_and_a_person_can_read_it(before, after):
     found = diagnose(before, after)
     printed = json.loads(diagnosis_json(found))

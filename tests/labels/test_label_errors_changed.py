@@ -70,8 +70,8 @@ def test_label_errors_that_changed_are_named_everywhere_and_page_nobody():
     answer, text = diagnosis_answer(found), " ".join(diagnosis_text(found).split())
     assert answer.label_errors_changed
     assert answer.moved_precision.text.startswith("It did not certainly move: ")
-    assert answer.attribution.prevalence.said == "rose, if labels are as before"
-    assert answer.attribution.recall.said == "fell, if labels are as before"
+    assert answer.attribution.prevalence.said == "rose, labels as before"
+    assert answer.attribution.recall.said == "fell, labels as before"
     assert answer.certainties.startswith("Certainly fell, if labels are as before: recall")
     assert "Recall fell from .80 to .53, if labels are as before" in text
     page = plain(str(why_section(answer)))
