@@ -44,6 +44,7 @@ from monitor.labels.version_sides import check_sides
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import VersionsNow
 from monitor.watch.held_versions import HeldVersions
+from monitor.windows.days_then_weeks import DAYS
 from monitor.windows.pair_counts import PairCounts
 from monitor.windows.value_scores import ValueScores
 from monitor.windows.version_counts import VersionCounts
@@ -294,8 +295,11 @@ class LiveVersions:
         )
 
     def _days_until(self, closes: int, model: str) -> VersionStretch:
-        """Return the whole days (UTC) up to a moment whose scores are stored by the day."""
-        return VersionStretch(self._scores.by_day_since(model), closes // DAY_MS * DAY_MS)
+        """Return the last whole days (UTC) up to a moment, of those whose scores are stored so."""
+        end = closes // DAY_MS
+        return VersionStretch(
+            max(self._scores.by_day_since(model), (end - DAYS) * DAY_MS), end * DAY_MS
+        )
 
     def _scores_of(self, model: int, version: str, days: VersionStretch) -> ScoreHistogram | None:
         """Return the labelled scores of a version by day; None where silence is a label."""

@@ -17,6 +17,8 @@ from monitor.prometheus.text import TextWriter
 from monitor.report.versions_answer import versions_answer
 from monitor.report.versions_now import shadow_text, versions_reading
 from monitor.report.versions_text import versions_text
+from monitor.windows import days_then_weeks
+from monitor.windows.value_scores import ValueScores
 
 CONFIG = """
 models:
@@ -138,6 +140,21 @@ def test_the_page_shows_the_areas_and_what_the_threshold_did():
     assert text.startswith("Versions Another threshold Versions 7 and 6")
     assert "Area under the ROC curve: 0.8" in text
     assert "Of the model and the mix together, the threshold accounts for -" in text
+
+
+def test_no_days_are_read_that_lie_before_those_stored(monkeypatch):
+    """Before a model has a time none are stored, and the stretch would begin in 1970."""
+    found, blocks = [], ValueScores.blocks
+
+    def read(self, model, opens, closes):
+        found.append((closes - opens) // DAY_MS)
+        return blocks(self, model, opens, closes)
+
+    monkeypatch.setattr(ValueScores, "blocks", read)
+    monkeypatch.setattr(ValueScores, "by_day_since", lambda *_: 0)
+    compared, _ = live([event | {"ts": event["ts"] + 20_000 * DAY} for event in cases()])
+    assert compared.because == "another_threshold"
+    assert DAYS - 2 <= max(found) <= days_then_weeks.DAYS
 
 
 def with_shadow(events):
