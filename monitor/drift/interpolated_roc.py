@@ -71,7 +71,14 @@ class InterpolatedRoc:
     def sag(self, rate: float) -> float:
         """Return by how much a concave curve may lie above this one at a rate between two points.
 
-        It lies below the chords before and after it, each drawn on, which is the limit. 0 at one.
+        A concave curve lies below the recall of the upper point, and below the chords before and
+        after the two points, extended to the rate: the lowest of these is its limit.
+
+        Args:
+            rate: a false-positive rate, in [0, 1].
+
+        Returns:
+            A difference of recall, at least 0; 0 at a point of the curve.
         """
         along, up = self.false_positive_rate, self.recall
         above = int(np.searchsorted(along, rate))
@@ -79,7 +86,7 @@ class InterpolatedRoc:
             return 0.0
         here = float(self.at(np.asarray(rate)))
         reached = [float(up[above])]
-        if above >= 2 and along[above - 1] > along[above - 2]:  # noqa: PLR2004  # a chord before it
+        if above > 1 and along[above - 1] > along[above - 2]:
             before = (up[above - 1] - up[above - 2]) / (along[above - 1] - along[above - 2])
             reached.append(float(up[above - 1] + before * (rate - along[above - 1])))
         if above + 1 < len(along) and along[above + 1] > along[above]:
