@@ -24,8 +24,9 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
 from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
 from monitor.feeds.files import is_read_once
-from monitor.labels.error_words import LostAudits, lost_audits_text, too_high_text
+from monitor.labels.error_words import lost_audits_text, too_high_text
 from monitor.labels.faults import LabelFault, fault_of_rates
+from monitor.labels.learned_errors import LostAudits
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import count_of, format_duration, format_time
+from monitor.labels.learned_errors import LostAudits
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 from monitor.metrics.possible_rates import LabelLimits
-
-
-class LostAudits(NamedTuple):
-    """Audits without effect, since no prediction with their id was there.
-
-    Attributes:
-        number: of them.
-        horizon_ms: the shortest horizon of a model that forgot predictions, milliseconds; None
-            where no model did, so that predictions with these ids never came.
-        needed_ms: a horizon at which no model would have forgotten any, whole days, milliseconds;
-            None likewise.
-    """
-
-    number: int
-    horizon_ms: int | None = None
-    needed_ms: int | None = None
-
 
 _SHOWN = 4
 """Segment values of a key that are named."""

@@ -15,7 +15,6 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
-from monitor.labels.error_words import LostAudits
 from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import audit_findings
@@ -54,6 +53,22 @@ class _Known(NamedTuple):
     counts: AuditCounts
     cases: AuditedDays
     findings: AuditFindings
+
+
+class LostAudits(NamedTuple):
+    """Audits without effect, since no prediction with their id was there.
+
+    Attributes:
+        number: of them.
+        horizon_ms: the shortest horizon of a model that forgot predictions, milliseconds; None
+            where no model did, so that predictions with these ids never came.
+        needed_ms: a horizon at which no model would have forgotten any, whole days, milliseconds;
+            None likewise.
+    """
+
+    number: int
+    horizon_ms: int | None = None
+    needed_ms: int | None = None
 
 
 class LearnedErrors:

@@ -9,13 +9,8 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_duration, format_time
-from monitor.labels.error_words import (
-    LostAudits,
-    audits_note,
-    lost_audits_text,
-    too_high_text,
-    wrong_labels,
-)
+from monitor.labels.error_words import audits_note, lost_audits_text, too_high_text, wrong_labels
+from monitor.labels.learned_errors import LostAudits
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings

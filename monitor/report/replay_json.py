@@ -10,8 +10,8 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from monitor.config.quantities import format_time
-from monitor.labels.error_words import LostAudits
 from monitor.labels.faults import LabelFault
+from monitor.labels.learned_errors import LostAudits
 from monitor.labels.refusals import because, refused
 from monitor.report.answer_parts import (
     json_text,
