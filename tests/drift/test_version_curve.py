@@ -1,5 +1,7 @@
 """The distance of a version from the ROC curve of another: what scores add to two rates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from daily import daily
@@ -171,6 +173,14 @@ def test_scores_of_flagged_cases_alone_leave_it_to_the_rates():
     found = compare_two(one.outcomes(), scores=one.scores())
     assert found.off_own_curve
     assert found.strata.found == compare_two(one.outcomes()).strata.found
+
+
+def test_scores_of_a_version_without_outcomes_are_not_off_its_curve():
+    one = Rollout(3)
+    outcomes = one.outcomes()
+    cells = outcomes.cells.copy()
+    cells[0] = 0
+    assert not compare_two(replace(outcomes, cells=cells), scores=one.scores()).off_own_curve
 
 
 def test_scores_of_the_other_class_or_within_one_bin_leave_it_to_the_rates():

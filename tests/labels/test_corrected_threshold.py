@@ -185,3 +185,16 @@ def test_the_command_names_a_rate_that_labels_of_some_scores_exclude(
     assert (found.code, found.out) == (2, "")
     assert "m: label_errors.false_positive is 5 %" in found.err
     assert "labels of some range of scores allow" in found.err
+
+
+@pytest.mark.parametrize(("rate", "advised"), [("0.03", True), ("0.07", False)])
+def test_diagnose_advises_no_threshold_where_labels_of_some_scores_exclude_the_rate(
+    recorded, tmp_path, capsys, rate, advised
+):
+    feed, _, ranges, *_ = recorded
+    errors = f"{{false_positive: {rate}, false_negative: 0.1}}"
+    setting = f"label_errors: {errors}, objective: {{precision: 0.9}}, "
+    words = ["--feed", feed, "-c", configured(tmp_path, setting), "--json"]
+    words += ["--before", ranges[0], "--after", ranges[1]]
+    scores = json.loads(ran(capsys, "diagnose", *words).out)["scores"]
+    assert (scores.get("threshold") is not None) is advised
