@@ -13,8 +13,10 @@ Both add up without remainder to the part of skill of `attribution`, in log-odds
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +24,9 @@ from scipy.special import stdtrit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import as_blocks, jackknife_variance, leave_one_out
+from monitor.drift.interpolated_roc import InterpolatedRoc
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.ratio import FloatArray
-from monitor.metrics.roc_region import recall_at
+from monitor.metrics.ratio import FloatArray, ratio
 
 _UPPER = 0.975
 FEWEST_POSITIVES = 200
@@ -75,7 +77,8 @@ def curve_parts(
 
     Returns:
         The parts; their 95 % intervals are of the scatter between the blocks of the
-        reference's scores and of after (delete-one-block jackknife, Student's t). None where a
+        reference's scores, with which its point moves, and of after (delete-one-block jackknife,
+        Student's t). None where a
         rate is 0 or undefined on a side, the curve has no recall at today's FPR, or a side has
         fewer than 200 actual positives: the curve is then too coarse for its intervals to hold.
 
@@ -90,22 +93,16 @@ def curve_parts(
     >>> round(found.threshold.points, 3), abs(round(found.curve.points, 3))
     (-0.293, 0.0)
     """
-    old, blocks = as_blocks(before).sum(axis=-1), as_blocks(after)
-    whole, total = reference.sum(), blocks.sum(axis=-1)
-    parts = _parts(whole, old, total)
-    fewest = min(whole.positive.sum(), old.actual_positive, total.actual_positive)
-    if fewest < FEWEST_POSITIVES or not np.isfinite(parts).all():
+    blocks, curve = as_blocks(after), InterpolatedRoc.of(reference.sum())
+    total, given = blocks.sum(axis=-1), as_blocks(before).sum(axis=-1)
+    old, new = _Point.of(given), _Point.of(total)
+    parts = _parts(curve, old, new)
+    positives = (reference.positive.sum(), given.actual_positive, total.actual_positive)
+    if min(positives) < FEWEST_POSITIVES or not np.isfinite(parts).all():
         return None
-    others = [
-        ScoreHistogram(
-            positive=whole.positive - positive,
-            negative=whole.negative - negative,
-            unlabelled=np.zeros_like(positive),
-        )
-        for positive, negative in zip(reference.positive, reference.negative, strict=True)
-    ]
-    by_day = [_parts(whole, old, one) for one in _each(leave_one_out(blocks))]
-    by_block = [_parts(one, old, total) for one in others]
+    by_day = [_parts(curve, old, _Point.of(one)) for one in _each(leave_one_out(blocks))]
+    others = InterpolatedRoc.leaving_out(reference)
+    by_block = [_parts(one, old.moved_with(curve, one), new) for one in others]
     held = np.asarray((reference.positive + reference.negative).any(axis=-1))
     variance = np.sum(
         [
@@ -116,7 +113,7 @@ def curve_parts(
     )
     days = min(int((blocks.total > 0).sum()), int(held.sum()))
     half = float(stdtrit(max(days - 1, 1), _UPPER)) * np.sqrt(variance)
-    threshold, curve = (
+    slid, moved = (
         CurvePart(
             float(parts[i]),
             float(parts[i + 1]),
@@ -125,7 +122,32 @@ def curve_parts(
         )
         for i in (0, 2)
     )
-    return CurveParts(threshold=threshold, curve=curve)
+    return CurveParts(threshold=slid, curve=moved)
+
+
+def curve_parts_at_all(found: Sequence[CurveParts | None]) -> CurveParts | None:
+    """Return parts whose intervals hold at all possible rates of wrong labels.
+
+    Args:
+        found: the parts in the middle of the ranges, then those at their ends.
+
+    Returns:
+        None where one of them is undefined.
+    """
+    known = [one for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    return CurveParts(
+        threshold=_at_all([one.threshold for one in known]),
+        curve=_at_all([one.curve for one in known]),
+    )
+
+
+def _at_all(parts: Sequence[CurvePart]) -> CurvePart:
+    return parts[0]._replace(
+        lower_points=float(np.min([one.lower_points for one in parts])),
+        upper_points=float(np.max([one.upper_points for one in parts])),
+    )
 
 
 def _each(blocks: ConfusionCounts) -> list[ConfusionCounts]:
@@ -139,33 +161,65 @@ def _between(estimates: FloatArray, held: NDArray[np.bool_]) -> FloatArray:
     return jackknife_variance(estimates.T, held)
 
 
-def _parts(curve: ScoreHistogram, before: ConfusionCounts, after: ConfusionCounts) -> FloatArray:
+class _Point(NamedTuple):
+    """An operating point, and the class ratio of its cases.
+
+    Attributes:
+        recall: NaN without actual positives.
+        false: false-positive rate; NaN without actual negatives.
+        ratio: actual positives per actual negative; NaN likewise.
+    """
+
+    recall: float
+    false: float
+    ratio: float
+
+    @classmethod
+    def of(cls, counts: ConfusionCounts) -> Self:
+        """Return the point of raw counts, a scalar."""
+        positive, negative = counts.actual_positive, counts.actual_negative
+        return cls(
+            float(ratio(counts.tp, positive)),
+            float(ratio(counts.fp, negative)),
+            float(ratio(positive, negative)),
+        )
+
+    def moved_with(self, curve: InterpolatedRoc, other: InterpolatedRoc) -> _Point:
+        """Return the point as it is without some of its cases, by the scores of the others.
+
+        Args:
+            curve: of the scores of all its cases.
+            other: of those that are left. The point moves as far as the point of the curve at its
+                threshold.
+        """
+        bins = np.arange(len(curve.recall))
+        threshold = np.interp(self.false, curve.false_positive_rate, bins)
+        recall, false = (
+            float(np.interp(threshold, bins, now) - np.interp(threshold, bins, then))
+            for then, now in (
+                (curve.recall, other.recall),
+                (curve.false_positive_rate, other.false_positive_rate),
+            )
+        )
+        left = other.positives / curve.positives * curve.negatives / other.negatives
+        return _Point(self.recall + recall, self.false + false, self.ratio * left)
+
+
+def _parts(curve: InterpolatedRoc, old: _Point, new: _Point) -> FloatArray:
     """Log-odds and points of the threshold, then of the curve; NaN where undefined."""
-    old, new = _point(before), _point(after)
-    at_old, at_new = (float(recall_at(curve, false_positive_rate=false)) for _, false in (old, new))
-    reached = at_new + old[0] - at_old
+    at_old, at_new = (float(curve.at(np.asarray(one.false))) for one in (old, new))
+    reached = at_new + old.recall - at_old
     found = np.array([*old, *new, reached])
     if not (np.isfinite(found).all() and (found > 0).all()):
         return np.full(4, np.nan)
-    slid = reached, new[1]
-    ratios = [_class_ratio(before), _class_ratio(after)]
+    ends = [(old.recall, old.false), (reached, new.false), (new.recall, new.false)]
+    ratios = old.ratio, new.ratio
     points = [
         float(np.mean([_precision(r, *end) - _precision(r, *start) for r in ratios]))
-        for start, end in ((old, slid), (slid, new))
+        for start, end in pairwise(ends)
     ]
-    logits = [_log_ratio(*slid) - _log_ratio(*old), _log_ratio(*new) - _log_ratio(*slid)]
+    logits = [_log_ratio(*end) - _log_ratio(*start) for start, end in pairwise(ends)]
     return np.array([logits[0], points[0], logits[1], points[1]])
-
-
-def _point(counts: ConfusionCounts) -> tuple[float, float]:
-    """Recall and false-positive rate of raw counts; NaN without a class."""
-    positive, negative = float(counts.actual_positive), float(counts.actual_negative)
-    recall = float(counts.tp) / positive if positive else math.nan
-    return recall, float(counts.fp) / negative if negative else math.nan
-
-
-def _class_ratio(counts: ConfusionCounts) -> float:
-    return float(counts.actual_positive) / float(counts.actual_negative)
 
 
 def _log_ratio(recall: float, false: float) -> float:

@@ -7,7 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from monitor.counts import ConfusionCounts
+from monitor.counts import CountArray
+from monitor.metrics.curves import rising
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray
 
@@ -30,26 +31,30 @@ class InterpolatedRoc:
 
     @classmethod
     def of(cls, scores: ScoreHistogram) -> Self:
-        """Return the curve of labelled scores, (bins,)."""
-        return cls._of_counts(scores.counts)
+        """Return the curve of labelled scores, (bins,).
+
+        Numbers of cases may be estimated, and below 0 in some bins; see `curves.rising`.
+        """
+        return cls._through(*scores.at_least)
 
     @classmethod
     def leaving_out(cls, scores: ScoreHistogram) -> list[Self]:
         """Return the curve of all blocks but one, for each block of time, (blocks, bins)."""
         whole = scores.sum(axis=0)
-        counts = ScoreHistogram(
+        found = ScoreHistogram(
             positive=whole.positive - scores.positive,
             negative=whole.negative - scores.negative,
             unlabelled=np.zeros_like(scores.positive),
-        ).counts
-        return [cls._of_counts(counts[block]) for block in range(len(scores.positive))]
+        ).at_least
+        return [cls._through(*points) for points in zip(*found, strict=True)]
 
     @classmethod
-    def _of_counts(cls, counts: ConfusionCounts) -> Self:
-        positives, negatives = max(float(counts.tp[0]), 1.0), max(float(counts.fp[0]), 1.0)
+    def _through(cls, positive: CountArray, negative: CountArray) -> Self:
+        """Return the curve of cases with a score of at least each threshold, (bins + 1,)."""
+        positives, negatives = max(float(positive[0]), 1.0), max(float(negative[0]), 1.0)
         return cls(
-            np.asarray(counts.fp[::-1] / negatives),
-            np.asarray(counts.tp[::-1] / positives),
+            rising(negative[::-1]) / negatives,
+            rising(positive[::-1]) / positives,
             positives,
             negatives,
         )

@@ -117,7 +117,7 @@ def place_on_curve(
     whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
     blocks = as_blocks(after)
     total = blocks.sum(axis=-1)
-    if min(whole.positive.sum(), whole.negative.sum()) == 0:
+    if min(whole.positive.sum(), whole.negative.sum()) <= 0:
         return CurvePlace(CurvePosition.OPEN, float("nan"))
     if min(total.actual_positive, total.actual_negative) == 0:
         return CurvePlace(CurvePosition.OPEN, float("nan"))
@@ -163,7 +163,7 @@ def mixing_loss(reference: ScoreHistogram, days: ConfusionCounts) -> float:
     """
     whole = reference if reference.positive.ndim == 1 else reference.sum(axis=0)
     by_day, total = as_blocks(days), as_blocks(days).sum(axis=-1)
-    if min(whole.positive.sum(), whole.negative.sum()) == 0:
+    if min(whole.positive.sum(), whole.negative.sum()) <= 0:
         return 0.0
     if min(total.actual_positive, total.actual_negative) == 0:
         return 0.0

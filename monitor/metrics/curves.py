@@ -17,6 +17,7 @@ from monitor.metrics.ratio import at_least_zero, ratio
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from monitor.counts import CountArray
     from monitor.metrics.histogram import ScoreHistogram
     from monitor.metrics.ratio import FloatArray
 
@@ -99,6 +100,26 @@ def roc_curve(histogram: ScoreHistogram) -> RocCurve:
     """
     recall, false_positive_rate = (ratio(side, side[..., :1]) for side in histogram.at_least)
     return RocCurve(histogram.thresholds, false_positive_rate, recall)
+
+
+def rising(points: CountArray) -> FloatArray:
+    """Return cumulated numbers of cases without falls.
+
+    Args:
+        points: numbers of cases from the highest threshold down, the last axis; the last is the
+            number of all. Estimated ones (`corrected_scores`) may fall, or lie beyond 0 and all.
+
+    Returns:
+        The same where none falls; else the mean of the lowest rising numbers that lie above, and
+        the highest that lie below.
+
+    >>> rising(np.array([0, 3, 1, 4, 10])).tolist()
+    [0.0, 2.0, 2.0, 4.0, 10.0]
+    """
+    clipped = np.clip(points, 0, np.maximum(points[..., -1:], 0))
+    above = np.maximum.accumulate(clipped, axis=-1)
+    below = np.flip(np.minimum.accumulate(np.flip(clipped, -1), axis=-1), -1)
+    return np.asarray((above + below) / 2)
 
 
 def area_under_roc(histogram: ScoreHistogram) -> FloatArray:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from monitor.metrics.curves import roc_curve
+from monitor.metrics.curves import rising, roc_curve
+from monitor.metrics.ratio import ratio
 from monitor.metrics.score_intervals import ScoredDays
 
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ def roc_band(days: ScoreHistogram, rates: FloatArray) -> RocBand:
 
 def _recalls(histogram: ScoreHistogram, rates: FloatArray) -> FloatArray:
     """Return the recall of each ROC curve at each rate; NaN where a class has no cases."""
-    curve = roc_curve(histogram)
-    along, up = (np.flip(x, -1) for x in (curve.false_positive_rate, curve.recall))
+    up, along = (
+        ratio(cases, cases[..., -1:])
+        for cases in (rising(np.flip(side, -1)) for side in histogram.at_least)
+    )
     found = np.full((*up.shape[:-1], len(rates)), _NAN)
     for row in np.ndindex(up.shape[:-1]):
         if np.isfinite(along[row][-1] + up[row][-1]):

@@ -76,6 +76,34 @@ def test_intervals_hold_the_truth_between_days() -> None:
     assert (np.mean(held, axis=0) >= 0.88).all()
 
 
+def test_intervals_hold_where_the_days_of_the_reference_are_drawn_too() -> None:
+    rng, held, at = np.random.default_rng(2), [], int(np.searchsorted(EDGES, 1.7))
+    exact = reference_of(14)
+    truth = curve_parts(exact, window(1.7), window(2.0, gap=2.0))
+    for _ in range(120):
+        drawn = ScoreHistogram(
+            positive=rng.poisson(exact.positive / 10),
+            negative=rng.poisson(exact.negative / 10),
+            unlabelled=exact.unlabelled,
+        )
+        positive, negative = drawn.positive, drawn.negative
+        before = ConfusionCounts(
+            tp=positive[:, at:].sum(axis=1),
+            fp=negative[:, at:].sum(axis=1),
+            fn=positive[:, :at].sum(axis=1),
+            tn=negative[:, :at].sum(axis=1),
+        )
+        days = [rng.poisson(window(2.0, gap=2.0, size=3_000).cells) for _ in range(7)]
+        found = curve_parts(drawn, before, ConfusionCounts.from_cells(np.array(days)))
+        held.append(
+            [
+                part.lower_points <= true.points <= part.upper_points
+                for part, true in ((found.threshold, truth.threshold), (found.curve, truth.curve))
+            ]
+        )
+    assert (np.mean(held, axis=0) >= 0.91).all()
+
+
 def test_without_a_rate_or_days_nothing_is_made_up() -> None:
     assert (
         curve_parts(reference_of(2), window(1.7), ConfusionCounts(tp=0, fp=0, fn=9, tn=9)) is None

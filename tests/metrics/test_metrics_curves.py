@@ -16,6 +16,7 @@ from monitor.metrics.curves import (
     area_under_roc,
     average_precision,
     precision_recall_curve,
+    rising,
     roc_curve,
     tied_pairs,
 )
@@ -271,3 +272,18 @@ def test_tied_pairs_are_those_that_count_half() -> None:
     for_ties = (positive[:, None] >= negative).mean()
     assert area_under_roc(found) + tied_pairs(found) / 2 == pytest.approx(for_ties)
     assert np.isnan(tied_pairs(ScoreHistogram.zeros()))
+
+
+@sampled
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=30), st.floats(0, 100))
+def test_points_of_a_curve_never_fall_and_rising_ones_stay(
+    points: list[float], last: float
+) -> None:
+    given = np.array([*points, last])
+    found = rising(given)
+    assert (np.diff(found) >= 0).all()
+    assert found[-1] == last
+    assert found[0] >= 0
+    sums = np.cumsum(np.abs(given))
+    np.testing.assert_array_equal(rising(sums), sums)
+    np.testing.assert_array_equal(rising(np.stack([given, given]))[1], found)
