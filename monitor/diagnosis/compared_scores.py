@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
-from monitor.drift.curve_parts import CurveParts, curve_parts
+from monitor.drift.curve_parts import CurveParts, curve_parts, curve_parts_at_all
 from monitor.drift.score_slide import ScoreSlide, score_slide
+from monitor.labels.error_ranges import Corner
 from monitor.labels.uncorrected_curve import excluded_by_scores
 from monitor.metrics.expected_threshold import ExpectedThreshold, expected_threshold
 from monitor.metrics.histogram import ScoreHistogram
@@ -31,8 +32,8 @@ ROC_RATES: FloatArray = (np.arange(51) / 50) ** 2
 class ComparedScores:
     """Metrics of the scores of two periods, over the whole days (UTC) inside each.
 
-    Where labels have errors of known rates, the metrics and the threshold are corrected for them,
-    and there is nothing else.
+    Where labels have errors of known rates, metrics, parts and the threshold are corrected for
+    them, and there is nothing else.
 
     Attributes:
         before: of the earlier one; None where it has no scores with labels of both classes.
@@ -68,7 +69,10 @@ class ComparedScores:
 
 
 def compare_scores(
-    before: Period, after: Period, wanted: float | None = None
+    before: Period,
+    after: Period,
+    wanted: float | None = None,
+    corners: Sequence[Corner] = (),
 ) -> ComparedScores | None:
     """Return the metrics of the scores of both periods; None where neither has scores.
 
@@ -77,6 +81,7 @@ def compare_scores(
             that metrics at the reference refer to.
         after: what is judged.
         wanted: precision that a threshold is sought for; None where none is missed.
+        corners: the comparison at the ends of the ranges of wrong labels.
     """
     reference = before.total
     skills = _skill(before, reference), _skill(after, reference)
@@ -90,9 +95,7 @@ def compare_scores(
         slide=None
         if before.scores is None or after.scores is None
         else score_slide(before.scores, after.scores),
-        parts=None
-        if before.scores is None
-        else curve_parts(before.scores, before.blocks, after.days_or_blocks),
+        parts=_parts(before, after, corners),
         recalibration=None
         if after.scores is None
         else recalibration(after.scores, float(class_ratio(reference))),
@@ -100,6 +103,17 @@ def compare_scores(
         if wanted is None or skills[1] is None or _excluded(after)
         else expected_threshold(skills[1].by_day, wanted, skills[1].errors),
     )
+
+
+def _parts(before: Period, after: Period, corners: Sequence[Corner]) -> CurveParts | None:
+    if (curve := before.curve) is None:
+        return None
+    middle = curve_parts(curve, before.blocks, after.days_or_blocks)
+    ends = [
+        None if one.scores is None else curve_parts(one.scores, one.before, one.after)
+        for one in corners
+    ]
+    return curve_parts_at_all([middle, *ends])
 
 
 def _excluded(period: Period) -> bool:

@@ -30,9 +30,10 @@ from monitor.drift import (
     judge,
 )
 from monitor.drift.all_looks import Looks
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.recall_evidence import (
     UNKNOWN_RECALL,
     false_positive_rate_above,
@@ -42,16 +43,15 @@ from monitor.drift.recall_evidence import (
 )
 from monitor.drift.verdict import OF_THE_MODEL
 from monitor.labels.audits_decide import AuditedWindow
-from monitor.labels.error_ranges import (
-    Corner,
+from monitor.labels.error_ranges import Corner, at_corners
+from monitor.labels.faults import LabelFault
+from monitor.labels.widened import (
     RangeFindings,
-    at_corners,
     why_open_within,
     widened,
     widened_false_positive_rate,
     widened_recall,
 )
-from monitor.labels.faults import LabelFault
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.metrics.label_sensitivity import label_sensitivity
 
@@ -108,19 +108,20 @@ def diagnose(
     attribution = widened(causes, corners, errors.between)
     below: bool | None = None
     if trusted:
+        days = ComparedOutcomes(before.days_or_blocks, after.days_or_blocks)
         wrong = NO_ERRORS if after.labelled_blocks is None else after.labelled_blocks.errors
         window = AuditedWindow(
-            whole, errors.rows, errors.between, corners, wrong, lambda: after.audited
+            whole, errors.rows, errors.between, corners, wrong, lambda: after.audited, days
         )
         judgement, middle, below = window.judged(
             lambda by_labels: judge_on_curve(
                 whole,
                 errors.rows,
                 between=errors.between,
-                scores=before.scores,
-                scores_after=lambda: after.scores,
+                scores=before.curve,
+                scores_after=None if after.labelled_blocks else lambda: after.scores,
                 by_key=both_by_key(before, after),
-                days=ComparedOutcomes(before.days_or_blocks, after.days_or_blocks),
+                days=days,
                 by_version=by_day_and_version(before, after),
                 by_labels=by_labels,
             )
@@ -180,7 +181,9 @@ def diagnose(
             sensitivity=(sides[0].sensitivity, sides[1].sensitivity),
         ),
         scatter_days=_scatter_days(errors, scatter),
-        scores=compare_scores(before, after, _missed(before, after, attribution, objective))
+        scores=compare_scores(
+            before, after, _missed(before, after, attribution, objective), corners
+        )
         if trusted
         else None,
     )
@@ -212,7 +215,9 @@ def _looks(before: Period, after: Period) -> Looks:
 def _corners(before: Period, after: Period) -> tuple[Corner, ...]:
     """Return the comparison at the ends of the ranges of wrong labels; nothing without any."""
     labelled = after.labelled_blocks
-    return () if labelled is None else at_corners(before.labelled_blocks or before.blocks, labelled)
+    if labelled is None:
+        return ()
+    return at_corners(before.labelled_blocks or before.blocks, labelled, before.scores_as_labelled)
 
 
 def _mix_alone(

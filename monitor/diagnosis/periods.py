@@ -158,6 +158,13 @@ class Period:
         return cls(opens=None, closes=None, blocks=blocks, block_ms=None, source=source)
 
     @property
+    def curve(self) -> ScoreHistogram | None:
+        """The scores that its ROC curve is drawn from, by actual class; None without."""
+        if self.labelled_blocks is None:
+            return self.scores
+        return self.labelled_blocks.corrected(self.scores_as_labelled)
+
+    @property
     def days_or_blocks(self) -> ConfusionCounts:
         """Its outcomes by days; by blocks where they are not known by days."""
         return self.blocks if self.by_day is None else self.by_day

@@ -20,7 +20,7 @@ from monitor.drift import (
     attribute_segments,
     judge_within_segments,
 )
-from monitor.drift.judgement_on_curve import ComparedOutcomes, are_all
+from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import explains
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series

@@ -17,14 +17,12 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
-import numpy as np
-
-from monitor.counts import ConfusionCounts, CountArray, Outcome
+from monitor.counts import ConfusionCounts, Outcome
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays, as_blocks, changes
 from monitor.drift.components import SmoothedRates
-from monitor.drift.day_dispersion import off_the_curve
+from monitor.drift.decided_by_curve import decided_by_curve, places_on_curve
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
 from monitor.drift.missed_positives import SETTLED, label_support
@@ -35,40 +33,8 @@ from monitor.drift.no_skill import (
     separates_nothing,
 )
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
-from monitor.drift.roc import (
-    CurvePlace,
-    CurvePosition,
-    mixing_loss,
-    place_on_curve,
-    standardised_to,
-)
-from monitor.drift.verdict import DEGRADED, Judgement, Status, Verdict, judge
+from monitor.drift.verdict import DEGRADED, Judgement, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
-
-_ROUNDING = 1e-6
-
-
-class ComparedOutcomes(NamedTuple):
-    """Outcomes of two windows, by blocks of time along the last axis.
-
-    Attributes:
-        before: of the reference.
-        after: of the window to judge.
-    """
-
-    before: ConfusionCounts
-    after: ConfusionCounts
-
-
-def are_all(parts: CountArray, whole: ConfusionCounts) -> bool:
-    """Return whether the outcomes of some series are all that there are.
-
-    Args:
-        parts: cells of the series, any shape.
-        whole: all outcomes, any shape; False where there are none.
-    """
-    total = float(whole.total.sum())
-    return total > 0 and math.isclose(float(parts.sum()), total, rel_tol=_ROUNDING)
 
 
 def no_scores() -> ScoreHistogram | None:
@@ -82,7 +48,7 @@ def judge_on_curve(
     *,
     between: BetweenDays | None,
     scores: ScoreHistogram | None,
-    scores_after: Callable[[], ScoreHistogram | None] = no_scores,
+    scores_after: Callable[[], ScoreHistogram | None] | None = no_scores,
     by_key: Iterable[ComparedOutcomes] = (),
     days: ComparedOutcomes | None = None,
     by_version: ComparedOutcomes | None = None,
@@ -98,9 +64,11 @@ def judge_on_curve(
         whole: all outcomes, one axis.
         dispersion: variance over that of independent rows, at least 1.
         between: what the scatter of days adds; None to estimate errors from the blocks.
-        scores: labelled scores of the reference, (blocks of time, bins); None without.
+        scores: labelled scores of the reference, (blocks of time, bins); None without. Numbers
+            of cases may be estimated, as where labels are corrected.
         scores_after: returns those of the window by day, (days, bins); asked where other
-            labels may explain its rates.
+            labels may explain its rates. None where scores do not tell wrong labels from a worse
+            model.
         by_key: outcomes of each segment key, (values, blocks).
         days: the outcomes of `whole` by days; None where they are not known by days.
         by_version: the same by versions and days, (versions, days), or (days,) of a side whose
@@ -122,27 +90,23 @@ def judge_on_curve(
         between=between,
         within_days=change_within_days(parts),
         by_chance=by_chance,
-        label_support=None if scores is None else 0.0,
+        label_support=None if scores is None or scores_after is None else 0.0,
         by_labels=by_labels,
     )
-    judgement, below, z = ask(), None, float("nan")
+    judgement = ask()
     if by_chance or scores is None:
-        return judgement, below
-    if _asks_curve(judgement):
-        found = _places(whole, dispersion, between, scores, by_key, parts=parts)
-        z = float(np.max([one.z for one in found]))  # NaN if any is, unlike max
-        if roc_decides(judgement):
-            below = all(one.position is CurvePosition.BELOW for one in found)
-            on = any(one.position is CurvePosition.ON for one in found)
-            known = None if math.isnan(z) else below
-            ask = partial(ask, below_reference_curve=known, on_reference_curve=on)
-            judgement = ask()
+        return judgement, None
+    places = partial(places_on_curve, whole, dispersion, between, scores, by_key, parts=parts)
+    found = decided_by_curve(judgement, ask, places)
+    judgement, z = found.judgement, found.judgement.curve_z
+    if scores_after is None:
+        return judgement, found.below
     if judgement.verdict in DEGRADED:
-        shown = _shown_labels(judgement, whole, ask, scores, scores_after)
-        judgement = judgement if shown is LabelChange.NONE else ask(by_labels=shown)
+        shown = _shown_labels(judgement, whole, found.ask, scores, scores_after)
+        judgement = judgement if shown is LabelChange.NONE else found.ask(by_labels=shown)
     elif judgement.label_change is not LabelChange.NONE:
-        judgement = _with_labels(judgement, ask, scores, scores_after())
-    return replace(judgement, curve_z=z), below
+        judgement = _with_labels(judgement, found.ask, scores, scores_after())
+    return replace(judgement, curve_z=z), found.below
 
 
 def _parts(whole: ComparedOutcomes, by_version: ComparedOutcomes) -> ComparedOutcomes | None:
@@ -240,56 +204,6 @@ def _with_labels(
     if support < 0 and ask(label_support=support).label_change is not change:
         return ask(by_labels=LabelChange.NONE)
     return judgement
-
-
-def roc_decides(judgement: Judgement) -> bool:
-    """Return True where the reference's ROC curve could turn the verdict into another.
-
-    That is where recall or the false-positive rate changed and the verdict is not degraded
-    already; and where it is degraded, though both moved in one direction, as along a curve.
-    """
-    names = ("recall", "false_positive_rate")
-    if judgement.verdict in DEGRADED:
-        recall, false = (judgement.change[name] for name in names)
-        return recall * false > 0 and not judgement.dead
-    return Status.CHANGED in [judgement.status[name] for name in names]
-
-
-def _asks_curve(judgement: Judgement) -> bool:
-    """Return True where the curve decides on the verdict, or on a page.
-
-    Of a degraded verdict that is unless recall certainly fell and false positives certainly rose.
-    """
-    if judgement.verdict not in DEGRADED:
-        return roc_decides(judgement)
-    both = "recall" in judgement.fell and "false_positive_rate" in judgement.rose
-    return not (both or judgement.dead)
-
-
-def _places(
-    whole: ComparedOutcomes,
-    dispersion: Dispersion,
-    between: BetweenDays | None,
-    scores: ScoreHistogram,
-    by_key: Iterable[ComparedOutcomes],
-    *,
-    parts: ComparedOutcomes | None,
-) -> list[CurvePlace]:
-    """Return where the window lies, overall and with the reference's mix of each segment key.
-
-    What it loses as the sum of its parts, at different thresholds, does not count.
-    """
-    factors = dispersion
-    if between is not None:
-        total = as_blocks(whole.after).sum(axis=-1)
-        factors = dispersion.larger(off_the_curve(total, between.after))
-    mixed = 0.0
-    if parts is not None:
-        before, after = (mixing_loss(scores, one) for one in parts)
-        mixed = max(0.0, after - before)
-    place = partial(place_on_curve, scores, dispersion=factors, before=whole.before, mixed=mixed)
-    points = (whole.after, *(standardised_to(*both) for both in by_key))
-    return [place(after=point) for point in points]
 
 
 def flags_by_chance(

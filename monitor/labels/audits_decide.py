@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import logit
 
 from monitor.drift import Judgement, Verdict
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes
 from monitor.drift.label_quality import LabelChange, WrongLabels, explaining_labels
 from monitor.labels.error_ranges import Corner, certain_at
 from monitor.metrics.audit_likelihood import log_likelihood
@@ -60,6 +60,7 @@ class AuditedWindow(NamedTuple):
         corners: the comparison at the ends of the ranges of wrong labels.
         known: rates of wrong labels that the outcomes after are corrected for.
         audited: returns the audited cases of the window; None where there are none.
+        days: outcomes before and after by days; None where they are not known by days.
     """
 
     whole: ComparedOutcomes
@@ -68,6 +69,7 @@ class AuditedWindow(NamedTuple):
     corners: tuple[Corner, ...]
     known: ErrorRates
     audited: Callable[[], AuditedLabels | None]
+    days: ComparedOutcomes | None = None
 
     def judged(self, ask: Callable[[LabelChange | None], tuple[Judgement, bool | None]]) -> Judged:
         """Judge the window as far as it holds at all corners, and as its audits decide.
@@ -76,7 +78,7 @@ class AuditedWindow(NamedTuple):
             ask: `judge_on_curve` of the window, by `by_labels`.
         """
         middle, below = ask(None)
-        judgement = certain_at(middle, self.corners, self.between)
+        judgement = certain_at(middle, self.corners, self.between, days=self.days)
         blamed = self._blamed(judgement.label_change) if judgement.labels_may_explain else None
         if blamed is Blamed.LABELS:
             verdict = Verdict.LABELS_NOT_TRUSTWORTHY
@@ -84,7 +86,11 @@ class AuditedWindow(NamedTuple):
         if blamed is Blamed.MODEL:
             none = LabelChange.NONE
             middle, below = ask(none)
-            judgement = certain_at(middle, self.corners, self.between, by_labels=none)
+            judgement = certain_at(
+                middle, self.corners, self.between, days=self.days, by_labels=none
+            )
+        if self.corners:
+            below = judgement.below_reference_curve
         return Judged(judgement, middle, below)
 
     def _blamed(self, change: LabelChange) -> Blamed | None:
@@ -103,7 +109,8 @@ class Judged(NamedTuple):
     Attributes:
         judgement: as far as it holds at all corners.
         middle: at the middle of the ranges of wrong labels.
-        below_curve: whether recall lies below the ROC curve of before; None for not known.
+        below_curve: whether recall lies below the ROC curve of before, at all corners; None for not
+            known.
     """
 
     judgement: Judgement

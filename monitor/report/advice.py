@@ -85,7 +85,8 @@ def _operating_point(diagnosis: Diagnosis) -> Iterator[str]:
         f"calibration, other cases); a {back} threshold would bring recall and false "
         "positives back together."
     )
-    if not diagnosis.judgement.on_reference_curve:
+    is_open = diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE  # more was asked for already
+    if not (is_open or diagnosis.judgement.on_reference_curve):
         yield from _more(diagnosis)
 
 

@@ -15,17 +15,13 @@ from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement, Status, Verdict, attribute
 from monitor.drift.all_looks import Looks
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import days_behind
 from monitor.drift.detectors import is_too_small
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import (
-    ComparedOutcomes,
-    change_within_days,
-    flags_by_chance,
-    judge_on_curve,
-)
+from monitor.drift.judgement_on_curve import change_within_days, flags_by_chance, judge_on_curve
 from monitor.drift.no_skill import flags_one_way, separates_nothing
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.recall_evidence import (
@@ -39,18 +35,17 @@ from monitor.drift.verdict import OF_THE_MODEL
 from monitor.events.columns import Int64Array
 from monitor.labels.audits_decide import AuditedDuring, AuditedWindow, no_audits
 from monitor.labels.checks import in_order
-from monitor.labels.error_ranges import (
-    LabelledBlocks,
+from monitor.labels.error_ranges import LabelledBlocks, at_corners
+from monitor.labels.faults import LabelFault
+from monitor.labels.regime import SAMPLES, LabelRegime
+from monitor.labels.sampled_labels import expected, labels_by_stratum
+from monitor.labels.widened import (
     RangeFindings,
-    at_corners,
     why_open_within,
     widened,
     widened_false_positive_rate,
     widened_recall,
 )
-from monitor.labels.faults import LabelFault
-from monitor.labels.regime import SAMPLES, LabelRegime
-from monitor.labels.sampled_labels import expected, labels_by_stratum
 from monitor.metrics.rates import recall as usual_recall
 from monitor.verdicts import NOT_COMPARED, WindowVerdict
 from monitor.watch.cuts import Cuts
@@ -105,6 +100,7 @@ class CountsJudge:
         self._days_behind = reference.days_behind
         self._sampling = reference.sampling(regime)
         self._widening = float(ndtri(_CHANCE / alike) / ndtri(_CHANCE)) ** 2
+        self._curve = reference.curve(regime)
         self._too_small = is_too_small(reference.counts)
 
     def total(self, counts: Counts) -> ConfusionCounts:
@@ -218,17 +214,19 @@ class CountsJudge:
         between = self._between(days_behind(days.after.total, 1))
         within = WithinCuts(self._reference, outcomes[1:], cuts)
         labelled = LabelledBlocks(self._regime, cells[:, 0], opens)
-        corners = at_corners(self._reference.labelled_blocks(self._regime), labelled)
+        corners = at_corners(
+            self._reference.labelled_blocks(self._regime), labelled, self._reference.scores_by_day
+        )
         whole = ComparedOutcomes(self._reference.blocks, after)
         audited = partial(self._audited, int(opens[0]), int(opens[-1]) + block_ms)
-        window = AuditedWindow(whole, dispersion, between, corners, labelled.errors, audited)
+        window = AuditedWindow(whole, dispersion, between, corners, labelled.errors, audited, days)
         judgement, middle, _ = window.judged(
             lambda by_labels: judge_on_curve(
                 whole,
                 dispersion,
                 between=between,
-                scores=self._reference.scores_by_day,
-                scores_after=scores_after,
+                scores=self._curve,
+                scores_after=None if self._regime.has_errors else scores_after,
                 by_key=within.by_key(),
                 days=days,
                 by_version=within.by_version(days, partial(self._by_days, block_ms=block_ms)),

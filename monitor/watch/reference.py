@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,23 +26,10 @@ from monitor.labels.error_ranges import LabelledBlocks
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
-from monitor.metrics.label_errors import EarlierErrors, ErrorRates
 from monitor.verdicts import ReferenceOutcomes
+from monitor.watch.as_labelled import AsLabelled
 from monitor.watch.stored_scores import restored_scores, scores_state
 from monitor.windows.weights import SUMS
-
-
-class AsLabelled(NamedTuple):
-    """What a reference is corrected from, where rates of wrong labels are learned.
-
-    Attributes:
-        regime: with the rates that it is corrected for.
-        cells: (blocks, 1 + series, 6), counts as labelled of the totals and of each series;
-            without blocks where counts were given, which are right.
-    """
-
-    regime: LabelRegime
-    cells: Int64Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +49,7 @@ class MatureReference:
         rows: series numbers.
         scores: its score histogram, in whole days; None where no scores came.
         scores_by_day: labelled scores of its whole days, (days, bins), for its ROC curve;
-            None without scores or where outcomes are estimated.
+            None without scores, or where labels do not come for all cases.
         block_ms: length of its blocks; 0 where counts were given.
         step_seconds: width of its panes; 0 where counts were given.
         dispersion: variance over that of independent rows.
@@ -200,7 +185,7 @@ class MatureReference:
             "version": self.version,
             **({} if self.cut_short is None else {"cut_short": self.cut_short}),
             **({} if self.worse_since is None else {"worse_since": self.worse_since}),
-            **_labels_state(self.as_labelled),
+            **({} if self.as_labelled is None else {"as_labelled": self.as_labelled.state()}),
         }
 
     @classmethod
@@ -253,7 +238,9 @@ class MatureReference:
             version=state["version"],
             cut_short=state.get("cut_short"),
             worse_since=state.get("worse_since"),
-            as_labelled=_restored_labels(state.get("as_labelled")),
+            as_labelled=None
+            if (known := state.get("as_labelled")) is None
+            else AsLabelled.restored(known),
         )
 
     def sampling(self, regime: LabelRegime) -> Dispersion:
@@ -294,6 +281,18 @@ class MatureReference:
             return self.blocks[None]
         return LabelledBlocks(regime, self.labelling, self.block_opens)
 
+    def curve(self, regime: LabelRegime) -> ScoreHistogram | None:
+        """Return the scores that its ROC curve is drawn from, (days, bins); None without.
+
+        Args:
+            regime: how often labels are wrong; scores are estimated by actual class where they
+                are, and there are none while the rates are undefined.
+        """
+        labelled = self.labelled_blocks(regime)
+        if not regime.has_errors or isinstance(labelled, ConfusionCounts):
+            return self.scores_by_day
+        return labelled.corrected(self.scores_by_day)
+
     @property
     def by_day(self) -> ConfusionCounts | None:
         """Its outcomes by days since its first moment; None for given counts."""
@@ -333,18 +332,3 @@ class MatureReference:
     def profile(self) -> SeasonalProfile | None:
         """The class ratio at each time of the day; None for given counts."""
         return None if self.panes is None else SeasonalProfile.learn(self.opened, self.panes)
-
-
-def _restored_labels(state: Sequence[Any] | None) -> AsLabelled | None:
-    if state is None:
-        return None
-    errors, cells, *earlier = state
-    before = [EarlierErrors(until, ErrorRates(*rates)) for until, *rates in earlier]
-    return AsLabelled(LabelRegime(errors=ErrorRates(*errors), earlier=(*before,)), cells.copy())
-
-
-def _labels_state(known: AsLabelled | None) -> State:
-    if known is None:
-        return {}
-    earlier = [[one.until, *one.errors] for one in known.regime.earlier]
-    return {"as_labelled": [[*known.regime.errors], known.cells, *earlier]}

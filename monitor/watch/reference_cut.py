@@ -12,9 +12,10 @@ from monitor.drift import Dispersion, block_seconds
 from monitor.labels.regime import LabelRegime
 from monitor.labels.sampled_labels import expected
 from monitor.metrics.histogram import ScoreHistogram
+from monitor.watch.as_labelled import AsLabelled
 from monitor.watch.cuts import Cuts
 from monitor.watch.level import Stretch
-from monitor.watch.reference import AsLabelled, MatureReference
+from monitor.watch.reference import MatureReference
 from monitor.windows.outcome_reader import PaneReader
 
 

@@ -20,13 +20,14 @@ from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.watch import first_days
+from monitor.watch.as_labelled import AsLabelled
 from monitor.watch.awaited_reference import awaited_reference, longer_first_days
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
 from monitor.watch.level import Stretch
 from monitor.watch.longer_first_days import LongerFirstDays
 from monitor.watch.model_faults import ModelFault
-from monitor.watch.reference import AsLabelled, MatureReference
+from monitor.watch.reference import MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
 from monitor.watch.young_reference import change_inside, days_since
 from monitor.windows import Windows
@@ -322,6 +323,6 @@ class ReferenceFinder:
         return regime if regime.errors.known else regime._replace(errors=NO_ERRORS, earlier=())
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
-        if not self._errors.of(model).is_plain:
+        if self._errors.of(model).labelling is not Labelling.COMPLETE:
             return None
         return self._scores.labelled(model, opens, closes)

@@ -10,9 +10,9 @@ import numpy as np
 
 from monitor.counts import ConfusionCounts, CountArray
 from monitor.drift import Judgement, Verdict, judge_within_segments
+from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, are_all
 from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
 from monitor.watch.cuts import Cuts

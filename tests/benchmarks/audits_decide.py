@@ -21,8 +21,9 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement, Verdict
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.day_scatter import DayScatter
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.verdict import DEGRADED
 from monitor.events.columns import Int64Array
 from monitor.labels.audits_decide import AuditedWindow

@@ -19,9 +19,10 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.verdict import DEGRADED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray

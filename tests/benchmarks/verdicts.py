@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, attribute, judge, judge_within_segments, verdicts
-from monitor.drift.judgement_on_curve import roc_decides
+from monitor.drift.decided_by_curve import roc_decides
 from monitor.drift.label_free import nowcast
 from monitor.drift.prevalence import adjusted_count, expectation_maximisation, goodness_of_fit
 from monitor.drift.roc import below_reference_curve

@@ -6,9 +6,10 @@ from scipy.special import logit, ndtr, ndtri
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.label_quality import LabelChange
 from monitor.drift.missed_positives import SETTLED, label_support
 from monitor.drift.verdict import DEGRADED

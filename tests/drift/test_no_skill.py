@@ -10,11 +10,12 @@ from scipy.optimize import brentq
 from scipy.stats import hypergeom, nchypergeom_fisher
 
 from monitor.counts import ConfusionCounts
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import COMPONENTS
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, flags_by_chance, judge_on_curve
+from monitor.drift.judgement_on_curve import flags_by_chance, judge_on_curve
 from monitor.drift.no_skill import by_chance, flags_one_way, log_chance_ratio
 from monitor.drift.verdict import DEGRADED
 

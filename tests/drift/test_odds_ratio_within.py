@@ -6,8 +6,9 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Dispersion
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.day_scatter import DayScatter
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.verdict import DEGRADED
 

@@ -10,9 +10,10 @@ from scipy.stats import norm
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.label_quality import LABEL_CHANGES, LabelChange
 from monitor.drift.missed_positives import SETTLED
 from monitor.drift.verdict import DEGRADED

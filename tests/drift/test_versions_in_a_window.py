@@ -6,8 +6,9 @@ from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.dispersion import Dispersion
-from monitor.drift.judgement_on_curve import ComparedOutcomes, judge_on_curve
+from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.verdict import DEGRADED
 from monitor.events.score_bins import bin_of
 from monitor.metrics.histogram import ScoreHistogram

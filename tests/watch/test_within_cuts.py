@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from monitor.counts import ConfusionCounts
-from monitor.drift.judgement_on_curve import ComparedOutcomes
+from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.watch.cuts import Cuts
 from monitor.watch.within_cuts import WithinCuts
 

@@ -22,7 +22,7 @@ from monitor.diagnosis.label_notes import with_audits, with_label_sources
 from monitor.diagnosis.model_scatter import DayCounts, knows_all_days, scatter_of
 from monitor.diagnosis.periods import ranges_of
 from monitor.diagnosis.time_ranges import TimeRange
-from monitor.drift.judgement_on_curve import roc_decides
+from monitor.drift.decided_by_curve import roc_decides
 from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.labels.faults import LabelFault
@@ -234,8 +234,9 @@ def scored_stretch(asked: TimeRange, blocks: int) -> TimeRange | None:
 def _curve_is_gone(model: ModelState, recalled: RecalledComparison, found: Diagnosis) -> bool:
     """Return whether the ROC curve of before would decide the verdict, but is not stored."""
     scored = recalled.before is not None and int(recalled.after_scores.total.sum()) > 0
-    plain = LabelRegime.now(model).is_plain
-    return scored and plain and recalled.before_scores is None and roc_decides(found.judgement)
+    regime = LabelRegime.now(model)
+    known = regime.is_plain or regime.corrects_scores
+    return scored and known and recalled.before_scores is None and roc_decides(found.judgement)
 
 
 def is_mature(model: ModelState, asked: Comparison) -> bool:
