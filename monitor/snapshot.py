@@ -17,6 +17,7 @@ from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
 from monitor.events.columns import FloatArray, Int64Array, Series
+from monitor.events.counter_totals import CounterTotals
 from monitor.events.forgotten import Forgotten
 from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
@@ -105,23 +106,6 @@ class Window:
             ratio(counts.predicted_negative, self.predicted_negative),
             ratio(counts.predicted_positive, self.predicted_positive),
         )
-
-
-class CounterTotals(NamedTuple):
-    """Values of a model's counters, which never decrease.
-
-    They include predictions that were withdrawn later (by an earlier prediction of the
-    same id, or by corrected counts) until as many new ones arrive.
-
-    Attributes:
-        predicted_positive: predictions called positive.
-        predicted_negative: predictions called negative.
-        labelled: predictions for which a label came in time.
-    """
-
-    predicted_positive: int = 0
-    predicted_negative: int = 0
-    labelled: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from monitor.engine.score_skills import ScoreSkills
 from monitor.engine.stages import Stages
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EARLIEST_MS, LATEST_MS, NO_TIME, FloatArray, Int64Array
+from monitor.events.counter_totals import CounterTotals
 from monitor.events.intake import EVENT_OF_COLUMNS, SHADOW_EVENT
 from monitor.events.label_totals import LabelTotals
 from monitor.events.reject_reasons import RejectReason
@@ -25,13 +26,7 @@ from monitor.labels.faults import LabelFault
 from monitor.labels.maturity import Ages, Times
 from monitor.labels.published_delays import PUBLISHED_EDGES_SECONDS
 from monitor.labels.refusals import REASONS, refused, refused_by
-from monitor.snapshot import (
-    CounterTotals,
-    ModelState,
-    Snapshot,
-    SourceProgress,
-    Window,
-)
+from monitor.snapshot import ModelState, Snapshot, SourceProgress, Window
 from monitor.verdicts import NOT_COMPARED, ShadowsNow, Watched
 from monitor.watch.live_versions import LiveVersions
 from monitor.watch.windows_in_use import windows_in_use

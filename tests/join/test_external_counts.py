@@ -10,9 +10,9 @@ from prometheus_client import CollectorRegistry
 from monitor.config import Config
 from monitor.engine import CountingMonitor, Monitor
 from monitor.events.columns import CountDeltas, EventBatch, Group, Outcomes
+from monitor.events.counter_totals import CounterTotals
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.prometheus.exposition import Exposition
-from monitor.snapshot import CounterTotals
 
 HOUR = 3_600_000
 

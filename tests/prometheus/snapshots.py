@@ -11,10 +11,10 @@ from monitor.drift import attribute, judge
 from monitor.drift.checked_estimate import CheckedEstimate, WindowEstimates
 from monitor.drift.degenerate import Degeneracy
 from monitor.events.columns import Series
+from monitor.events.counter_totals import CounterTotals
 from monitor.events.reject_reasons import RejectReason
 from monitor.snapshot import (
     METRIC_NAMES,
-    CounterTotals,
     Estimate,
     LabelTotals,
     ModelState,
