@@ -20,6 +20,7 @@ from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.counter_totals import CounterTotals
 from monitor.events.forgotten import Forgotten
 from monitor.events.label_totals import LabelTotals
+from monitor.events.lost_audits import LostAudits
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.shared_ids import SharedIds
 from monitor.metrics.audited_errors import AuditFindings
@@ -265,6 +266,7 @@ class Snapshot:
         lifetime: everything ever counted, as a window named "all".
         models: every model that is configured or was seen.
         labels: label totals over all models.
+        lost_audits: audits without effect, of all models; None without any.
         records: records read, accepted or not.
         events: events accepted, by "prediction", "label", "outcome" and "counts"; an
             outcome with an id counts as a prediction and a label.
@@ -286,6 +288,7 @@ class Snapshot:
     lifetime: Window
     models: tuple[ModelState, ...] = ()
     labels: LabelTotals = field(default_factory=LabelTotals)
+    lost_audits: LostAudits | None = None
     records: int = 0
     events: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[RejectReason, int] = field(default_factory=dict)

@@ -170,5 +170,5 @@ def _diagnosis(
     found = with_model_now(with_unlabelled_end(found, monitor, state), snapshot, state)
     number = monitor.models.index(model)
     errors = monitor.label_errors
-    found = with_audits(found, errors.findings(number), errors.of(number), errors.lost())
+    found = with_audits(found, errors.findings(number), errors.of(number), snapshot.lost_audits)
     return with_label_sources(found, monitor.label_sources.of(number))

@@ -70,9 +70,8 @@ def run(args: Namespace) -> int:
 
 
 def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: RecordedFeed) -> str:
-    lost = monitor.label_errors.lost()
     if args.json:
-        return replay_json(snapshot, lost)
+        return replay_json(snapshot)
     if args.summary:
         blocks = [
             "\n".join([one_line(m.name), _summary(snapshot, m), *scores_summary(m.scores)])
@@ -80,7 +79,7 @@ def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: Record
         ]
     else:
         blocks = [replay_text(snapshot, lambda model: scores_text(scores_now(monitor, model)))]
-    last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions, lost=lost)
+    last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions)
     return "\n\n".join(filter(None, [*blocks, last]))
 
 

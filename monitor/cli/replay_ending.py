@@ -26,7 +26,6 @@ from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared
 from monitor.feeds.files import is_read_once
 from monitor.labels.error_words import lost_audits_text, too_high_text
 from monitor.labels.faults import LabelFault, fault_of_rates
-from monitor.labels.learned_errors import LostAudits
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window
@@ -55,8 +54,6 @@ def ending(
     faults: RejectedRecords,
     history: Callable[[str], History],
     contradictions: Sequence[str] = (),
-    *,
-    lost: LostAudits | None = None,
 ) -> str:
     """Return the last lines.
 
@@ -69,13 +66,12 @@ def ending(
         faults: of the rejected records.
         history: gives the hours of a model's totals.
         contradictions: as of `RecordedFeed`.
-        lost: audits without effect; None without any.
     """
     notation = faults.notation
     unfit = "; ".join(contradictions) or _unfit(snapshot, faults)
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     if unfit and not paging:
-        lines = wrap(f"{_read(snapshot, lost)} Not judged: {unfit}.", _COLUMNS)
+        lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
         fields = [text.partition(":")[0] for text in contradictions]
         options = " ".join(notation.classes(field, {"positive": ["VALUE"]}) for field in fields)
         lines += [f"Next: say which values are of the positive class: {options}."] if fields else []
@@ -86,7 +82,7 @@ def ending(
         for model in snapshot.models
     }
     uncounted = [f"Not counted: {unfit}."] if unfit else []
-    lines = wrap(" ".join([_read(snapshot, lost), *uncounted, *_judged(found, paging)]), _COLUMNS)
+    lines = wrap(" ".join([_read(snapshot), *uncounted, *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     ends = dict(_unlabelled_ends(snapshot, found, history))
     lines += [line for name, end in ends.items() for line in wrap(f"{name}: {end}.", _COLUMNS)]
@@ -107,15 +103,15 @@ def _unfit(snapshot: Snapshot, faults: RejectedRecords) -> str:
     return "" if is_unused else unjudged(snapshot, faults)
 
 
-def _read(snapshot: Snapshot, lost: LostAudits | None) -> str:
+def _read(snapshot: Snapshot) -> str:
     rejected = {str(reason): n for reason, n in snapshot.rejected.items() if n}
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
     unused = f"{sum(rejected.values()):,} rejected" + (f" ({reasons})" if reasons else "")
     text = f"{count_of(snapshot.records, 'event')} read, {unused}."
     if misnamed := snapshot.labels.misnamed:
         text += f" Labels of a class that their model does not have, without effect: {misnamed:,}."
-    if lost is not None:
-        clause = lost_audits_text(lost)
+    if snapshot.lost_audits is not None:
+        clause = lost_audits_text(snapshot.lost_audits)
         text += f" {clause[0].upper()}{clause[1:]}."
     return text
 

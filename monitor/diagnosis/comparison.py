@@ -21,9 +21,9 @@ from monitor.config.classes import LearnedNames, are_many
 from monitor.config.quantities import format_time, parse_duration
 from monitor.diagnosis.time_ranges import TimeRange, check_apart, parse_time_range
 from monitor.errors import UsageError
+from monitor.events.lost_audits import LostAudits
 from monitor.labels.error_words import lost_audits_text, too_high_text
 from monitor.labels.faults import LabelFault, fault_of_rates
-from monitor.labels.learned_errors import LostAudits
 from monitor.labels.refusals import because
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings

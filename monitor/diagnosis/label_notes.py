@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.diagnosis.result import Diagnosis, Side
+from monitor.events.lost_audits import LostAudits
 from monitor.labels.error_words import audits_note, lost_audits_text
 from monitor.labels.following_words import confirming_text, following_text
-from monitor.labels.learned_errors import LostAudits
 from monitor.labels.regime import LabelRegime
 from monitor.labels.source_words import sources_change_text, sources_text
 from monitor.labels.uncorrected import (

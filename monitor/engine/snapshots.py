@@ -110,6 +110,7 @@ class SnapshotReader:
                 self._skills.added(models, windows), windows, lifetime, moments.tolist(), ages
             ),
             labels=self._label_books(),
+            lost_audits=self._stages.label_errors.lost(),
             records=received.records,
             events={event: received.events[event] for event in (*_EVENTS, SHADOW_EVENT)},
             rejected={reason: received.rejected[reason] for reason in RejectReason},

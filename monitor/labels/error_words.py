@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import count_of, format_duration, format_time
-from monitor.labels.learned_errors import LostAudits
+from monitor.events.lost_audits import LostAudits
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings

@@ -13,8 +13,10 @@ from monitor.config.labelling import LearnedLabelErrors
 from monitor.counts import ConfusionCounts, Outcome
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
+from monitor.events.lost_audits import LostAudits
 from monitor.events.renumbering import State
 from monitor.join.audits import AUDITED_CELLS, AuditCounts, Audits, LabelledCases
+from monitor.labels.audit_losses import AuditLosses
 from monitor.labels.faults import LabelFault, fault_of_rates
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_changes import audit_findings
@@ -55,22 +57,6 @@ class _Known(NamedTuple):
     findings: AuditFindings
 
 
-class LostAudits(NamedTuple):
-    """Audits without effect, since no prediction with their id was there.
-
-    Attributes:
-        number: of them.
-        horizon_ms: the shortest horizon of a model that forgot predictions, milliseconds; None
-            where no model did, so that predictions with these ids never came.
-        needed_ms: a horizon at which no model would have forgotten any, whole days, milliseconds;
-            None likewise.
-    """
-
-    number: int
-    horizon_ms: int | None = None
-    needed_ms: int | None = None
-
-
 class LearnedErrors:
     """Gives the labelling regime of each model, its rates of wrong labels included.
 
@@ -104,6 +90,7 @@ class LearnedErrors:
         self._windows = windows
         self._times = times
         self._age = age
+        self._losses = AuditLosses(catalogue, audits, windows, times)
         self._fixed: list[LabelRegime] = []
         self._possible: dict[int, tuple[int, LabelRegime]] = {}
         self._learned: dict[int, _Known] = {}
@@ -256,19 +243,7 @@ class LearnedErrors:
 
     def lost(self) -> LostAudits | None:
         """Return how many audits have no effect, of all models; None without any."""
-        if not (count := self._audits.unmet):
-            return None
-        horizons, ages = [], []
-        for model, setting in enumerate(self._catalogue.settings):
-            hours, cells = self._windows.past.history(model)
-            hours = hours[cells.any(axis=1)]
-            age = int(self._times()[model]) - int(hours[0]) if len(hours) else 0
-            if setting.horizon_ms is not None and age > setting.horizon_ms:
-                horizons.append(setting.horizon_ms)
-                ages.append(age)
-        if not ages:
-            return LostAudits(count)
-        return LostAudits(count, min(horizons), -(-max(ages) // DAY_MS) * DAY_MS)
+        return self._losses.found()
 
     def not_audited(self, model: int) -> LabelledCases:
         """Return the remembered cases of a model that have a label and no audit.

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from monitor.config import Labelling
 from monitor.config.quantities import format_duration, format_time
+from monitor.events.lost_audits import LostAudits
 from monitor.labels.error_words import audits_note, lost_audits_text, too_high_text, wrong_labels
-from monitor.labels.learned_errors import LostAudits
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditFindings
@@ -116,8 +116,10 @@ class LostAuditsAnswer(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def lost_audits_answer(found: LostAudits) -> LostAuditsAnswer:
-    """Return audits without effect as a part of an answer."""
+def lost_audits_answer(found: LostAudits | None) -> LostAuditsAnswer | None:
+    """Return audits without effect as a part of an answer; None for None."""
+    if found is None:
+        return None
     ends = (found.horizon_ms, found.needed_ms)
     horizon, needed = (None if one is None else format_duration(one) for one in ends)
     return LostAuditsAnswer(

@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from monitor.config.quantities import format_time
 from monitor.labels.faults import LabelFault
-from monitor.labels.learned_errors import LostAudits
 from monitor.labels.refusals import because, refused
 from monitor.report.answer_parts import (
     json_text,
@@ -43,27 +42,25 @@ from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 
 
-def replay_json(snapshot: Snapshot, lost: LostAudits | None = None) -> str:
+def replay_json(snapshot: Snapshot) -> str:
     """Return the JSON text, one object over several lines, ASCII only.
 
     Args:
         snapshot: the state after the last event.
-        lost: audits without effect; None without any.
     """
-    return json_text(replay_answer(snapshot, lost), indent=2)
+    return json_text(replay_answer(snapshot), indent=2)
 
 
-def replay_answer(snapshot: Snapshot, lost: LostAudits | None = None) -> ReplayAnswer:
+def replay_answer(snapshot: Snapshot) -> ReplayAnswer:
     """Return the state as an object.
 
     Args:
         snapshot: the state after the last event.
-        lost: audits without effect; None without any.
     """
     return ReplayAnswer(
         events=snapshot.records,
         events_rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
-        audits_without_effect=UNSET if lost is None else lost_audits_answer(lost),
+        audits_without_effect=lost_audits_answer(snapshot.lost_audits) or UNSET,
         models={model.name: _model(snapshot, model) for model in snapshot.models},
     )
 
