@@ -20,7 +20,7 @@ from monitor.exporter.api.window_answer import WindowStatus
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.class_answer import ClassesAnswer, ranked_classes
 from monitor.report.class_words import WHOLE_WORDS
-from monitor.report.metric_words import MetricValues
+from monitor.report.metric_words import MetricValues, titled
 from monitor.report.printable import one_line
 from monitor.report.terminal_columns import columns_of, cut, padded
 from monitor.report.verdict_words import KINDS
@@ -108,6 +108,8 @@ def _head(status: StatusAnswer, width: int) -> Iterator[str]:
     tally = ", ".join(f"{n} {KINDS[kind].title.lower()}" for kind, n in status.tally.items())
     summary = f"event time {status.now or _UNDEFINED}   last {status.verdict_window}"
     yield from wrap(f"{summary}   {tally or 'no models yet'}", width)
+    if status.audits_without_effect is not None:
+        yield from wrap(f"{titled(status.audits_without_effect.text)}.", width)
     yield ""
     names = _name_width(width)
     heads = "".join(f"{metric.short:>{_wide(metric)}}" for metric in PAGE_METRICS)

@@ -31,6 +31,12 @@ def monitor_families() -> Iterator[Family]:
         [{"state": state} for state in LabelTotals._fields],
     )
     yield _single(
+        "precision_monitor_audits_without_effect",
+        "gauge",
+        "Audits without effect: their prediction was forgotten, or has not come.",
+        lambda snapshot: [0 if snapshot.lost_audits is None else snapshot.lost_audits.number],
+    )
+    yield _single(
         "precision_monitor_records_total",
         "counter",
         "Records read, used or not.",

@@ -58,6 +58,7 @@ from monitor.report.label_answer import (
     earlier_errors_answer,
     label_errors_text,
     labels_wrong_answer,
+    lost_audits_answer,
     window_sensitivity,
 )
 from monitor.report.missing_evidence import missing_evidence
@@ -121,6 +122,7 @@ def status_answer(
         records=snapshot.records,
         rejected={str(reason): n for reason, n in snapshot.rejected.items() if n},
         rejected_lately=rejected_lately,
+        audits_without_effect=lost_audits_answer(snapshot.lost_audits),
         windows=tuple(window.name for window in snapshot.windows),
         verdict_window=longest,
         paging=sum(model.watched.degradation_detected for model in snapshot.models),

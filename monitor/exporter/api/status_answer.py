@@ -23,7 +23,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.durations import duration_text
-from monitor.report.label_answer import AuditsAnswer, EarlierLabelErrors
+from monitor.report.label_answer import AuditsAnswer, EarlierLabelErrors, LostAuditsAnswer
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.rejected_lately import RejectedLately
@@ -281,6 +281,7 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
         records: records read, used or not.
         rejected: records that could not be used, by reason.
         rejected_lately: those of the last 24 hours by arrival; null where nobody counts them.
+        audits_without_effect: audits that met no prediction, of all models; null without any.
         windows: names of the windows of all models.
         verdict_window: the longest that every model uses.
         paging: how many of all models page.
@@ -300,6 +301,7 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
     records: Count
     rejected: dict[str, Count]
     rejected_lately: RejectedLately | None
+    audits_without_effect: LostAuditsAnswer | None
     windows: tuple[str, ...]
     verdict_window: str
     paging: Count

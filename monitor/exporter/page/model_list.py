@@ -31,6 +31,7 @@ from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.rejected_note import rejected_note
 from monitor.exporter.page.sparkline import sparkline
+from monitor.report.metric_words import titled
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import (
     KINDS,
@@ -74,11 +75,17 @@ def model_list_page(content: ModelListContent, query: PageQuery) -> str:
         sections=(),
         main=[
             rejected_note(content.status.rejected_lately),
+            _lost_audits(content.status),
             _tally(content.status, query),
             _filter(query),
             _models(content, query),
         ],
     )
+
+
+def _lost_audits(status: StatusAnswer) -> h.Node:
+    found = status.audits_without_effect
+    return None if found is None else h.p(".warn")[f"{titled(found.text)}."]
 
 
 def _tally(status: StatusAnswer, query: PageQuery) -> h.Element:

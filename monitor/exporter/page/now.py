@@ -76,7 +76,7 @@ def now_section(
         expressions(model),
         scores_figure(scores),
         sources_now(model.label_sources),
-        h.div(".facts")[_fresh(model), _unknown(model)],
+        h.div(".facts")[_fresh(model), _unknown(status, model)],
     ]
 
 
@@ -273,12 +273,12 @@ def _evidence(detectors: DetectorStatus) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _unknown(model: ModelStatus) -> h.Element:
+def _unknown(status: StatusAnswer, model: ModelStatus) -> h.Element:
     return h.div[
         h.h3["What cannot be known"],
         h.p[LABELLINGS[model.labelling].meaning],
         (h.p(".refused")[coded(sentence)] for sentence in _refused(model)),
-        h.ul[_missing(model)],
+        h.ul[_missing(status, model)],
     ]
 
 
@@ -308,7 +308,7 @@ def _correctness(model: ModelStatus) -> Iterator[h.Node]:
         ]
 
 
-def _missing(model: ModelStatus) -> Iterator[h.Node]:
+def _missing(status: StatusAnswer, model: ModelStatus) -> Iterator[h.Node]:
     yield from _correctness(model)
     if model.audits is not None:
         item = h.li(".warn") if model.audits.follow_predictions else h.li
@@ -318,6 +318,8 @@ def _missing(model: ModelStatus) -> Iterator[h.Node]:
         yield item[f"{titled(model.labels_may_follow)}."]
     elif model.labelling == Labelling.COMPLETE:
         yield h.li[UNAUDITED_CLASSES if has_many_classes([*model.windows.values()]) else UNAUDITED]
+    if status.audits_without_effect is not None:
+        yield h.li(".warn")[f"{titled(status.audits_without_effect.text)}."]
     if model.repeated_ids:
         yield h.li(".warn")[f"{one_line(model.repeated_ids)}."]
     if not model.labels_missing_in:
