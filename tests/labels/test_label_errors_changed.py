@@ -16,6 +16,7 @@ from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.why import why_section
 from monitor.labels.faults import LabelFault
+from monitor.metrics.audited_errors import AuditedDays, AuditFindings
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.replay_json import replay_answer
@@ -63,9 +64,15 @@ def watched(before, after, seed):
 AS_EVER = {"prevalence": 0.02, "recall": 0.8, "flips": 0.0}
 
 
+@pytest.fixture(scope="module")
+def flipped():
+    """A monitor of a model that stays, with one label in a hundred wrong from a day on."""
+    return watched(AS_EVER, AS_EVER | {"flips": 0.01}, seed=1)
+
+
 @pytest.mark.slow
-def test_label_errors_that_changed_are_named_everywhere_and_page_nobody():
-    snapshot, found = watched(AS_EVER, AS_EVER | {"flips": 0.01}, seed=1)
+def test_label_errors_that_changed_are_named_everywhere_and_page_nobody(flipped):
+    snapshot, found = flipped
     assert found.verdict is Verdict.LABELS_NOT_TRUSTWORTHY
     answer, text = diagnosis_answer(found), " ".join(diagnosis_text(found).split())
     assert answer.label_errors_changed
@@ -99,6 +106,24 @@ def test_label_errors_that_changed_are_named_everywhere_and_page_nobody():
     assert status.moved_precision.text.startswith("It did not certainly move: ")
     replayed = replay_answer(snapshot).models["m"].windows["28d"]
     assert replayed.label_fault == LabelFault.LABEL_ERRORS_CHANGED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("day", "number", "asked"),
+    [(60, 19, True), (60, 20, False), (CHANGED - 7, 20, True)],
+)
+def test_a_headline_asks_for_no_audits_of_cases_that_are_audited(flipped, day, number, asked):
+    """Twenty unflagged cases of the window that are labelled positive, or one less, or earlier."""
+    snapshot, _ = flipped
+    audited = np.zeros((1, 2, 2, 2), dtype=np.int64)
+    audited[0, 0, 1, 1] = number
+    days = AuditedDays(np.array([day]), audited, audited.sum(axis=3))
+    findings = AuditFindings.of(days.of(0, 1))._replace(days=days)
+    model = replace(snapshot.models[0], audits=findings)
+    headline = status_answer(replace(snapshot, models=(model,)), limit=1).models[0].headline
+    assert ("Audit 20 unflagged cases that are labelled positive." in headline) is asked
+    assert "more labels are wrong" in headline
 
 
 @pytest.mark.slow
