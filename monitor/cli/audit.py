@@ -168,12 +168,16 @@ def _cases(monitor: Monitor, args: Namespace) -> tuple[str, LabelledCases]:
 
 
 def _drawn(cases: LabelledCases, sample: int, rng: np.random.Generator) -> Iterator[Drawn]:
-    """Draw half of the cases of a label from each predicted class, more where one has too few."""
+    """Draw half of the cases of a label from each predicted class, more where one has too few.
+
+    Of an odd number the last is of the predicted class with more cases.
+    """
     for label in _CLASSES:
         negative, positive = (
             np.sort(cases.key[cases.stratum == 2 * called + label]) for called in _CLASSES
         )
-        flagged = min(len(positive), max(sample - sample // 2, sample - len(negative)))
+        half = sample // 2 if len(positive) < len(negative) else sample - sample // 2
+        flagged = min(len(positive), max(half, sample - len(negative)))
         yield Drawn(0, label, len(negative), rng.permutation(negative)[: sample - flagged])
         yield Drawn(1, label, len(positive), rng.permutation(positive)[:flagged])
 

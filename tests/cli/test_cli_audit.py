@@ -86,6 +86,19 @@ def test_a_stratum_with_too_few_cases_is_filled_up_from_the_other(command, path)
     assert {i for one in every["strata"] for i in one["ids"]} == {row["id"] for row in ROWS}
 
 
+@pytest.mark.parametrize(("sample", "fewer"), [(1, 0), (5, 2)])
+def test_the_odd_case_of_a_label_is_of_the_predicted_class_with_more_cases(
+    command, tmp_path, sample, fewer
+):
+    """Unflagged cases of label 0, and flagged ones of label 1."""
+    few = {*sorted(STRATA[0, 1])[10:]}
+    path = ndjson([row for row in ROWS if row["id"] not in few], tmp_path / "a.ndjson")
+    found = json.loads(command("audit", path, "--sample", str(sample), "--json").out)
+    sizes = {(one["predicted"], one["label"]): len(one["ids"]) for one in found["strata"]}
+    more = sample - fewer
+    assert sizes == {(0, 0): more, (1, 0): fewer, (0, 1): fewer, (1, 1): more}
+
+
 def test_each_case_of_a_stratum_is_as_likely_as_the_others(command, tmp_path):
     path, drawn = ndjson(ROWS, tmp_path / "a.ndjson"), dict.fromkeys(STRATA[0, 1], 0)
     for seed in range(30):
