@@ -12,7 +12,7 @@ from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.usable import unjudged
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config.quantities import count_of, format_time
 from monitor.counts import Outcome
 from monitor.diagnosis.ending_unlabelled import end_behind_a_week
@@ -22,7 +22,12 @@ from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
-from monitor.drift.versions_compared import COMPARABLE, VersionTraffic, compared_over_time
+from monitor.drift.versions_compared import (
+    COMPARABLE,
+    DiagnoseCommand,
+    VersionTraffic,
+    compared_over_time,
+)
 from monitor.feeds.files import is_read_once
 from monitor.labels.error_words import lost_audits_text, too_high_text
 from monitor.labels.faults import LabelFault, fault_of_rates
@@ -172,7 +177,8 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
             beside = f" ({len(shadows):,} of them shadow)" if shadows else ""
             how = f"{_command('compare', args, several)} compares the newest"
             if not shadows and (pair := _swapped(model)) is not None:
-                how = compared_over_time(*pair, _command("diagnose", args, several))
+                command = _command("diagnose", args, several)
+                how = compared_over_time(*pair, DiagnoseCommand(command, SECOND_MS))
             yield f"{one_line(model.name)} has {versions:,} versions{beside}: {how}."
 
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from monitor.clock import DAY_MS
+from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config import ModelConfig
 from monitor.diagnosis.time_ranges import TimeRange
 from monitor.diagnosis.version_events import VersionEvents
@@ -21,6 +21,7 @@ from monitor.drift.version_choice import VersionChoice, named_versions
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.version_scores import VersionScores, have_both_classes
 from monitor.drift.versions_compared import (
+    DiagnoseCommand,
     VersionsCompared,
     VersionStretch,
     check_labelling,
@@ -82,7 +83,8 @@ def compare_recorded(
         a, b = named_versions(events.versions, versions, option)
     else:
         a, b = choice.latest(option)
-    common = common_stretch((a, b), mature_until, option, diagnose)
+    over_time = DiagnoseCommand(diagnose, SECOND_MS)
+    common = common_stretch((a, b), mature_until, option, over_time)
     opens = common.opens if last is None else max(common.opens, common.closes - last)
     within = TimeRange(opens, common.closes)
     names = (a.name, b.name)
@@ -106,7 +108,7 @@ def compare_recorded(
         ended=ended_version(
             (a, b),
             max(one.last for one in events.versions),
-            diagnose,
+            over_time,
             together=bool(made.all()),
         ),
         scores=compared_scores,

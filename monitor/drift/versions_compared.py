@@ -70,6 +70,18 @@ class VersionStretch(NamedTuple):
     closes: int
 
 
+class DiagnoseCommand(NamedTuple):
+    """A command that compares two stretches of time.
+
+    Attributes:
+        text: the command without these.
+        finest_ms: length that their ends are multiples of, milliseconds; a divisor of an hour.
+    """
+
+    text: str
+    finest_ms: int
+
+
 class EndedVersion(NamedTuple):
     """A version that no longer predicts.
 
@@ -179,7 +191,7 @@ def common_stretch(
     versions: Pair,
     mature_until: int | None,
     option: str,
-    diagnose: str,
+    diagnose: DiagnoseCommand,
 ) -> VersionStretch:
     """Return the mature time in which both versions predicted.
 
@@ -188,7 +200,7 @@ def common_stretch(
         mature_until: moment up to which outcomes are mature, epoch milliseconds; None where
             none are.
         option: what the versions are asked for by, for the error.
-        diagnose: command that compares two stretches of time, without these.
+        diagnose: compares two stretches of time.
 
     Raises:
         NotComparedError: the two never predicted in the same mature time.
@@ -204,30 +216,30 @@ def common_stretch(
         )
         raise NotComparedError(
             f"{option}: {a.name!r} and {b.name!r} never predicted at the same time: "
-            f"{ended.name!r} ended {format_time(ended.ended)}, {began.name!r} began "
-            f"{format_time(began.first)}; {advice}"
+            f"{ended.name!r} ended {second_text(ended.ended)}, {began.name!r} began "
+            f"{second_text(began.first)}; {advice}"
         )
     if mature_until is None or mature_until <= opens:
         until = (
             "no outcome is mature yet"
             if mature_until is None
-            else f"outcomes are mature up to {format_time(mature_until)} alone"
+            else f"outcomes are mature up to {second_text(mature_until)} alone"
         )
         raise NotComparedError(
-            f"{option}: both versions predict since {format_time(opens)}, and {until}"
+            f"{option}: both versions predict since {second_text(opens)}, and {until}"
         )
     return VersionStretch(opens, min(closes, mature_until))
 
 
 def ended_version(
-    versions: Pair, latest: int, diagnose: str, *, together: bool
+    versions: Pair, latest: int, diagnose: DiagnoseCommand, *, together: bool
 ) -> EndedVersion | None:
     """Return which of two versions made no prediction in the last day, the first to end.
 
     Args:
         versions: A and B.
         latest: time of the model's latest prediction, epoch milliseconds.
-        diagnose: command that compares two stretches of time, without these.
+        diagnose: compares two stretches of time.
         together: False where one made no prediction in the stretch that is compared.
     """
     ended, other = sorted(versions, key=lambda one: one.last)
@@ -241,19 +253,34 @@ def ended_version(
     return EndedVersion(ended, compared_over_time(ended, other, diagnose) if follows else "")
 
 
-def compared_over_time(ended: VersionTraffic, began: VersionTraffic, diagnose: str) -> str:
+def second_text(moment: int) -> str:
+    """Return the second that a moment lies in, ISO 8601 in UTC.
+
+    Args:
+        moment: epoch milliseconds.
+
+    >>> second_text(1_500)
+    '1970-01-01T00:00:01Z'
+    """
+    return format_time(moment // SECOND_MS * SECOND_MS)
+
+
+def compared_over_time(
+    ended: VersionTraffic, began: VersionTraffic, diagnose: DiagnoseCommand
+) -> str:
     """Return how to compare versions of which one ended before, or soon after, the other began.
 
     Args:
         ended: the earlier one.
         began: the later one.
-        diagnose: command that compares two stretches of time, without these.
+        diagnose: compares two stretches of time.
     """
-    before = (ended.first // HOUR_MS * HOUR_MS, began.first // HOUR_MS * HOUR_MS)
     alone = max(began.first, ended.ended)
-    after = (-(-alone // HOUR_MS) * HOUR_MS, -(-began.ended // HOUR_MS) * HOUR_MS)
-    if before[0] >= before[1] or after[0] >= after[1]:
-        return f"compare two stretches of time: `{diagnose} --before A..B --after C..D`"
-    ranges = ("..".join(map(format_time, ends)) for ends in (before, after))
-    options = "--before {} --after {}".format(*ranges)
-    return f"compare them over time: `{diagnose} {options}`"
+    for width in (HOUR_MS, diagnose.finest_ms):
+        before = (ended.first // width * width, began.first // width * width)
+        after = (-(-alone // width) * width, -(-began.ended // width) * width)
+        if before[0] < before[1] and after[0] < after[1]:
+            ranges = ("..".join(map(format_time, ends)) for ends in (before, after))
+            options = "--before {} --after {}".format(*ranges)
+            return f"compare them over time: `{diagnose.text} {options}`"
+    return f"compare two stretches of time: `{diagnose.text} --before A..B --after C..D`"

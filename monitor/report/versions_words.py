@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 
 from monitor.clock import DAY_MS, HOUR_MS
-from monitor.config.quantities import count_of, format_duration, format_time
+from monitor.config.quantities import count_of, format_duration
 from monitor.drift.rates_of_two import Change
 from monitor.drift.skill import EQUIVALENCE
 from monitor.drift.version_comparison import RatesCompared
 from monitor.drift.version_verdict import FEWEST_CASES, NotShown, VersionVerdict
-from monitor.drift.versions_compared import EndedVersion, VersionsCompared, VersionTraffic
+from monitor.drift.versions_compared import (
+    EndedVersion,
+    VersionsCompared,
+    VersionTraffic,
+    second_text,
+)
 from monitor.events.columns import MISSING_VALUE
 from monitor.report.printable import one_line
 from monitor.report.rate_changes import short
@@ -125,14 +130,14 @@ def adjusted_for(found: VersionsCompared) -> tuple[str, ...]:
 def too_new(version: VersionTraffic) -> str:
     """Return that the version that began last has too few outcomes, in a sentence."""
     return (
-        f"New: version {one_line(version.name)} began {format_time(version.first)} and is not "
+        f"New: version {one_line(version.name)} began {second_text(version.first)} and is not "
         f"compared yet: it has fewer than {FEWEST_CASES:.0f} mature positives or negatives."
     )
 
 
 def ended_text(ended: EndedVersion) -> str:
     """Return when a version ended, without a full stop."""
-    return f"version {one_line(ended.version.name)} ended {format_time(ended.version.ended)}"
+    return f"version {one_line(ended.version.name)} ended {second_text(ended.version.ended)}"
 
 
 def over_time(ended: EndedVersion) -> str:

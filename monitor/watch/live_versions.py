@@ -25,6 +25,7 @@ from monitor.drift.version_choice import (
 from monitor.drift.version_comparison import compare_two
 from monitor.drift.version_scores import VersionScores, have_both_classes
 from monitor.drift.versions_compared import (
+    DiagnoseCommand,
     Pair,
     VersionsCompared,
     VersionStretch,
@@ -248,7 +249,8 @@ class LiveVersions:
         too_new: VersionTraffic | None = None,
     ) -> VersionsCompared:
         name = self._catalogue.models[model]
-        diagnose = f"precision-monitor diagnose --url URL --model {quote(name)}"
+        text = f"precision-monitor diagnose --url URL --model {quote(name)}"
+        diagnose = DiagnoseCommand(text, HOUR_MS)
         whole = held.whole(pair[0]), held.whole(pair[1])
         common = common_stretch(whole, held.until, _OPTION, diagnose)
         opens, closes = -(-common.opens // HOUR_MS) * HOUR_MS, common.closes // HOUR_MS * HOUR_MS

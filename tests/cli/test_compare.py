@@ -1,5 +1,6 @@
 """`compare`: canaries on the bundled flights, and what is refused."""
 
+import json
 import random
 import re
 import shlex
@@ -213,6 +214,24 @@ def test_versions_that_never_met_are_not_shown_as_live(capsys, three, failing, c
     assert ran(capsys, *shlex.split(command)).code == 0
     found = compared(capsys, three, "--versions", "5,6")
     assert (found["verdict"], found["headline"]) == ("not_shown", done.out.strip())
+
+
+def test_versions_of_one_hour_are_compared_over_time_by_the_second(capsys, tmp_path):
+    events = []
+    for version, begins, ends in (("5", 0, 1_200), ("6", 1_500, 3_300)):
+        for number in range(900):
+            at = DAY + begins + (ends - begins) * number / 900 + 0.25
+            event = {"id": f"{version}-{number}", "ts": at}
+            events.append(event | {"type": "prediction", "prediction": number % 2})
+            events[-1]["version"] = version
+            events.append(event | {"type": "label", "label": number // 2 % 2, "ts": at + 1})
+    feed = written(tmp_path / "a.ndjson", *events)
+    text = ran(capsys, "compare", feed).out
+    assert "'5' ended 1970-01-02T00:19:58Z, '6' began 1970-01-02T00:25:00Z; compare them" in text
+    command = re.search(r"`precision-monitor (diagnose .*)`", text)[1]
+    found = json.loads(ran(capsys, *shlex.split(command), "--json").out)
+    made = [found[side]["predictions"] for side in ("before", "after")]
+    assert made == [900, pytest.approx(900, abs=2)]
 
 
 def test_of_a_version_that_ended_no_rate_is_given_but_how_to_compare_over_time(capsys, tmp_path):
