@@ -268,7 +268,8 @@ def _answers(snapshot: Snapshot, model: ModelState) -> Iterator[str]:
     deciding = deciding_window(model, [window.name for window in snapshot.windows])
     seen = of_model(snapshot, model, deciding)
     if model.watched.degradation_detected:
-        yield "  pages: the model certainly degraded, and has not recovered"
+        began = f" ({seen.with_version})" if seen.with_version else ""
+        yield from _told(f"pages: the model certainly degraded, and has not recovered{began}")
     yield from _told(f"What moved precision? {what_moved_precision(seen).text}.")
     worse = is_model_worse(seen)
     yield from _told(f"Is the model worse? {worse.text}.")

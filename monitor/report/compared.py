@@ -35,6 +35,8 @@ class Compared(NamedTuple):
         few: which outcomes are too few to say what moved, a phrase; "" where they are not.
         pages: the model pages.
         paged_since: when the page started, epoch milliseconds; None where the model does not page.
+        with_version: with which version, ended by now, the change began, a clause; "" where it has
+            not ended, and without one.
         stretch: what `recall` is about, such as "over the last 7d"; "" for `after`.
         mix_of: the segment key whose mix alone changed; "" where there is none.
         obstacle: why nothing can be known, a phrase; "" where something can.
@@ -77,12 +79,14 @@ class Compared(NamedTuple):
     worse_version: str = ""
     against: str = ""
     paged_since: int | None = None
+    with_version: str = ""
 
     @property
     def lasting_page(self) -> str:
         """That the page lasts, and since when, a phrase."""
         since = "" if self.paged_since is None else f" since {day_text(self.paged_since)}"
-        return f"it has paged{since}, and has not certainly recovered"
+        began = f" ({self.with_version})" if self.with_version else ""
+        return f"it has paged{since}{began}, and has not certainly recovered"
 
     @property
     def is_inverted(self) -> bool:

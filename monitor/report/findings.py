@@ -45,6 +45,7 @@ from monitor.report.missing_evidence import (
 from monitor.report.moved_precision import Points
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.reference_text import level_phrase, mixed_phrase
+from monitor.report.version_news_words import begun_with_ended
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.report.worse_lately import (
@@ -90,6 +91,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         few=_few(diagnosis.after.counts, diagnosis.judgement),
         pages=diagnosis.pages,
         paged_since=diagnosis.paged_since,
+        with_version=begun_with_ended(diagnosis.news.new_version),
         worse_lately=lately_words(diagnosis.worse_lately, pages=diagnosis.pages),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
@@ -156,6 +158,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         few=_few(counts, answers.judgement),
         pages=pages,
         paged_since=paged_since(model.watched),
+        with_version=begun_with_ended(model.watched.new_version),
         stretch=stretch,
         obstacle="" if since is not None else _obstacle(model, window, found),
         reaches_back="" if since is not None else reaches_back(model, window, found),

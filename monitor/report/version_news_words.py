@@ -11,6 +11,7 @@ from monitor.config.quantities import parse_time
 from monitor.drift.change_news import ChangeBegan, NewVersion
 from monitor.report.answer_parts import Share, Time, defined, time_text
 from monitor.report.durations import duration_text
+from monitor.report.missing_evidence import day_text
 from monitor.report.printable import one_line
 from monitor.report.reference_answer import VersionBeginning
 
@@ -121,6 +122,24 @@ def news_sentences(
         yield f"Rates changed: {beginning_text(began)}{with_it}."
     if new is not None and not new.began_change and _is_new(new, opens):
         yield f"New: {_named(new)}."
+
+
+def begun_with_ended(new: NewVersion | None) -> str:
+    """Return with which version, ended by now, a change began, a clause.
+
+    Args:
+        new: the version that the change began with, else the one that began last; None without.
+
+    Returns:
+        "" where it has not ended, or the change began with none.
+
+    >>> begun_with_ended(NewVersion("7", 0, True, 9 * 86_400_000, 1.0, 5 * 86_400_000))
+    'the change began with version 7, which ended on 6 January 1970'
+    """
+    if new is None or not new.began_change or new.ended is None:
+        return ""
+    version = f"version {one_line(new.name)}"
+    return f"the change began with {version}, which ended on {day_text(new.ended)}"
 
 
 def reference_versions_text(

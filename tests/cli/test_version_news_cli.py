@@ -16,6 +16,7 @@ from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.selection import EVERY_MODEL
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.why import why_section
+from monitor.report.findings import of_diagnosis, of_model
 
 CONFIG = """
 models:
@@ -305,3 +306,26 @@ def test_a_diagnosis_of_a_rollback_says_which_versions_predicted_before_and_afte
     apart = "version" in segments  # else version 6 may have paused, or not
     assert before == (["7"] if apart else ["6", "7"])
     assert [one.version for one in live.answer.versions_after] == ["6"]
+
+
+def test_a_page_that_lasts_after_a_rollback_names_the_version_that_ended(tmp_path):
+    back = BEGAN + 5 * DAY
+    worse, good = (stream(a_day=2_400, until=BEGAN, days=10, recall=(0.9, r)) for r in (0.3, 0.9))
+    early = {e["id"] for e in worse if e["type"] == "prediction" and e["ts"] < back}
+    events = [e for e in worse if e["id"] in early]
+    events += [
+        e | ({"version": "6"} if "version" in e else {}) for e in good if e["id"] not in early
+    ]
+    events.sort(key=lambda e: e["ts"])
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    written(tmp_path / "events.ndjson", *events)
+    named = "has not recovered (the change began with version 7, which ended on 9 January 1970)"
+    assert named in " ".join(said(tmp_path, "replay").split())
+    monitor = Monitor(config_of(CONFIG))
+    for batch in batches(events, monitor.config):
+        monitor.apply(batch)
+    snapshot = monitor.snapshot()
+    lasting = of_model(snapshot, snapshot.models[0], "7d").lasting_page
+    assert " (the change began with version 7, which ended on 9 January 1970), and has " in lasting
+    live = Queries(monitor.snapshot, lambda read: read(monitor)).explanation("m", None, None)
+    assert of_diagnosis(live.diagnosis).lasting_page == lasting

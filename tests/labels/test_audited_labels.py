@@ -214,7 +214,7 @@ def test_the_middle_of_a_range_lies_within_the_ends_where_the_rates_changed_insi
         counted.after, "m", asked.after.opens, asked.after.closes,
         regime=LabelRegime.now(model),
     )  # fmt: skip
-    ends = [outcomes.sum(axis=-1) for outcomes, _ in period.labelled_blocks.at_corners()]
+    ends = [outcomes.sum(axis=-1) for outcomes, *_ in period.labelled_blocks.at_corners()]
     for cell in ("tp", "fn", "fp", "tn"):
         found = [float(getattr(one, cell)) for one in ends]
         assert min(found) <= getattr(period.total, cell) <= max(found), cell

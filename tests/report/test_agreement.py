@@ -248,6 +248,7 @@ def test_a_page_that_lasts_says_since_when():
     found = of_model(snapshot, snapshot.models[0], "7d")
     assert "since" in found.lasting_page
     assert "since" not in found._replace(paged_since=None).lasting_page
+    assert "version" not in found.lasting_page
 
 
 @pytest.mark.parametrize("days", [8, 12])
