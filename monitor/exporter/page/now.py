@@ -288,9 +288,11 @@ def _refused(model: ModelStatus) -> list[str]:
     for name, window in model.windows.items():
         if window.refused_because:
             windows.setdefault(window.refused_because, []).append(name)
-    found = [f"Last {', '.join(names)}: {reason}." for reason, names in windows.items()]
     own = model.refused_because
-    return [f"{titled(own)}.", *found] if own else found
+    found = [
+        f"Last {', '.join(names)}: {reason}." for reason, names in windows.items() if reason != own
+    ]
+    return [f"All windows: {own}.", *found] if own else found
 
 
 def _correctness(model: ModelStatus) -> Iterator[h.Node]:

@@ -55,6 +55,13 @@ def test_the_page_and_the_list_of_models_say_it(lost, query):
     assert page.count(f"{text[0].upper()}{text[1:]}.") == 1
 
 
+def test_a_reason_that_holds_for_all_windows_is_given_once(lost):
+    with served(lost) as url:
+        page = plain(httpx.get(url, params={"model": "fraud"}, timeout=60).text)
+    assert "All windows: label_errors: audit, and too few labels are audited" in page
+    assert page.count("too few labels are audited") == 1
+
+
 @pytest.mark.parametrize("columns", [80, 400])
 def test_top_says_it_above_the_models(lost, columns):
     status = status_answer(lost.snapshot(), limit=9)
