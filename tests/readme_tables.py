@@ -113,6 +113,8 @@ def _sizes(rate: int, days: int) -> str:
     loads = [Load(rate / 2, days * 86_400, batch) for batch in (600, 3600)]
     pending = loads[0].pending
     tasks = max(8, math.ceil(pending * PREDICTION_BYTES / LARGEST_PAGE / MOST_PAGES))
+    while (busy := loads[0].cost(pages_for(loads[0], tasks)) / loads[0].batch) > tasks:
+        tasks = math.ceil(busy)  # a task works on its pages on one core
     cores = (
         load.cost(pages_for(load, tasks)) / load.batch + rate * EVENT_SECONDS for load in loads
     )
