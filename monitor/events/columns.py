@@ -257,6 +257,9 @@ class CountDeltas(Columns):
             negative class; the labelled ones if the record gives none.
         batch_key: 64-bit key of (source, batch): rows that carry the same pair as an
             earlier delivery replace it. 0 if the record has no batch: always added.
+        sent: 64-bit key of what the record names: model, version, segment, times and sampling
+            probability; rows of a batch with the same one are the same row. 0 if unknown: then
+            those at the same place are; default: 0.
         label_time: event time of the labels, epoch milliseconds; default: that of the row.
         sampling_probability: of the labels, in (0, 1]; NaN if not given; default: NaN.
         source: name of the system that counted; "" if not given; default: "".
@@ -273,6 +276,7 @@ class CountDeltas(Columns):
     cells: Int64Array = field(default_factory=lambda: np.empty((0, 4), dtype=np.int64))
     population: Int64Array = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     batch_key: KeyArray = field(default_factory=_empty(np.uint64))
+    sent: KeyArray = field(default_factory=_empty(np.uint64))
     label_time: Int64Array = field(default_factory=_empty(np.int64))
     sampling_probability: FloatArray = field(default_factory=_empty(np.float64))
     source: NDArray[np.str_] = field(default_factory=_empty(np.str_))
@@ -284,6 +288,7 @@ class CountDeltas(Columns):
     def __post_init__(self) -> None:
         rows = len(self.time)
         left_out = {
+            "sent": np.zeros(rows, dtype=np.uint64),
             "label_time": self.time,
             "sampling_probability": np.full(rows, np.nan),
             "source": np.full(rows, ""),

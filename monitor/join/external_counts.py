@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
+from itertools import compress
 
 import numpy as np
 
@@ -28,14 +30,24 @@ _LATEST = 64
 _LATEST_IN_ORDER = 16
 """The same of a source that reports how far it has come; its earlier batches are forgotten."""
 
-_Row = tuple[int, int, int, int]
+_PLACE = 4
+"""Numbers of the place of a row: group, time, label time and stratum; its cells follow."""
+_TIME = 1
+_ROW = _PLACE + CELLS + 1
+_PLACE_BYTES = _PLACE * 8
+
+_Sent = int | bytes
+"""What a row was sent as; its place where that is not known."""
 
 
 class CountedOutcomes:
     """Rows of `counts` events, remembered so that a repeated delivery is not added twice.
 
-    A row is identified by its source, batch, group, time, and the time and sampling of its
-    labels; a repeated row replaces the earlier one. Rows without a source are always added.
+    A row is identified by its source and batch, and by what it was sent as: model, version,
+    segment, times and sampling probability. Rows of one batch that count at the same place, as
+    beyond the cap on segment values, add up. A row that is delivered again replaces the earlier
+    one where that one was counted, wherever it counts now. Rows without a source are always
+    added.
 
     A source that reports its watermark delivers one batch after the other, and again only one
     of the latest. So of such a source only these are remembered, whatever the volume; of
@@ -53,7 +65,7 @@ class CountedOutcomes:
         self._catalogue = catalogue
         self._books = books
         self.sources = CountSources()
-        self._delivered: dict[int, dict[_Row, bytes]] = {}
+        self._delivered: dict[int, dict[_Sent, bytes]] = {}
         self._expired_before = -(1 << 62)
         self._latest: dict[str, deque[int]] = {}
 
@@ -61,23 +73,44 @@ class CountedOutcomes:
         """Add rows whose groups are numbers of the catalogue; return the changes."""
         if not len(counts):
             return Deltas()
+        place = (counts.group, counts.time, counts.label_time, self._strata(counts))
         late = counts.late[:, np.newaxis]
-        cells = np.concatenate([counts.cells, counts.population, late], axis=1)
-        stratum = self._strata(counts)
-        identity = (counts.group, counts.time, counts.label_time, stratum)
-        rows = zip(*(column.tolist() for column in identity), strict=True)
-        for i, (key, row) in enumerate(zip(counts.batch_key.tolist(), rows, strict=True)):
-            if key:
-                delivered = self._delivered.setdefault(key, {})
-                before = delivered.get(row)
-                delivered[row] = cells[i].tobytes()
-                if before is not None:
-                    cells[i] -= np.frombuffer(before, dtype=np.int64)
-        self.sources.note(counts, cells[:, _LATE])
-        cells = cells[:, :_LATE]
-        self._enter_books(self._catalogue.model_of_group[counts.group], cells)
+        rows = np.concatenate([np.stack(place, axis=1), counts.cells, counts.population, late], 1)
+        again, before = self._remember(counts, rows)
+        more = rows[:, _PLACE:].copy()
+        more[again] -= before[:, _PLACE:]
+        self.sources.note(counts, more[:, _LATE])
+        self._enter_books(self._catalogue.model_of_group[counts.group], more[:, :_LATE])
         self._note_latest(counts)
-        return _flat(counts, cells, stratum)
+        moved = (rows[again, :_PLACE] != before[:, :_PLACE]).any(axis=1)
+        more[again[moved]] += before[moved, _PLACE:]
+        rows[:, _PLACE:] = more
+        before[:, _PLACE:] *= -1
+        return _flat(np.concatenate([rows, before[moved]]))
+
+    def _remember(self, counts: CountDeltas, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Remember the rows that have a batch.
+
+        Args:
+            counts: the rows as they came.
+            rows: place and cells of each.
+
+        Returns:
+            Indices of the rows that came before; and what each replaces, place and cells.
+        """
+        again, replaced = [], []
+        names = zip(counts.batch_key.tolist(), counts.sent.tolist(), strict=True)
+        for i, (key, sent) in enumerate(names):
+            if not key:
+                continue
+            delivered, row = self._delivered.setdefault(key, {}), rows[i].tobytes()
+            place = row[:_PLACE_BYTES]
+            before = delivered.get(sent) or delivered.pop(place, None)
+            delivered[sent or place] = row
+            if before is not None:
+                again.append(i)
+                replaced.append(before)
+        return np.array(again, np.int64), _rows_of(replaced).copy()
 
     def expire(self, before: int) -> None:
         """Forget deliveries of rows whose event time (epoch ms) is before a moment.
@@ -91,8 +124,9 @@ class CountedOutcomes:
         latest = {key for keys in self._latest.values() for key in keys}
         for key in self._delivered.keys() - latest:
             rows = self._delivered[key]
-            for row in [row for row in rows if row[1] < before]:
-                del rows[row]
+            over = _rows_of(rows.values())[:, _TIME] < before
+            for sent in compress(list(rows), over.tolist()):
+                del rows[sent]
             if not rows:
                 del self._delivered[key]
 
@@ -119,12 +153,14 @@ class CountedOutcomes:
 
     def state(self) -> State:
         """Return the remembered deliveries and the state of the sources."""
-        delivered = [(key, *one) for key, rows in self._delivered.items() for one in rows.items()]
-        rows = np.frombuffer(b"".join(cells for *_, cells in delivered), dtype=np.int64)
+        names = [(key, sent) for key, rows in self._delivered.items() for sent in rows]
+        sent = [0 if isinstance(sent, bytes) else sent for _, sent in names]
+        rows = _rows_of(row for rows in self._delivered.values() for row in rows.values())
         return {
-            "batch_key": np.array([key for key, *_ in delivered], dtype=np.uint64),
-            "row": np.array([row for _, row, _ in delivered], np.int64).reshape(-1, 4),
-            "counted": rows.reshape(-1, CELLS + 1),
+            "batch_key": np.array([key for key, _ in names], dtype=np.uint64),
+            "sent": np.array(sent, dtype=np.uint64),
+            "row": rows[:, :_PLACE],
+            "counted": rows[:, _PLACE:],
             "expired_before": self._expired_before,
             "latest": {source: list(keys) for source, keys in self._latest.items()},
             "sources": self.sources.state(),
@@ -137,16 +173,15 @@ class CountedOutcomes:
             state: deliveries and sources.
             groups: the group numbers that are left, in order.
         """
-        row = state["row"].copy()
-        row[:, 0] = renumbered(row[:, 0], groups)
-        left = np.flatnonzero(row[:, 0] != GONE).tolist()
-        keys, counted = state["batch_key"].tolist(), state["counted"]
+        rows = np.concatenate([state["row"], state["counted"]], axis=1)
+        rows[:, 0] = renumbered(rows[:, 0], groups)
+        keys = state["batch_key"].tolist()
+        # states of before say only where rows were counted
+        sent = state["sent"].tolist() if "sent" in state else [0] * len(keys)
         self._delivered = {}
-        for i in left:
-            group, time, label_time, stratum = row[i].tolist()
-            cells = np.ascontiguousarray(counted[i]).tobytes()
-            delivered = self._delivered.setdefault(keys[i], {})
-            delivered[group, time, label_time, stratum] = cells
+        for i in np.flatnonzero(rows[:, 0] != GONE).tolist():
+            row = rows[i].tobytes()
+            self._delivered.setdefault(keys[i], {})[sent[i] or row[:_PLACE_BYTES]] = row
         self._expired_before = state["expired_before"]
         self._latest = {name: deque(known) for name, known in state["latest"].items()}
         self.sources.restore(state["sources"], self._catalogue.models)
@@ -162,15 +197,22 @@ class CountedOutcomes:
         np.add.at(books.labels[:, 0], model, came[:, _NEGATIVE_CELLS].sum(axis=1))
 
 
-def _flat(counts: CountDeltas, cells: Int64Array, stratum: Int64Array) -> Deltas:
-    row, cell = np.nonzero(cells)
+def _rows_of(rows: Iterable[bytes]) -> Int64Array:
+    """Return rows as one array, of place and cells; not to be written to."""
+    return np.frombuffer(b"".join(rows), dtype=np.int64).reshape(-1, _ROW)
+
+
+def _flat(rows: Int64Array) -> Deltas:
+    """Return the changes of rows of place and cells."""
+    row, cell = np.nonzero(rows[:, _PLACE : _PLACE + _LATE])
     labelled = cell < len(Outcome)
+    group, time, label_time, stratum = rows[row, :_PLACE].T
     return Deltas(
-        time=counts.time[row],
-        label_time=np.where(labelled, counts.label_time[row], counts.time[row]),
-        group=counts.group[row],
+        time=time,
+        label_time=np.where(labelled, label_time, time),
+        group=group,
         cell=cell,
         score_bin=np.full(len(row), NO_SCORE, dtype=np.int64),
-        stratum=np.where(labelled, stratum[row], NO_STRATUM),
-        count=cells[row, cell],
+        stratum=np.where(labelled, stratum, NO_STRATUM),
+        count=rows[row, _PLACE + cell],
     )

@@ -26,8 +26,8 @@ from monitor.events.columns import (
     rows_where,
 )
 from monitor.events.sourced_labels import with_sources
+from monitor.feeds.decode import count_fields
 from monitor.feeds.decode.class_lists import actual, named_outcomes, predicted
-from monitor.feeds.decode.count_fields import batch_fits, batch_keys, population_of
 from monitor.feeds.decode.field_columns import (
     LEFT_OUT,
     classes,
@@ -195,21 +195,23 @@ class Assembler:
 
     def _counts(self, rows: Sequence[CountsRecord], place: Int64Array) -> CountDeltas:
         time, fit = self._times([row.ts for row in rows])
-        group = self._codes.of(rows)
+        segments, known = count_fields.known_segments(rows, self._types)
+        group = self._codes.of(rows, segments)
         # Labels were counted by their delay already; their time moves nothing here.
         label_time, labelled = _optional_times([row.label_ts for row in rows], time, None)
         watermark, timed = _optional_times(
             [row.watermark for row in rows], NO_TIME, self._latest_ms
         )
-        fit &= (group != UNFIT) & ~np.asarray(self._codes.many(group)) & labelled & timed
-        fit &= np.array([batch_fits(row) for row in rows])
+        fit &= known & (group != UNFIT) & ~np.asarray(self._codes.many(group)) & labelled & timed
+        fit &= np.array([count_fields.batch_fits(row) for row in rows])
         self._mark_unfit(place, fit)
         made = CountDeltas(
             time=time,
             group=group,
             cells=np.array([(row.tp, row.fp, row.fn, row.tn) for row in rows], np.int64),
-            population=np.array([population_of(row) for row in rows], np.int64),
-            batch_key=batch_keys(rows, self._seed),
+            population=np.array([count_fields.population_of(row) for row in rows], np.int64),
+            batch_key=count_fields.batch_keys(rows, self._seed),
+            sent=count_fields.sent_keys(rows, time, label_time, self._seed),
             label_time=label_time,
             sampling_probability=optional_numbers([row.sampling_probability for row in rows]),
             source=np.array([row.source or "" for row in rows], np.str_),

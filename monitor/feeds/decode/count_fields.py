@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
+import numpy as np
 
-from monitor.events.columns import KeyArray
+from monitor.events.columns import BoolArray, Int64Array, KeyArray
 from monitor.events.keys import keys_of
 from monitor.feeds.decode.groups import name_fits
-from monitor.feeds.decode.records import CountsRecord
+from monitor.feeds.decode.records import CountsRecord, RecordTypes
+from monitor.feeds.scalars import plain_segment
 
 
 def batch_fits(row: CountsRecord) -> bool:
@@ -30,6 +34,50 @@ def batch_keys(rows: Sequence[CountsRecord], seed: int) -> KeyArray:
     keys = keys_of(pairs, seed)
     keys[[row.batch is None for row in rows]] = 0
     return keys
+
+
+def known_segments(rows: Sequence[CountsRecord], types: RecordTypes) -> tuple[list[Any], BoolArray]:
+    """Return the configured part of each segment, and which records have one that can be used.
+
+    Args:
+        rows: the records.
+        types: with the configured keys.
+    """
+    found, fit = [], np.ones(len(rows), dtype=np.bool_)
+    for i, row in enumerate(rows):
+        try:
+            found.append(types.known_segment(row.segment))
+        except msgspec.ValidationError:
+            found.append(None)
+            fit[i] = False
+    return found, fit
+
+
+def sent_keys(
+    rows: Sequence[CountsRecord], time: Int64Array, label_time: Int64Array, seed: int
+) -> KeyArray:
+    """Hash what each record names, before any of it is left out or capped here.
+
+    Args:
+        rows: the records.
+        time: of each, epoch milliseconds.
+        label_time: of its labels, epoch milliseconds.
+        seed: of the keys.
+
+    Returns:
+        Keys that tell the records of a batch apart; 0 for a record without a batch.
+    """
+    times = zip(time.tolist(), label_time.tolist(), strict=True)
+    keys = keys_of(map(_named, rows, times), seed)
+    keys[[row.batch is None for row in rows]] = 0
+    return keys
+
+
+def _named(row: CountsRecord, times: tuple[int, int]) -> str:
+    """Return what a record names as JSON, in ASCII; a null in its segment is a missing key."""
+    segment = plain_segment(row.segment) or {}
+    values = sorted((key, value) for key, value in segment.items() if isinstance(value, str))
+    return json.dumps([row.model, row.version or "", values, row.sampling_probability, *times])
 
 
 def population_of(row: CountsRecord) -> tuple[int, int]:

@@ -144,13 +144,19 @@ class GroupCodes:
         self._code_of: dict[Group, int] = {}
         self._known = _Known(self.resolve)
 
-    def of(self, records: Sequence[Grouped]) -> Int64Array:
-        """Return the code of each record; `UNFIT` if its model or a name cannot be used."""
+    def of(self, records: Sequence[Grouped], segments: Sequence[Hashable] = ()) -> Int64Array:
+        """Return the code of each record; `UNFIT` if its model or a name cannot be used.
+
+        Args:
+            records: of any types.
+            segments: of the records, in place of their own.
+        """
         models = [record.model for record in records]
         keys: Iterable[_Key] = models
         if [record for record in records if record.version or record.segment]:
             versions = [record.version for record in records]
-            keys = zip(models, versions, [record.segment for record in records], strict=True)
+            own: list[Any] = [record.segment for record in records]
+            keys = zip(models, versions, segments or own, strict=True)
         return np.fromiter(map(self._known.__getitem__, keys), np.int64, len(models))
 
     def resolve(self, model: str | None, version: str | None, segment: Hashable) -> int:

@@ -7,7 +7,7 @@ Python objects.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, cast
 
@@ -17,6 +17,7 @@ from msgspec import Meta, Struct
 from monitor.errors import ConfigError
 from monitor.events.columns import MAX_ID_BYTES
 from monitor.feeds.decode.settings import MAX_NAME_BYTES
+from monitor.feeds.scalars import plain_segment
 
 MAX_COUNT = 2**31
 """Largest absolute count in a `counts` record."""
@@ -75,7 +76,7 @@ class OutcomeRecord(Struct, tag_field="type", tag="outcome", gc=False):
 
 
 class CountsRecord(Struct, tag_field="type", tag="counts", gc=False):
-    """Outcomes that another system counted."""
+    """Outcomes that another system counted; `segment` is whole, as it identifies the record."""
 
     ts: Time
     tp: Count
@@ -92,7 +93,7 @@ class CountsRecord(Struct, tag_field="type", tag="counts", gc=False):
     late: Late | None = None
     model: Name | None = None
     version: Version | None = None
-    segment: Any = None
+    segment: dict[str, Any] | None = None
 
 
 Record = PredictionRecord | LabelRecord | OutcomeRecord | CountsRecord
@@ -107,7 +108,7 @@ class RecordTypes:
         prediction: `PredictionRecord` whose segment has these keys.
         label: `LabelRecord`.
         outcome: `OutcomeRecord`, likewise.
-        counts: `CountsRecord`, likewise.
+        counts: `CountsRecord`.
         any: the union of these, distinguished by `type`.
         by_name: each of the four by its `type`.
 
@@ -129,6 +130,7 @@ class RecordTypes:
         values = [(name, Name | None, None) for name in names]
         segment = msgspec.defstruct("segment", values, rename=names, frozen=True, gc=False)
         self._attributes = tuple(names)
+        self._segment: Any = segment
         given = [("prediction", AnyClass | None, None), ("scores", Any, None)] if named else []
         label = [("label", AnyClass | None)] if named else []
         self.prediction = cast(
@@ -138,7 +140,7 @@ class RecordTypes:
         self.outcome = cast(
             "type[OutcomeRecord]", _extended(OutcomeRecord, [*label, *given], segment)
         )
-        self.counts = cast("type[CountsRecord]", _extended(CountsRecord, [], segment))
+        self.counts = CountsRecord
         self.any: Any = self.prediction | self.label | self.outcome | self.counts
         self.by_name: dict[str, Any] = {
             "prediction": self.prediction,
@@ -146,6 +148,17 @@ class RecordTypes:
             "outcome": self.outcome,
             "counts": self.counts,
         }
+
+    def known_segment(self, segment: Mapping[str, Any] | None) -> Any:
+        """Return the part of a segment that has the configured keys; None without a segment.
+
+        Args:
+            segment: of a record of counts.
+
+        Raises:
+            msgspec.ValidationError: a value of these keys is no name and no integer.
+        """
+        return None if segment is None else msgspec.convert(plain_segment(segment), self._segment)
 
     def segment_values(self, segment: Any) -> list[str | None]:
         """Return the values of the segment keys, in their order; None for a missing one."""
