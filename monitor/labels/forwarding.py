@@ -32,7 +32,7 @@ _UNSORTED = 1 << 16
 """Changes that are stored as they come, at least, before they are summed."""
 _KEYS = 5
 """Numbers that a change is summed by: pane, group, hour or pane of the label, bin of the delay,
-and stratum and cell as one. All but the cell are its place."""
+and stratum and cell as one."""
 
 
 class PaneCounts(NamedTuple):
@@ -138,14 +138,7 @@ class Forwarding:
                 has a place with counts of 0, which carries its watermark.
         """
         self._sum_up()
-        place, cell = self._keys.copy(), self._keys[-1] % CELLS
-        place[-1] //= CELLS
-        first = beginnings(place)
-        cells = np.zeros((len(first), CELLS), dtype=np.int64)
-        cells[np.repeat(np.arange(len(first)), np.diff([*first, len(cell)])), cell] = self._count
-        silent = self._silent(place[1], times)
-        place = np.concatenate([place[:, first], silent], axis=1)
-        cells = np.concatenate([cells, np.zeros((silent.shape[1], CELLS), dtype=np.int64)])
+        place, cells = self._places(np.concatenate([self._keys, self._silent(times)], axis=1))
         owner, unchanged = self._catalogue.model_of_group[place[1]], ~cells.any(axis=1)
         order = np.lexsort((place[1], place[0], owner, unchanged))
         place, cells = place[:, order], cells[order]
@@ -158,8 +151,8 @@ class Forwarding:
             late=late - self._late,
             group=number.astype(np.int64),
             time=place[0] * self._pane,
-            label_time=self._label_times(place),
-            stratum=place[-1],
+            label_time=place[2],
+            stratum=place[3],
             cells=cells,
         )
         self._clear()
@@ -215,9 +208,31 @@ class Forwarding:
         sampled = deltas.stratum * CELLS + deltas.cell
         return np.stack([pane, deltas.group, quantum, delay, sampled])
 
-    def _label_times(self, place: Int64Array) -> Int64Array:
-        """Return a label time for each place, see the module."""
-        pane, group, quantum, delay, _ = place
+    def _places(self, keys: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return the places that are sent, and what is added to each.
+
+        Several hours or delays may have one label time: those of a long pane, or of early labels.
+
+        Args:
+            keys: those of the sums; then others, which do not change.
+
+        Returns:
+            Distinct (pane, group, label time, stratum), (4, places); and (places, 6).
+        """
+        pane, group, *_, sampled = keys
+        place = np.stack([pane, group, self._label_times(keys), sampled // CELLS])
+        order = np.lexsort(place[::-1])
+        first = beginnings(place[:, order])
+        number = np.empty_like(order)
+        number[order] = np.repeat(np.arange(len(first)), np.diff([*first, len(order)]))
+        cells = np.zeros((len(first), CELLS), dtype=np.int64)
+        changes = len(self._count)
+        np.add.at(cells, (number[:changes], sampled[:changes] % CELLS), self._count)
+        return place[:, order[first]], cells
+
+    def _label_times(self, keys: Int64Array) -> Int64Array:
+        """Return a label time for each key, see the module."""
+        pane, group, quantum, delay, _ = keys
         start, hour = pane * self._pane, quantum * HOUR_MS
         at_once = np.minimum(hour + HOUR_MS - 1, start)
         later = np.clip(hour, start + FIRST_MS[delay], start + LAST_MS[delay])
@@ -225,10 +240,10 @@ class Forwarding:
         found = np.where(self._by_label()[group], quantum * self._pane, by_prediction)
         return np.asarray(np.clip(found, EARLIEST_MS, LATEST_MS - 1))
 
-    def _silent(self, changed: Int64Array, times: Mapping[str, int]) -> Int64Array:
-        """Return a place for each model that has a time and a group, and did not change."""
+    def _silent(self, times: Mapping[str, int]) -> Int64Array:
+        """Return a key for each model that has a time and a group, and did not change."""
         owner = self._catalogue.model_of_group
-        there = set(np.unique(owner[changed]).tolist())
+        there = set(np.unique(owner[self._keys[1]]).tolist())
         found = []
         for number, first in zip(*np.unique(owner, return_index=True), strict=True):
             time = times.get(self._catalogue.models[number])
