@@ -36,6 +36,10 @@ _LIVE = (
 )
 """Keys inside other sections whose change needs no restart."""
 _LIST = (list, tuple)
+_FORWARD_ENDS = (
+    "stop the monitor with `forward` in its configuration, and take it out once the last line of "
+    "its log on forwarding says that the receiver has all counts"
+)
 
 
 class Reloadable(Protocol):
@@ -98,8 +102,10 @@ def restart_faults(old: Config, new: Config) -> tuple[str, ...]:
         return ("id_secret: cannot be changed for a state that exists; change it back",)
     before, after = old.model_dump(), new.model_dump()
     was, now = old.model_dump(mode="json"), new.model_dump(mode="json")
+    then = {"forward": _FORWARD_ENDS} if new.forward is None else {}
     return tuple(
-        f"{path}: cannot be changed without a restart, {change}; restart the monitor"
+        f"{path}: cannot be changed without a restart, {change}; "
+        + then.get(path, "restart the monitor")
         for name in before
         if name not in _ENGINE
         for path, change in _differences(name, (before[name], after[name]), (was[name], now[name]))

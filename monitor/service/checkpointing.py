@@ -21,6 +21,7 @@ from monitor.events.keys import PUBLIC_SEED
 from monitor.events.renumbering import State
 from monitor.feeds.source import Position, Source
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
+from monitor.service import forward_faults
 from monitor.service.changed_models import changed_models
 from monitor.service.checkpoint_readings import WrittenCheckpoint, checkpoint_readings
 from monitor.service.event_clock import EventClock
@@ -87,10 +88,8 @@ class Checkpointer:
         self._writer = writer or ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._writing: tuple[Future[WrittenCheckpoint], Mapping[str, Position]] | None = None
         self._from = Path()
-        self._found = self._take_up()
-        self.id_seed: int | None = None
-        if self._found is not None:
-            self.id_seed = self._found.get("id_seed", PUBLIC_SEED)
+        self._found = found = self._take_up()
+        self.id_seed: int | None = None if found is None else found.get("id_seed", PUBLIC_SEED)
 
     def settle_id_seed(self) -> int:
         """Return the seed of the keys of ids, and set `id_seed`; see `seed_of_state`.
@@ -113,11 +112,12 @@ class Checkpointer:
 
         Raises:
             ConfigError: the state does not fit the configuration.
-            StateError: the state does not fit this version of the program.
+            StateError: the state does not fit this version, or `forward` was taken out too early.
         """
         found = self._found
         monitor = Monitor(self._config) if found is None else self._restored(found)
         if self.forwarder is None:
+            forward_faults.check_taken_out(monitor.forwarding, self._forwarded)
             monitor.forwarding.switch(on=False)
         else:
             anew = found is not None and any(changed_models(self._config, found["engine"]))

@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
+import numpy as np
+
 from monitor.config.quantities import count_of
+from monitor.events.renumbering import State
 from monitor.feeds.acknowledgement import Acknowledgement
 from monitor.feeds.http.feed_settings import STATE_HEADER
+from monitor.labels.forwarding import Forwarding
 from monitor.prometheus.forward_series import (
     FORWARD_FAILURES,
     FORWARD_LAST_SUCCESS,
@@ -18,6 +22,7 @@ from monitor.prometheus.forward_series import (
 from monitor.prometheus.process_series import NumberByLabels, SeriesDescription
 from monitor.report.printable import one_line
 from monitor.service.forward_requests import ReceiverAnswer
+from monitor.state.state_errors import StateError
 
 _BUSY = (408, 429, 500, 502, 503, 504)
 _DETAIL_BYTES = 500
@@ -54,6 +59,12 @@ SERVED_BEFORE = (
 )
 
 
+_PUT_BACK = (
+    "put it back; stop the monitor, which sends them, and take it out once the last line of its "
+    "log on forwarding says that the receiver has all counts"
+)
+
+
 def unsent_text(changes: int) -> str:
     """Return why a configuration is refused under which changes of counts would be lost.
 
@@ -67,6 +78,30 @@ def unsent_text(changes: int) -> str:
         "sends them, and change it once the last line of its log on forwarding says that the "
         "receiver has all counts"
     )
+
+
+def check_taken_out(forwarding: Forwarding, state: State | None) -> None:
+    """Refuse a configuration without `forward` while the receiver lacks changes of counts.
+
+    Args:
+        forwarding: of the engine, restored.
+        state: of the forwarding, of the checkpoint; None without one.
+
+    Raises:
+        StateError: there are such changes.
+    """
+    if not forwarding.is_on:
+        return
+    sealed = None if state is None else state["batch"]
+    unsent = forwarding.waiting + forwarding.dropped
+    if sealed is not None:
+        unsent += int(np.abs(sealed["cells"]).sum())
+    if unsent:
+        raise StateError(
+            f"forward: was taken out of the configuration, and the receiver does not have "
+            f"{count_of(unsent, 'change')} of counts: {_PUT_BACK}; where the receiver is gone for "
+            "good, forward to another one, which gets all predictions within the horizon"
+        )
 
 
 class ForwardFaults:

@@ -11,7 +11,9 @@ from simulator.process import Process
 from monitor.clock import ManualClock
 from monitor.prometheus.forward_series import FORWARD_UNSENT
 from monitor.service import forward_rest
+from monitor.service.changes import restart_faults
 from monitor.service.forward_requests import ReceiverAnswer
+from monitor.state import StateError
 
 
 @pytest.fixture
@@ -52,6 +54,40 @@ def test_after_such_a_stop_models_may_start_anew_and_nothing_is_sent_twice(clust
     cluster.settle()
     whole = receiving(cluster.receiver_config, [lines_of(events)])
     assert counted(cluster.received()) == counted(whole.snapshot())
+
+
+def without_forwarding(shard):
+    return shard.config.model_copy(update={"forward": None})
+
+
+@pytest.mark.parametrize("waits", range(4))
+def test_forwarding_is_not_taken_out_while_the_receiver_lacks_counts(cluster, waits):
+    events = stream(60, seed=4)
+    cluster.kill_receiver()
+    cluster.give(0, events)
+    for _ in range(waits):  # from nothing sealed yet to a batch on its way
+        cluster.wait(0)
+    cluster.shards[0].stop()
+    unsent = int(cluster.shards[0].forward_readings[FORWARD_UNSENT]()[()])
+    changed = without_forwarding(cluster.shards[0])
+    with pytest.raises(StateError, match=f"does not have {unsent} changes of counts: put it back"):
+        Process(changed, cluster.clock)
+    cluster.shards[0] = cluster._shard(0)
+    cluster.settle()
+    whole = receiving(cluster.receiver_config, [lines_of(events)])
+    assert_same(cluster.received(), whole.snapshot())
+    cluster.shards[0].stop()
+    cluster.shards[0] = Process(changed, cluster.clock)
+    cluster.shards[0].turn()
+    cluster.shards[0].stop()
+    cluster.shards[0] = Process(changed, cluster.clock)
+
+
+def test_a_reload_without_forwarding_does_not_advise_to_lose_counts(cluster):
+    config = cluster.shards[0].config
+    (fault,) = restart_faults(config, without_forwarding(cluster.shards[0]))
+    assert fault.endswith("says that the receiver has all counts")
+    assert "restart the monitor" not in fault
 
 
 def test_a_stop_while_the_receiver_is_away_leaves_the_counts_for_the_next_start(cluster):
