@@ -64,7 +64,7 @@ def delivery_to(target: str, *, token_file: str | None, patience: float, say: Sa
     Raises:
         MonitorError: the target is not valid.
     """
-    scheme, host = urlsplit(target)[:2]
+    scheme, host = urlsplit(target).scheme, urlsplit(target).hostname
     if scheme in ("http", "https"):
         if not host:
             raise MonitorError(f"--to {target}: has no host; write it like http://HOST:PORT")

@@ -59,16 +59,17 @@ class Load(NamedTuple):
 
     @classmethod
     def of(cls, config: Config, *, rate: float, batch: float) -> Load:
-        """Return the load of the models of a configuration; endless horizons as 30 days.
+        """Return the load of the models of a configuration; endless terms as 30 days.
 
         Args:
-            config: horizons of the models.
+            config: horizons and label timeouts of the models, of which the longer one counts.
             rate: predictions a second, of all models.
             batch: seconds of events in a batch.
         """
         settings = [*config.models.values()] or [config.defaults]
-        horizons = [s.horizon_ms or _ENDLESS_DAYS * DAY_MS for s in settings]
-        return cls(rate, max(horizons) / 1000, batch)
+        terms = [term for s in settings for term in (s.horizon_ms, s.label_timeout)]
+        longest = max(term or _ENDLESS_DAYS * DAY_MS for term in terms)
+        return cls(rate, longest / 1000, batch)
 
     @property
     def pending(self) -> float:

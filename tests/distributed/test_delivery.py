@@ -213,8 +213,9 @@ def test_a_large_batch_is_posted_in_parts(monkeypatch):
 def test_a_target_that_is_none_is_refused():
     with pytest.raises(MonitorError, match="must be http"):
         http("ftp://host/x")
-    with pytest.raises(MonitorError, match="has no host"):
-        http("http://")
+    for nowhere in ("http://", "http://:80"):
+        with pytest.raises(MonitorError, match="has no host"):
+            http(nowhere)
     pytest.importorskip("confluent_kafka")
     with pytest.raises(MonitorError, match="must be kafka://HOST"):
         http("kafka://host:9092")

@@ -92,4 +92,6 @@ def test_every_task_has_as_many_pages_as_the_others():
 def test_the_longest_horizon_counts_and_an_endless_one_as_thirty_days():
     models = {"a": {"label_timeout": "1d", "horizon": "2d"}, "b": {"label_timeout": "5d"}}
     assert Load.of(Config(models=models), rate=1, batch=1).remembered == 5 * DAY
+    models["a"] |= {"label_timeout": "9d"}
+    assert Load.of(Config(models=models), rate=1, batch=1).remembered == 9 * DAY
     assert Load.of(Config(), rate=2, batch=1).pending == 2 * 30 * DAY
