@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from monitor.events.columns import BoolArray, Int64Array, KeyArray
 from monitor.events.keys import keys_of
 from monitor.feeds.decode.groups import name_fits
 from monitor.feeds.decode.records import CountsRecord, RecordTypes
-from monitor.feeds.scalars import plain_segment
+from monitor.feeds.scalars import plain_name
 
 
 def batch_fits(row: CountsRecord) -> bool:
@@ -74,10 +73,11 @@ def sent_keys(
 
 
 def _named(row: CountsRecord, times: tuple[int, int]) -> str:
-    """Return what a record names as JSON, in ASCII; a null in its segment is a missing key."""
-    segment = plain_segment(row.segment) or {}
-    values = sorted((key, value) for key, value in segment.items() if isinstance(value, str))
-    return json.dumps([row.model, row.version or "", values, row.sampling_probability, *times])
+    """Return what a record names as text, in ASCII; a null in its segment is a missing key."""
+    segment = row.segment or {}
+    named = [(key, plain_name(value)) for key, value in segment.items()]
+    values = sorted(pair for pair in named if isinstance(pair[1], str))
+    return ascii((row.model, row.version or "", values, row.sampling_probability, times))
 
 
 def population_of(row: CountsRecord) -> tuple[int, int]:

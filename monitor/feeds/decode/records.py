@@ -158,7 +158,10 @@ class RecordTypes:
         Raises:
             msgspec.ValidationError: a value of these keys is no name and no integer.
         """
-        return None if segment is None else msgspec.convert(plain_segment(segment), self._segment)
+        try:
+            return None if segment is None else msgspec.convert(segment, self._segment)
+        except msgspec.ValidationError:
+            return msgspec.convert(plain_segment(segment), self._segment)
 
     def segment_values(self, segment: Any) -> list[str | None]:
         """Return the values of the segment keys, in their order; None for a missing one."""
