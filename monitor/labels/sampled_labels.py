@@ -33,7 +33,8 @@ def effective_labels(weights: Int64Array) -> FloatArray:
         weights: sums of weights and of squared weights, (..., 8).
 
     Returns:
-        Fractional counts (..., 4); zeros where a stratum has no weighted labels.
+        Fractional counts (..., 4); zeros where a stratum has no weighted labels, and where a
+        weight is below 0, since a correction came before what it corrects.
 
     Source:
         Kish 1965, section 11.7; Särndal, Swensson and Wretman 1992, section 5.7
@@ -42,6 +43,7 @@ def effective_labels(weights: Int64Array) -> FloatArray:
     >>> effective_labels(np.array([200, 200, 0, 0, 400, 400, 0, 0]) * 256).tolist()
     [100.0, 100.0, 0.0, 0.0]
     """
+    weights = _known(weights)
     total = weights[..., :_CELLS] / WEIGHT_UNIT
     squares = weights[..., _CELLS:] / WEIGHT_UNIT
     positive, negative = total[..., [0, 2]], total[..., [1, 3]]
@@ -106,7 +108,7 @@ def expected(
     if not regime.is_estimated:
         return counted, None
     labelled = (
-        weights[..., :_CELLS] / WEIGHT_UNIT
+        _known(weights)[..., :_CELLS] / WEIGHT_UNIT
         if regime.labelling is Labelling.WEIGHTED
         else counted.astype(float)
     )
@@ -122,6 +124,12 @@ def expected(
         labelled = labelled * np.stack([flagged, flagged, passed, passed], axis=-1)
     whole = regime.of_blocks(opens, counted[:, 0].sum(axis=-1))
     return labelled, sampling_dispersion(whole, cells[:, 0].sum(axis=0), weights[:, 0].sum(axis=0))
+
+
+def _known(weights: Int64Array) -> Int64Array:
+    """Return weights with zeros where one is below 0, as `deltas.known` returns counts."""
+    unknown = (weights < 0).any(axis=-1, keepdims=True)
+    return np.where(unknown, 0, weights) if unknown.any() else weights
 
 
 def _without_errors(labelled: FloatArray, errors: ErrorRates) -> FloatArray:

@@ -162,3 +162,26 @@ def test_a_window_with_a_count_below_zero_is_named_until_its_counts_have_come():
     assert below_zero(fn=10) == ()
     assert "all" in below_zero(fn=-11)
     assert below_zero(fn=1) == ()
+
+
+@pytest.mark.parametrize("cell", ["tp", "fp", "fn", "tn"])
+def test_a_weighted_correction_that_comes_first_leaves_estimates_undefined(cell):
+    """Then nothing is known, until the counts that it corrects have come."""
+    model = {"labelling": "weighted", "label_timeout": "2d", "maturity": "1h"}
+    config = Config(models={"m": model | {"reference": {"first": "7d"}}}, windows=["1d"])
+    monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
+
+    def counted(hour, **cells):
+        counts = {"tp": 8, "fp": 3, "fn": 2, "tn": 80} | cells
+        at = 1_000_000 + HOUR * hour
+        row = {"type": "counts", "model": "m", "ts": at, "label_ts": at + 60, **counts}
+        row |= {"sampling_probability": 0.5, "predicted_positive": 22, "predicted_negative": 164}
+        monitor.apply(decoder.decode_lines(msgspec.json.encode(row), source="t"))
+
+    for hour in range(24 * 12):
+        counted(hour, **({cell: -500} if hour >= 24 * 10 else {}))
+    nothing = monitor.snapshot().windows[0].metrics["recall"].estimate
+    assert np.isnan(nothing).all()
+    for hour in range(24 * 10, 24 * 12):
+        counted(hour, **{cell: 1_000})
+    assert np.isfinite(monitor.snapshot().windows[0].metrics["recall"].estimate).all()
