@@ -77,8 +77,8 @@ def mismatch(stored: Layout, wanted: Layout) -> str:
     """
     return (
         f"checkpoint: has --buckets {stored.pages} --partitions {stored.tasks}, not "
-        f"{wanted.pages} and {wanted.tasks}; give the same numbers, or start with a new "
-        "--checkpoint"
+        f"{wanted.pages} and {wanted.tasks} (pages are a multiple of partitions); give the same "
+        "numbers, or start with a new --checkpoint"
     )
 
 
