@@ -78,9 +78,9 @@ def curve_parts(
     Returns:
         The parts; their 95 % intervals are of the scatter between the blocks of the
         reference's scores, with which its point moves, and of after (delete-one-block jackknife,
-        Student's t). None where a
-        rate is 0 or undefined on a side, the curve has no recall at today's FPR, or a side has
-        fewer than 200 actual positives: the curve is then too coarse for its intervals to hold.
+        Student's t). None where a rate is 0 or undefined on a side, no negative of the reference
+        has a score, or a side has fewer than 200 actual positives: the curve is then too coarse
+        for its intervals to hold.
 
     Source:
         Owen 1977, as for `attribution.attribute`; Efron 1982 (jackknife).
@@ -98,7 +98,9 @@ def curve_parts(
     old, new = _Point.of(given), _Point.of(total)
     parts = _parts(curve, old, new)
     positives = (reference.positive.sum(), given.actual_positive, total.actual_positive)
-    if min(positives) < FEWEST_POSITIVES or not np.isfinite(parts).all():
+    if min(positives) < FEWEST_POSITIVES or reference.negative.sum() <= 0:
+        return None
+    if not np.isfinite(parts).all():
         return None
     by_day = [_parts(curve, old, _Point.of(one)) for one in _each(leave_one_out(blocks))]
     others = InterpolatedRoc.leaving_out(reference)

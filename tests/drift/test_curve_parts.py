@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -108,6 +110,9 @@ def test_without_a_rate_or_days_nothing_is_made_up() -> None:
     assert (
         curve_parts(reference_of(2), window(1.7), ConfusionCounts(tp=0, fp=0, fn=9, tn=9)) is None
     )
+    known = reference_of(2)
+    of_positives = replace(known, negative=np.zeros_like(known.negative))
+    assert curve_parts(of_positives, window(1.7), window(2.2)) is None
     one_day = curve_parts(reference_of(2), window(1.7), window(2.2))
     assert np.isfinite(one_day.threshold.points)
     assert np.isnan([one_day.threshold.lower_points, one_day.curve.upper_points]).all()
