@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
 from monitor.drift.curve_parts import CurveParts, curve_parts, curve_parts_at_all
+from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.score_slide import ScoreSlide, score_slide
 from monitor.labels.error_ranges import Corner
 from monitor.labels.uncorrected_curve import excluded_by_scores
@@ -106,11 +108,15 @@ def compare_scores(
 
 
 def _parts(before: Period, after: Period, corners: Sequence[Corner]) -> CurveParts | None:
+    """Return the parts, with intervals of the scatter between days that hold at all corners."""
     if (curve := before.curve) is None:
         return None
     middle = curve_parts(curve, before.blocks, after.days_or_blocks)
+    blocks_a_day = max(1, DAY_MS // (after.block_ms or DAY_MS))
     ends = [
-        None if one.scores is None else curve_parts(one.scores, one.before, one.after)
+        None
+        if one.scores is None
+        else curve_parts(one.scores, one.before, in_days(one.after, blocks_a_day))
         for one in corners
     ]
     return curve_parts_at_all([middle, *ends])

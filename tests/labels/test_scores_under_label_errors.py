@@ -12,7 +12,7 @@ from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, block_ms_of, diagnose
 from monitor.drift import Verdict
-from monitor.drift.curve_parts import curve_parts_at_all
+from monitor.drift.curve_parts import curve_parts, curve_parts_at_all
 from monitor.engine import Monitor
 from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.labels.error_ranges import Corner, LabelledBlocks, at_corners, certain_at
@@ -145,6 +145,28 @@ def test_parts_are_those_of_right_labels_and_wider_over_ranges(after):
     assert known.threshold.points + known.curve.points == pytest.approx(skill, abs=0.01)
     text = " ".join(diagnosis_text(found["known"]).split())
     assert "the threshold accounts for" in text
+
+
+def test_intervals_of_parts_at_the_ends_of_ranges_are_between_days():
+    """Hours of a day share its shift, so that intervals between hours are too narrow."""
+    (before, after), found = diagnosed("ranges", HIGHER)
+    corners = at_corners(before.labelled_blocks, after.labelled_blocks, before.scores_as_labelled)
+    assert after.block_ms < DAY
+    each = [
+        curve_parts(one.scores, one.before, ConfusionCounts.from_cells(by_day(one.after)))
+        for one in corners
+    ]
+    parts = found.scores.parts
+    known = diagnosed("known", HIGHER)[1].scores.parts
+    for name in ("threshold", "curve"):
+        ends = [getattr(one, name) for one in (*each, known)]
+        assert getattr(parts, name).lower_points == min(one.lower_points for one in ends)
+        assert getattr(parts, name).upper_points == max(one.upper_points for one in ends)
+
+
+def by_day(blocks):
+    cells = blocks.cells
+    return cells.reshape(AFTER, -1, cells.shape[-1]).sum(axis=1)
 
 
 def test_no_advice_is_given_twice_where_rates_leave_the_cause_open():
