@@ -32,6 +32,7 @@ from monitor.metrics.possible_rates import possible_for_days
 from monitor.windows.weights import SUMS
 
 _ALONG_A_CURVE = frozenset({Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED})
+"""Verdicts by which both rates moved in one direction."""
 
 
 class Corner(NamedTuple):

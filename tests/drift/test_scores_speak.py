@@ -17,7 +17,6 @@ from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.label_quality import LABEL_CHANGES, LabelChange
 from monitor.drift.missed_positives import SETTLED
 from monitor.drift.verdict import DEGRADED
-from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.watch.judging import Judge
 
@@ -105,8 +104,7 @@ def test_a_judge_says_whether_the_scores_of_some_days_show_wrong_labels(gap, fli
         asked.append(stretch)
         return lambda: after
 
-    known = SimpleNamespace(scores_by_day=before)
-    judge = SimpleNamespace(reference=known, regime=LabelRegime(), _scores_of=scores_of)
+    judge = SimpleNamespace(reference=SimpleNamespace(scores_by_day=before), _scores_of=scores_of)
     assert Judge.shows_wrong_labels(judge, 3, 10) == shown
     assert asked == [(3 * DAY_MS, 10 * DAY_MS)]
 
