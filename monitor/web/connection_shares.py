@@ -90,7 +90,8 @@ class ConnectionShares:
 def beyond_share(connections: Iterable[Held], most: int) -> list[Held]:
     """Return the connections to close so that each address holds at most its share.
 
-    One share is left over for addresses that have no connection yet.
+    One share is left over for addresses that have no connection yet. Below the limit none is
+    closed: a connection also waits for a moment while a server below its limit is busy.
 
     Args:
         connections: all connections of a listener.
@@ -98,8 +99,12 @@ def beyond_share(connections: Iterable[Held], most: int) -> list[Held]:
 
     >>> beyond_share([Held(5, 1, "a"), Held(6, 2, "a"), Held(7, 3, "b")], 3)
     [Held(descriptor=5, inode=1, address='a')]
+    >>> beyond_share([Held(5, 1, "a"), Held(6, 2, "a"), Held(7, 3, "b")], 4)
+    []
     """
     newest_first = sorted(connections, key=lambda one: one.inode, reverse=True)
+    if len(newest_first) < most:
+        return []
     share = max(1, most // (len({one.address for one in newest_first}) + 1))
     kept: Counter[str] = Counter()
     excess = []

@@ -4,6 +4,7 @@ import os
 import resource
 import socket
 from collections import Counter
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -29,6 +30,9 @@ def test_what_is_closed_is_the_oldest_beyond_a_fair_share(found, most):
     left = [one for one in found if one not in closed]
     held_by = Counter(one.address for one in left)
     share = max(1, most // (len({one.address for one in found}) + 1))
+    if len(found) < most:
+        assert not closed
+        return
     for address in {one.address for one in found}:
         had = sum(one.address == address for one in found)
         assert held_by[address] == min(had, share)
@@ -87,36 +91,41 @@ def server():
         yield server
 
 
-def hostile(server, said=b""):
-    opened = socket.create_connection(("127.0.0.1", server.port), source_address=(HOSTILE, 0))
-    opened.sendall(said)
-    return opened
+@pytest.fixture
+def hostile(server):
+    """Opens connections from another address; all are closed when the test ends."""
+    with ExitStack() as opened:
+
+        def connect(said=b""):
+            address = ("127.0.0.1", server.port)
+            one = socket.create_connection(address, source_address=(HOSTILE, 0))
+            opened.enter_context(one).sendall(said)
+            return one
+
+        yield connect
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
-def test_an_address_that_takes_all_connections_does_not_keep_others_out(server, said):
-    opened = [hostile(server, said) for _ in range(60)]
+def test_an_address_that_takes_all_connections_does_not_keep_others_out(server, hostile, said):
+    for _ in range(60):
+        hostile(said)
     for _ in range(5):
         assert httpx.get(server.url, timeout=60).text == "answered"
-    for one in opened:
-        one.close()
 
 
-def test_connections_below_the_limit_stay(server):
-    opened = [hostile(server) for _ in range(4)]
+def test_connections_below_the_limit_stay(server, hostile):
+    opened = [hostile() for _ in range(4)]
     for _ in range(5):
         assert httpx.get(server.url, timeout=60).text == "answered"
     for one in opened:
         one.settimeout(0)
         with pytest.raises(BlockingIOError):
             one.recv(1)
-        one.close()
 
 
-def test_clients_that_do_not_read_are_bounded_by_the_kernel(server):
-    with hostile(server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as opened:
-        assert opened.recv(1 << 16)
-        (one,) = (one for one in held(server.port) if one.address == HOSTILE)
-        with socket.socket(fileno=os.dup(one.descriptor)) as connection:
-            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
-            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * 128 * 1024
+def test_clients_that_do_not_read_are_bounded_by_the_kernel(server, hostile):
+    assert hostile(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").recv(1 << 16)
+    (one,) = (one for one in held(server.port) if one.address == HOSTILE)
+    with socket.socket(fileno=os.dup(one.descriptor)) as connection:
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * 128 * 1024
