@@ -111,7 +111,7 @@ def lines():
 
 @pytest.fixture(scope="module")
 def in_small_batches(lines):
-    return state_of(lines, 7)
+    return state_of(lines, 13)
 
 
 @pytest.mark.parametrize("size", [100, 1_000, 1_000_000])
@@ -130,7 +130,7 @@ def test_what_is_decided_by_days_does_not_depend_on_the_size_of_batches(
 @pytest.fixture(scope="module")
 def several():
     lines = until(lines_of(OF_MODELS, days=22, seed=4), 22)
-    return lines, monitor_of(lines, 11, SEVERAL)
+    return lines, monitor_of(lines, 23, SEVERAL)
 
 
 @pytest.mark.parametrize("size", [300, 100_000])

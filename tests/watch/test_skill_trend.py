@@ -76,6 +76,7 @@ def test_a_fall_and_a_recovery_are_no_trend_and_no_change_of_rates(recovers, tre
     assert (found.began is not None) is (trend or found.degradation_detected)
 
 
+@pytest.mark.slow
 def test_a_lasting_fall_of_a_thin_stream_keeps_its_trend():
     hourly = rates(24 * 120)
     hourly[24 * 60 :, 1] = 0.5

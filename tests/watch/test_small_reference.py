@@ -150,7 +150,7 @@ def test_it_is_announced_once():
     assert [line for line in said if "are not taken as" in line] == [f"CAUTION: m: {clause}"]
 
 
-@pytest.mark.parametrize("size", [1, 10, 168])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 10, 168])
 def test_batches_of_other_sizes_hold_it_back_alike(held, size):
     other = watched(feed(Monitor(CONFIG), hours(then=0.4), size=size))
     assert other.reference == watched(held).reference

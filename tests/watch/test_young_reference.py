@@ -83,7 +83,14 @@ def test_a_configured_range_of_time_stays_as_it_is():
     assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
 
 
-@pytest.mark.parametrize(("fall", "seed", "late"), [(4, 1, 0), (4, 3, 0), (5, 1, 10)])
+@pytest.mark.parametrize(
+    ("fall", "seed", "late"),
+    [
+        (4, 1, 0),
+        pytest.param(4, 3, 0, marks=pytest.mark.slow),
+        pytest.param(5, 1, 10, marks=pytest.mark.slow),
+    ],
+)
 def test_batches_of_other_sizes_cut_it_and_page_at_the_same_moment(fall, seed, late):
     cells = hours(fall=fall, seed=seed)
     sizes = (1, 10, 24, 168, len(cells))

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -30,6 +31,8 @@ MODELS = 2
 FIRST = 20_000
 DAYS_SEEN = DAYS + 40
 COLOURS = ("red", "green", "blue", "grey", "white")
+DAILY = {(1, True), (7, False)}
+"""Sizes of batches, and whether the first label comes late, that are tried each time."""
 CONFIG = Config(
     models={f"m{number}": {"segments": ["colour", "version"]} for number in range(MODELS)}
 )
@@ -257,8 +260,13 @@ def test_a_model_takes_half_a_megabyte_at_most():
     assert reserved < 510_000
 
 
-@pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize(
+    ("size", "late"),
+    [
+        pytest.param(size, late, marks=[pytest.mark.slow] * ((size, late) not in DAILY))
+        for size, late in product([1, 7, 1000], [False, True])
+    ],
+)
 def test_histograms_depend_on_the_records_alone_not_on_batches(size, late):
     """Versions take over series of ones that ended; the first label may come when all are there."""
     chance = np.random.default_rng(3)
