@@ -256,8 +256,9 @@ class _Rows:
         columns = [""] * len(self._columns)
         for field, index, _ in self._readers:
             columns[index] = field
+        known = self._decoder.settings.segment_keys
         for key, index in self._segments:
-            columns[index] = f"{SEGMENT}{key}"
+            columns[index] = f"{SEGMENT}{key}" if key in known else ""
         labelled = "label" in sources.fields
         return RowLayout(tuple(columns), self._separator, self._common["type"], labelled)
 

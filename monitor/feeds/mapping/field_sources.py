@@ -62,7 +62,8 @@ def sources_of_table(
     """Find the fields of events among the columns of a table.
 
     A field that the mapping does not name is the column of its own name, unless the mapping
-    reads that column as another field.
+    reads that column as another field. Columns `segment.K` of a table of counts are found for
+    all keys: rows of one batch of counts may differ by them alone.
 
     Args:
         name: of the table, for messages.
@@ -76,7 +77,7 @@ def sources_of_table(
             columns have the same name.
     """
     table_fields.check_distinct(name, columns)
-    found = sources_of_records(mapping, keys)
+    found = sources_of_records(mapping, _keys_to_read(columns, mapping, keys))
     for wanted, column in _named(mapping).items():
         if not (column in columns or (nested and _is_there(column, columns))):
             near = get_close_matches(column, columns, n=1)
@@ -110,6 +111,15 @@ def sources_of_records(mapping: MappedRecords | None, keys: Sequence[str]) -> So
     fields = {f: column for f, column in named.items() if not f.startswith(SEGMENT)}
     constants = {f: value for f, value in fixed.items() if value != NO_FIELD}
     return Sources(columns={**own, **fields}, segments=segments, constants=constants)
+
+
+def _keys_to_read(
+    columns: Sequence[str], mapping: MappedRecords | None, keys: Sequence[str]
+) -> Sequence[str]:
+    if "tp" not in fields_of(columns, mapping):
+        return keys
+    named = [name for name in (*columns, *_named(mapping)) if name.startswith(SEGMENT)]
+    return tuple(dict.fromkeys([*keys, *(name.removeprefix(SEGMENT) for name in named)]))
 
 
 def _named(mapping: MappedRecords | None) -> dict[str, str]:
