@@ -1,11 +1,11 @@
-"""`precision-monitor state`: inspects the state on disk, mends it, or takes back a time."""
+"""`precision-monitor state`: inspects the state on disk, or changes it while no monitor runs."""
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from monitor.cli.output import show
@@ -13,6 +13,7 @@ from monitor.config.quantities import count_of, format_size, format_time, parse_
 from monitor.errors import UsageError
 from monitor.events.columns import NO_TIME
 from monitor.events.renumbering import State
+from monitor.service.stopped_forwarding import stop_forwarding
 from monitor.service.taking_back import take_back
 from monitor.state import StateError, StateLock
 from monitor.state.inspection import InspectedFile, inspect
@@ -47,6 +48,10 @@ def run(args: Namespace) -> int:
         return _salvage(Path(args.directory), Path(args.to))
     if args.action == "take-back":
         return _take_back(Path(args.directory), args.model, args.time)
+    if args.action == "stop-forwarding":
+        with _locked(Path(args.directory)) as directory:
+            show(stop_forwarding(directory))
+        return 0
     found = list(inspect(Path(args.directory)))
     lines = _checked(found) if args.action == "check" else _shown(found)
     for line in lines:
@@ -69,11 +74,17 @@ def _take_back(directory: Path, model: str, time: str) -> int:
         moment = parse_time(time)
     except ValueError as error:
         raise UsageError(f"--time: {error}, got {time!r}") from error
+    with _locked(directory):
+        show(take_back(directory, model, moment))
+    return 0
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[Path]:
     if not directory.is_dir():
         raise StateError(f"{directory}: is not a directory")
     with StateLock(directory):
-        show(take_back(directory, model, moment))
-    return 0
+        yield directory
 
 
 def _incomplete(files: int) -> str:

@@ -100,7 +100,8 @@ def check_taken_out(forwarding: Forwarding, state: State | None) -> None:
         raise StateError(
             f"forward: was taken out of the configuration, and the receiver does not have "
             f"{count_of(unsent, 'change')} of counts: {_PUT_BACK}; where the receiver is gone for "
-            "good, forward to another one, which gets all predictions within the horizon"
+            "good, forward to another one, which gets all predictions within the horizon, or end "
+            "forwarding with precision-monitor state stop-forwarding DIR"
         )
 
 

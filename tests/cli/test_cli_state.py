@@ -194,6 +194,13 @@ def test_a_monitor_goes_on_from_a_time_that_was_taken_back(capsys, tmp_path):
     assert 20 <= last_day <= 24
 
 
+def test_forwarding_that_never_was_does_not_end(capsys, folder):
+    done = ran(capsys, "state", "stop-forwarding", folder)
+    assert (done.code, "forwards nothing; nothing is written" in done.err) == (2, True)
+    done = ran(capsys, "state", "stop-forwarding", folder / "none")
+    assert (done.code, "none: is not a directory" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "fault"),
     [

@@ -13,6 +13,7 @@ from monitor.prometheus.forward_series import FORWARD_UNSENT
 from monitor.service import forward_rest
 from monitor.service.changes import restart_faults
 from monitor.service.forward_requests import ReceiverAnswer
+from monitor.service.stopped_forwarding import stop_forwarding
 from monitor.state import StateError
 
 
@@ -81,6 +82,34 @@ def test_forwarding_is_not_taken_out_while_the_receiver_lacks_counts(cluster, wa
     cluster.shards[0].turn()
     cluster.shards[0].stop()
     cluster.shards[0] = Process(changed, cluster.clock)
+
+
+@pytest.mark.parametrize("waits", range(4))
+def test_forwarding_ends_for_good_where_the_receiver_is_gone(cluster, waits):
+    events = stream(60, seed=4)
+    cluster.kill_receiver()
+    cluster.give(0, events[:40])
+    for _ in range(waits):  # from nothing sealed yet to a batch on its way
+        cluster.wait(0)
+    shard = cluster.shards[0]
+    shard.stop()
+    unsent, directory = int(shard.forward_readings[FORWARD_UNSENT]()[()]), state_of(shard)
+    lost = f"{unsent} changes of counts of the newest checkpoint were left to send"
+    assert stop_forwarding(directory) == f"forwarding ends; {lost}"
+    with pytest.raises(StateError, match="forwards nothing"):
+        stop_forwarding(directory)
+    with pytest.raises(StateError, match="was taken out of the configuration for a while"):
+        cluster._shard(0)
+    shard = cluster.shards[0] = Process(without_forwarding(shard), cluster.clock)
+    shard.settle()
+    cluster.give(0, events[40:])
+    shard.settle()
+    whole = receiving(without_forwarding(shard), [lines_of(events)])
+    assert counted(shard.service._monitor.snapshot()) == counted(whole.snapshot())
+
+
+def state_of(shard):
+    return shard.config.state.directory
 
 
 def test_a_reload_without_forwarding_does_not_advise_to_lose_counts(cluster):

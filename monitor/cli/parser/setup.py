@@ -284,9 +284,10 @@ link to the comparison on the monitor's page.
 def _state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
-        choices=("check", "show", "salvage", "take-back"),
+        choices=("check", "show", "salvage", "take-back", "stop-forwarding"),
         help="check: read every file and list damaged ones; show: describe the newest checkpoint; "
-        "salvage: copy what is not damaged; take-back: set the time of a model back",
+        "salvage: copy what is not damaged; take-back: set the time of a model back; "
+        "stop-forwarding: send no more counts to the receiver",
     )
     parser.add_argument("directory", metavar="DIR", help="configured state.directory")
     parser.add_argument("--to", metavar="NEW_DIR", help="of salvage: the directory to create")
@@ -313,12 +314,18 @@ move the directory away, and the copy into its place.
 `take-back`, while no monitor runs, sets the time of a model back after so many
 events with false times came that it had gone ahead. It writes a new checkpoint.
 Counters stay; windows fill again, and detectors begin anew.
+
+`stop-forwarding`, while no monitor runs, ends what `forward` began where the
+receiver is gone for good: what that one lacks is never sent. It writes a new
+checkpoint; counts of this monitor stay. Then take `forward` out of the
+configuration: with it, a start on this directory is refused.
 """,
     examples=f"""\
   {PROGRAM} state check ./state
   {PROGRAM} state show ./state
   {PROGRAM} state salvage ./state --to ./state.salvaged
   {PROGRAM} state take-back ./state --model fraud --time 2026-11-01T00:00:00Z
+  {PROGRAM} state stop-forwarding ./state
 """,
     arguments=_state,
 )
