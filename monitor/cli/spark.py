@@ -16,8 +16,9 @@ from monitor.cli.shutdown import SIGNALLED
 from monitor.config import Config, load_config
 from monitor.distributed.delivery import delivery_to
 from monitor.distributed.sizing import Load
-from monitor.errors import MonitorError
+from monitor.errors import FeedError, MonitorError
 from monitor.extras import install_command
+from monitor.feeds.input_format import InputFormat, input_format
 from monitor.feeds.kafka.properties import read_properties
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
@@ -27,6 +28,11 @@ _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of a JVM that lives for minutes: a third of its CPU would go into compiling better."""
 _PARQUET = (b"PAR1", b"PARE")
 """What Parquet files begin with, the second where they are encrypted."""
+_NO_LINES = {
+    InputFormat.TABLE: "a table of text, as CSV",
+    InputFormat.ARRAY: "an array of JSON",
+}
+_LOOKED_AT = 1 << 16
 _LOCAL = "file://"
 _PATTERN = "*?[{\\"
 """Characters that make a path a pattern for Spark."""
@@ -136,6 +142,11 @@ def _check_readable(args: Namespace) -> None:
             f"--input {args.input}: {first} is not a Parquet file; leave out --format parquet if "
             "the files are NDJSON"
         )
+    if args.format != "parquet" and head and (kind := _no_lines(_head(path / first, _LOOKED_AT))):
+        raise MonitorError(
+            f"--input {args.input}: {first} is {kind}, and the job reads NDJSON, a record a line, "
+            "or Parquet (--format parquet); convert it"
+        )
 
 
 def _is_here(path: str, master: str | None) -> bool:
@@ -146,13 +157,21 @@ def _is_here(path: str, master: str | None) -> bool:
     return path.startswith(_LOCAL) or (":" not in path and _is_local(master) and not configured)
 
 
-def _head(path: Path) -> bytes:
+def _head(path: Path, nbytes: int = len(_PARQUET[0])) -> bytes:
     """Return the first bytes of a file; none if it cannot be read, which the job itself reports."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_PARQUET[0]))
+            return file.read(nbytes)
     except OSError:
         return b""
+
+
+def _no_lines(head: bytes) -> str:
+    """Return what a file holds that begins like this; "" where that may be NDJSON."""
+    try:
+        return _NO_LINES.get(input_format([head])[0], "")
+    except FeedError:
+        return "an Arrow file"
 
 
 def _check_countable(config: Config) -> None:

@@ -1,6 +1,7 @@
 """`precision-monitor spark`: what it needs, and its error if that is missing."""
 
 import ast
+import gzip
 import os
 import subprocess
 import sys
@@ -145,6 +146,31 @@ def test_lines_given_as_parquet_are_refused_before_spark_starts(answer, tmp_path
     for head in (b"PAR1", b"PARE"):
         (events / "part-0").write_bytes(head + b"...")
         assert answer(*words) == STARTS
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"id,ts,prediction,label\na,0,1,1\n", "a table of text, as CSV"),
+        (b"id\tts\na\t0\n", "a table of text, as CSV"),
+        (b'[{"id": "a"},\n {"id": "b"}]\n', "an array of JSON"),
+        (b"ARROW1\0\0" + bytes(99), "an Arrow file"),
+    ],
+)
+def test_what_is_no_lines_is_refused_before_spark_starts(answer, tmp_path, data, kind):
+    (events := tmp_path / "events").mkdir()
+    (events / "part-0").write_bytes(data)
+    assert answer(events) == (
+        f"precision-monitor: --input {events}: part-0 is {kind}, and the job reads NDJSON, a "
+        "record a line, or Parquet (--format parquet); convert it\n"
+    )
+
+
+@pytest.mark.parametrize("data", [b'{"id": "a"}\n', b"\n", gzip.compress(b"a,b\n1,2\n"), b"{oops"])
+def test_what_may_be_lines_is_read(answer, tmp_path, data):
+    (events := tmp_path / "events").mkdir()
+    (events / "part-0").write_bytes(data)
+    assert answer(events) == STARTS
 
 
 def test_a_file_as_input_is_refused(monkeypatch, capsys, tmp_path):
