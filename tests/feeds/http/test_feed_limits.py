@@ -193,7 +193,7 @@ def test_a_body_that_is_too_slow_is_408(served):
 
 def test_a_client_that_disconnects_releases_its_memory(served):
     connection(served.server, b"{" * 500).close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while served.budget.left < 400_000 and time.monotonic() < deadline:
         time.sleep(0.02)
     assert served.budget.left == 400_000
