@@ -11,13 +11,13 @@ import numpy as np
 from monitor.config import Config
 from monitor.distributed.changed_ids import ChangedIds
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import ReaderClocks
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import Pages
 from monitor.distributed.stored_pages import PageBytes
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
 from monitor.distributed.touched_ids import HELD, WORDS, IdStates
-from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
 
@@ -87,11 +87,11 @@ class Shards:
         for start in range(parts):
             lines = b"\n".join(json.dumps(event).encode() for event in events[start::parts])
             batch = self.decoder.decode_lines(lines, source="test")
-            clock = Watermark()
-            clock.advance(batch)
-            for task, data in packets_of(batch, self.config, self.rules.layout, clock.time):
+            clocks = ReaderClocks()
+            clocks.advance(batch)
+            for task, data in packets_of(batch, self.config, self.rules.layout, clocks.reached):
                 sent.setdefault(task, []).append(data)
-            reached.append(clock.time)
+            reached.append(clocks.reached.time)
         before = BEFORE_ALL if self.watermark is None else self.watermark
         tallies = []
         self.took = [*sent]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from monitor.config import Config
 from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import Reached
 from monitor.distributed.tallies import Tally, packed, tally_of
 from monitor.events.audit_marks import are_audits
 from monitor.events.columns import (
@@ -48,6 +49,8 @@ class Packet(Struct, array_like=True):
         own: int64, index of the prediction in the same record, -1 for none; empty if all
             are -1.
         tally: what needs no state: outcomes without an id, and the counts of reading.
+        reached: event time that the reader has reached, epoch milliseconds; None if unknown.
+        reached_by_model: that of each model.
     """
 
     groups: list[GroupName]
@@ -62,6 +65,8 @@ class Packet(Struct, array_like=True):
     probability: bytes = b""
     own: bytes = b""
     tally: bytes = b""
+    reached: int | None = None
+    reached_by_model: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class TaskPacket(NamedTuple):
@@ -142,7 +147,7 @@ def _labels(packet: Packet, predictions: Predictions) -> Labels:
 
 
 def packets_of(
-    batch: EventBatch, config: Config, layout: Layout, watermark: int | None
+    batch: EventBatch, config: Config, layout: Layout, reached: Reached
 ) -> Iterator[TaskPacket]:
     """Yield the packets of a decoded batch, at most one for each task.
 
@@ -152,10 +157,10 @@ def packets_of(
         batch: the decoded batch.
         config: settings of the models.
         layout: of the job.
-        watermark: event time that the reader has reached, epoch milliseconds.
+        reached: event time that the reader has reached.
     """
     groups: list[GroupName] = [(group.model, group.values) for group in batch.groups]
-    tally = packed(_without_state(batch, config, groups, watermark))
+    tally = packed(_without_state(batch, config, groups, reached.time))
     predictions, labels = batch.predictions, batch.labels.take(~are_audits(batch.labels))
     rows = _by_task(predictions.key, layout), _by_task(labels.key, layout)
     for task in range(layout.tasks):
@@ -163,6 +168,7 @@ def packets_of(
         if len(mine) or len(theirs):
             packet = _packet(predictions.take(mine), labels.take(theirs), groups)
             packet.tally, tally = tally, b""
+            packet.reached, packet.reached_by_model = reached.time, dict(reached.models)
             yield TaskPacket(task, msgspec.msgpack.encode(packet))
     if tally:
         yield TaskPacket(0, msgspec.msgpack.encode(Packet([], tally=tally)))

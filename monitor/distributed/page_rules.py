@@ -8,6 +8,7 @@ from msgspec import Struct
 from monitor.config import Config
 from monitor.distributed.group_codes import StoredName
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import ModelClock
 from monitor.errors import MonitorError
 from monitor.events.keys import PUBLIC_SEED, keys_of
 from monitor.join import ENDLESS
@@ -56,6 +57,7 @@ class Stored(Struct, array_like=True):
             a free code.
         spent: of each page with changes beside it, by its number: what storing changes has
             cost since the page was written whole, bytes.
+        clocks: event time of each model, by name.
     """
 
     version: int
@@ -66,6 +68,7 @@ class Stored(Struct, array_like=True):
     earliest: int | None = None
     groups: list[StoredName | None] = msgspec.field(default_factory=list)
     spent: dict[int, int] = msgspec.field(default_factory=dict)
+    clocks: dict[str, ModelClock] = msgspec.field(default_factory=dict)
 
 
 def mismatch(stored: Layout, wanted: Layout) -> str:

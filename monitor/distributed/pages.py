@@ -23,6 +23,7 @@ import numpy as np
 
 from monitor.distributed.changed_ids import ChangedIds, distinct
 from monitor.distributed.group_codes import TaskGroups, catalogue_of
+from monitor.distributed.model_clocks import Reached, TaskClock, clocks_after
 from monitor.distributed.packets import Packet, events_in, opened
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.stored_pages import (
@@ -133,7 +134,10 @@ class Pages:
     def _apply(self, parts: Sequence[Packet], watermark: int, *, searches: bool) -> Tally:
         tallies = [unpacked(packet.tally) for packet in parts if packet.tally]
         events = events_in(parts, self._codes)
-        ids = TouchedIds(self._rules, self._codes, watermark)
+        reports = (Reached(packet.reached, packet.reached_by_model) for packet in parts)
+        clocks = self._stored.clocks = clocks_after(self._stored.clocks, reports, watermark)
+        clock = TaskClock(watermark, {name: one.lag for name, one in clocks.items() if one.lag})
+        ids = TouchedIds(self._rules, self._codes, clock)
         used: list[Int64Array] = [np.zeros(0, dtype=np.int64)]
         if searches:
             self._stored.due = self._stored.earliest = None
@@ -141,7 +145,7 @@ class Pages:
             change, tally = _taken(share, ids)
             tallies.append(tally)
             if searches:
-                left, forgotten = self._forget(share.stored, change, watermark)
+                left, forgotten = self._forget(share.stored, change, clock)
                 tallies.append(forgotten)
                 used.append(np.unique(words.groups_of(left.rows[:, WHEN])))
                 self._note_earliest(words.times_of(left.rows[:, WHEN]), left.held["time"])
@@ -150,7 +154,7 @@ class Pages:
                 self._note_earliest(share.predictions.time, share.labels.time)
         if searches:
             self._codes.free_but(np.concatenate(used))
-        return merged(tallies)
+        return merged([*tallies, Tally(lags=dict(clock.lags))])
 
     def next_due(self, watermark: int) -> int | None:
         """Schedule the next search for expired states, unless one is scheduled or not needed.
@@ -196,22 +200,22 @@ class Pages:
                 stored, first, size = [], number + 1, 0
 
     def _forget(
-        self, pages: Sequence[StoredPage], change: _Change, watermark: int
+        self, pages: Sequence[StoredPage], change: _Change, clock: TaskClock
     ) -> tuple[IdStates, Tally]:
         """Drop states that can no longer change; write pages that have changed whole.
 
         Args:
             pages: as they are stored.
             change: by the events of the batch.
-            watermark: watermark reached, epoch milliseconds.
+            clock: event time of the task.
 
         Returns:
             The ids that are left, and the changes of the counts.
         """
         ids = change.after.merged()
-        gone = self._ended(ids.rows, watermark)
-        moment = self._rules.forgetting.moment(watermark)
-        stale = ids.held["time"] + self._rules.longest < moment
+        gone = self._ended(ids.rows, clock)
+        common = clock.over([], self._rules.forgetting).common
+        stale = ids.held["time"] + self._rules.longest < common
         left = IdStates(ids.rows[~gone], ids.held[~stale])
         numbers = [stored.page for stored in pages]
         parts = (self._parts(some, numbers) for some in (change.before, change.then, ids, left))
@@ -272,7 +276,7 @@ class Pages:
         if self._stored.spent.pop(page, 0):
             self._store.write(~page, PageBytes())
 
-    def _ended(self, rows: KeyArray, watermark: int) -> BoolArray:
+    def _ended(self, rows: KeyArray, clock: TaskClock) -> BoolArray:
         """Return which rows can no longer change, or are of a model that is gone."""
         code = words.groups_of(rows[:, WHEN])
         used = np.unique(code)
@@ -283,8 +287,7 @@ class Pages:
         terms.learn()
         left = np.flatnonzero(~ended)
         when = words.when_words(words.times_of(rows[left, WHEN]), number[left])
-        times = np.full(len(catalogue.models), watermark)
-        over = self._rules.forgetting.over(times, watermark)
+        over = clock.over(catalogue.models, self._rules.forgetting)
         ended[left] = terms.ended(when, rows[left, WHAT], over)
         return ended
 

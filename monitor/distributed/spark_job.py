@@ -5,7 +5,8 @@
 
 Needs Spark 4.1 or later with Java 17, and the extra `spark`. Event time is the
 third-highest that any task has read, so that a stray record from the future does not
-advance it; Spark's watermark carries it from batch to batch.
+advance it; Spark's watermark carries it from batch to batch. How far models are behind it is part
+of the state of each task (`monitor.distributed.model_clocks`).
 
 `foreachBatch` is at-least-once: after a crash a batch is computed again from the same
 input, state and watermark, and has the same name, so the receiver of the counts

@@ -20,6 +20,7 @@ from pyspark.sql.streaming.stateful_processor import (
 
 from monitor.config import Config
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import Reached, ReaderClocks
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import Pages
@@ -27,7 +28,6 @@ from monitor.distributed.seven_bits import decoded, encoded
 from monitor.distributed.stored_pages import PageBytes
 from monitor.distributed.tallies import merged, packed, unpacked
 from monitor.events.columns import EventBatch
-from monitor.events.watermark import Watermark
 from monitor.feeds.arrow.decoding import ArrowDecoder
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
@@ -72,21 +72,21 @@ class PacketReader:
         decoder = Decoder(DecodeSettings.from_config(self._config))
         task = TaskContext.get()
         self._place = f"{self._name} task {task.partitionId() if task else 0}"
-        clock, row = Watermark(), 1
+        clocks, row = ReaderClocks(), 1
         for batch in batches:
             events = self._decoded(decoder, batch, row)
             row += batch.num_rows
-            clock.advance(events)
-            yield self._packets(events, clock.time)
+            clocks.advance(events)
+            yield self._packets(events, clocks.reached)
 
     def _decoded(self, decoder: Decoder, batch: Any, row: int) -> EventBatch:
         if self._table:
             return ArrowDecoder(self._place, batch.schema, decoder).decode(batch, row)
         return decoder.decode_lines(block_of(batch.column(0)), source=self._place, first_line=row)
 
-    def _packets(self, events: EventBatch, time: int | None) -> Any:
-        sent = [*packets_of(events, self._config, self._layout, time)]
-        clock = None if time is None else time * 1000
+    def _packets(self, events: EventBatch, reached: Reached) -> Any:
+        sent = [*packets_of(events, self._config, self._layout, reached)]
+        clock = None if reached.time is None else reached.time * 1000
         return pa.RecordBatch.from_arrays(
             [
                 pa.array([self._keys[one.task] for one in sent], pa.int32()),

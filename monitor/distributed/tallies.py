@@ -37,6 +37,7 @@ class Tally(Struct, array_like=True):
         rejected: rejected records by reason.
         samples: the first few of them, each as (position, reason, detail).
         books: counts of the join, by name.
+        lags: how far models are behind the watermark, by name, milliseconds.
     """
 
     groups: list[tuple[str, Segment]] = msgspec.field(default_factory=list)
@@ -47,6 +48,7 @@ class Tally(Struct, array_like=True):
     rejected: dict[str, int] = msgspec.field(default_factory=dict)
     samples: list[tuple[str, str, str]] = msgspec.field(default_factory=list)
     books: dict[str, int] = msgspec.field(default_factory=dict)
+    lags: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 _decoder = msgspec.msgpack.Decoder(Tally)
@@ -114,21 +116,26 @@ def events_of(tally: Tally, config: Config, source: str, batch: str) -> Iterator
     """
     late = tally.books.get("late", 0)
     named: dict[str, Any] = {"source": source, "batch": batch}
-    if tally.watermark is not None:
-        named["watermark"] = seconds(tally.watermark)
     rows = zip(_places_of(tally).T.tolist(), _cells_of(tally).tolist(), strict=True)
     empty = True
     for (group, pane, labelled, stratum), cells in rows:
         model, segment = tally.groups[group]
         event = counts_event(model, segment, (pane, labelled), stratum, cells) | named
+        event |= _reached(tally, model)
         if empty and late:
             event["late"] = late
         empty = False
         yield event
     if empty and config.models and (tally.watermark is not None or late):
-        at = (tally.watermark or 0) // config.pane * config.pane
-        event = counts_event(next(iter(config.models)), {}, (at, at), NO_STRATUM, [0] * CELLS)
-        yield event | named | ({"late": late} if late else {})
+        at, model = (tally.watermark or 0) // config.pane * config.pane, next(iter(config.models))
+        event = counts_event(model, {}, (at, at), NO_STRATUM, [0] * CELLS)
+        yield event | named | _reached(tally, model) | ({"late": late} if late else {})
+
+
+def _reached(tally: Tally, model: str) -> dict[str, Any]:
+    if tally.watermark is None:
+        return {}
+    return {"watermark": seconds(tally.watermark - tally.lags.get(model, 0))}
 
 
 def _add_books(whole: Tally, tally: Tally) -> None:
@@ -137,6 +144,8 @@ def _add_books(whole: Tally, tally: Tally) -> None:
         for name, count in more.items():
             own[name] = own.get(name, 0) + count
     whole.samples += tally.samples[: _SHOWN - len(whole.samples)]
+    for model, lag in tally.lags.items():
+        whole.lags[model] = max(lag, whole.lags.get(model, 0))
     if tally.watermark is not None:
         known = whole.watermark
         whole.watermark = tally.watermark if known is None else max(known, tally.watermark)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
+from monitor.distributed.model_clocks import TaskClock
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.tallies import Tally, tally_of
 from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
@@ -49,13 +50,13 @@ class TouchedIds:
     Args:
         rules: settings of the job.
         codes: codes of the groups.
-        watermark: watermark of all earlier batches, epoch milliseconds.
+        clock: event time of the task.
     """
 
-    def __init__(self, rules: PageRules, codes: TaskGroups, watermark: int) -> None:
+    def __init__(self, rules: PageRules, codes: TaskGroups, clock: TaskClock) -> None:
         self._rules = rules
         self._codes = codes
-        self._watermark = watermark
+        self._clock = clock
 
     def take(
         self, predictions: Predictions, labels: Labels, known: IdStates
@@ -76,9 +77,7 @@ class TouchedIds:
         counts = Forwarding(catalogue, join, self._rules.config.pane)
         counts.switch(on=True)
         waited = _restore(join, catalogue, known, number_of)
-        over = join.forgetting.over(
-            np.full(len(catalogue.models), self._watermark), self._watermark
-        )
+        over = self._clock.over(catalogue.models, join.forgetting)
         join.advance(over)
         group = number_of[predictions.group]
         columns = {name: getattr(predictions, name) for name in predictions.names()}

@@ -56,6 +56,12 @@ class Watermark:
         """Its time; `NO_TIME` before three distinct events came."""
         return NO_TIME if self.time is None else self.time
 
+    @property
+    def time_of_few(self) -> int | None:
+        """Its time; before three distinct events came, that of the earliest; None before any."""
+        few = (when for when, _, _ in self._highest)
+        return min(few, default=None) if self.time is None else self.time
+
     def _reach(self, time: int) -> None:
         """Advance to a time; drop the events up to it, which can no longer matter."""
         self.time = time if self.time is None else max(self.time, time)

@@ -20,7 +20,8 @@ This module has no arrays, no storage and no clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from monitor.join.forgetting import Forgetting
@@ -94,11 +95,23 @@ class Rules(NamedTuple):
         of: gives the terms of a model by its name.
         longest_horizon: how long a label waits for its prediction, milliseconds.
         forgetting: the steps of event time in which state is forgotten.
+        lags: how far models are behind the watermark, by name, milliseconds.
     """
 
     of: Callable[[str], Terms]
     longest_horizon: int
     forgetting: Forgetting
+    lags: Mapping[str, int] = MappingProxyType({})
+
+    def over(self, watermark: int, model: str | None) -> int:
+        """Return the moment before which horizons have ended.
+
+        Args:
+            watermark: epoch milliseconds.
+            model: name; None for labels without a prediction, which wait for the last model.
+        """
+        lag = max(self.lags.values(), default=0) if model is None else self.lags.get(model, 0)
+        return self.forgetting.moment(watermark - lag)
 
 
 class IdState(NamedTuple):
@@ -192,16 +205,15 @@ def after(state: IdState, event: Event, rules: Rules, watermark: int) -> Step:
     >>> [(m.sign, m.cell) for m in after(step.state, SingleLabel(9_000, 0), rules, 0).moves]
     [(-1, 0), (1, 1)]
     """
-    over = rules.forgetting.moment(watermark)
-    ended = _ended(state, rules, over)
+    ended = _ended(state, rules, watermark)
     if ended.books is not NO_CHANGES or ended.state != state:
         step = after(ended.state, event, rules, watermark)
         return step._replace(books=_sum(ended.books, step.books))
     if isinstance(event, LabelledPrediction):
-        return _both(state, event, rules, over)
+        return _both(state, event, rules, watermark)
     if isinstance(event, SingleLabel):
-        return _labelled(state, event, rules, over)
-    return _predicted(state, event, rules, over)
+        return _labelled(state, event, rules, watermark)
+    return _predicted(state, event, rules, watermark)
 
 
 def expired(state: IdState, rules: Rules, watermark: int) -> Step:
@@ -212,14 +224,15 @@ def expired(state: IdState, rules: Rules, watermark: int) -> Step:
         rules: the models' terms.
         watermark: now, epoch milliseconds.
     """
-    return _ended(state, rules, rules.forgetting.moment(watermark))
+    return _ended(state, rules, watermark)
 
 
-def _ended(state: IdState, rules: Rules, over: int) -> Step:
+def _ended(state: IdState, rules: Rules, watermark: int) -> Step:
     if state.prediction is not None:
-        if not _is_over(state.prediction, state.label, rules, over):
+        if not _is_over(state.prediction, state.label, rules, watermark):
             return Step(state)
         return Step(NOTHING, books=BookChanges(dropped=int(not _counts(state.label))))
+    over = rules.over(watermark, None)
     held = tuple(h for h in state.held if h.time + rules.longest_horizon >= over)
     gone = len(state.held) - len(held)
     return Step(
@@ -227,15 +240,15 @@ def _ended(state: IdState, rules: Rules, over: int) -> Step:
     )
 
 
-def _predicted(state: IdState, prediction: SinglePrediction, rules: Rules, over: int) -> Step:
+def _predicted(state: IdState, prediction: SinglePrediction, rules: Rules, watermark: int) -> Step:
     if state.prediction is None:
-        return _remembered(state, prediction, rules, over)
+        return _remembered(state, prediction, rules, watermark)
     return _again(state, state.prediction, prediction, rules)
 
 
-def _both(state: IdState, outcome: LabelledPrediction, rules: Rules, over: int) -> Step:
+def _both(state: IdState, outcome: LabelledPrediction, rules: Rules, watermark: int) -> Step:
     """Apply a prediction and its label: never late, and final if the prediction is not stored."""
-    first = _predicted(state, outcome.prediction, rules, over)
+    first = _predicted(state, outcome.prediction, rules, watermark)
     known, terms = first.state.prediction, rules.of(outcome.prediction.group[0])
     if known is None:
         label = outcome.label if terms.weighted else outcome.label._replace(stratum=0)
@@ -245,16 +258,17 @@ def _both(state: IdState, outcome: LabelledPrediction, rules: Rules, over: int) 
     return Step(then.state, (*first.moves, *then.moves), _sum(first.books, then.books))
 
 
-def _remembered(state: IdState, prediction: SinglePrediction, rules: Rules, over: int) -> Step:
+def _remembered(state: IdState, prediction: SinglePrediction, rules: Rules, watermark: int) -> Step:
     """Apply the first prediction of an id, and then the labels that waited for it."""
     terms, moves = rules.of(prediction.group[0]), [Move(1, prediction)]
+    over = rules.over(watermark, prediction.group[0])
     if prediction.time + max(terms.horizon, terms.label_timeout) < over:
         return Step(state, tuple(moves), BookChanges(dropped=1))
     books = BookChanges(held=-len(state.held))
     known = IdState(prediction)
     for label in state.held:
-        ended = _ended(known, rules, over)
-        step = _labelled(ended.state, label, rules, over)
+        ended = _ended(known, rules, watermark)
+        step = _labelled(ended.state, label, rules, watermark)
         known, books = step.state, _sum(books, _sum(ended.books, step.books))
         moves += step.moves
     return Step(known, tuple(moves), books)
@@ -275,10 +289,10 @@ def _again(
     return Step(IdState(prediction, None if late else label), tuple(moves), books)
 
 
-def _labelled(state: IdState, label: SingleLabel, rules: Rules, over: int) -> Step:
+def _labelled(state: IdState, label: SingleLabel, rules: Rules, watermark: int) -> Step:
     prediction = state.prediction
     if prediction is None:
-        if label.time + rules.longest_horizon < over:
+        if label.time + rules.longest_horizon < rules.over(watermark, None):
             return Step(state, books=BookChanges(late=1))
         return Step(IdState(held=(*state.held, label)), books=BookChanges(held=1))
     return _meet(state, prediction, label, rules.of(prediction.group[0]))
@@ -308,12 +322,12 @@ def _meet(
 
 
 def _is_over(
-    prediction: SinglePrediction, label: SingleLabel | None, rules: Rules, over: int
+    prediction: SinglePrediction, label: SingleLabel | None, rules: Rules, watermark: int
 ) -> bool:
     """Return whether a prediction is final; for a matched one only the horizon matters."""
     terms = rules.of(prediction.group[0])
     keep = terms.horizon if _counts(label) else max(terms.horizon, terms.label_timeout)
-    return prediction.time + keep < over
+    return prediction.time + keep < rules.over(watermark, prediction.group[0])
 
 
 def _counts(label: SingleLabel | None) -> bool:

@@ -22,12 +22,12 @@ from spark_cluster import CONFIG, stream, waiting
 
 from monitor.config import Config
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import ReaderClocks
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import PageBytes, Pages
 from monitor.distributed.seven_bits import decoded, encoded
 from monitor.distributed.tallies import events_of, merged, packed, unpacked
-from monitor.events.watermark import Watermark
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.join import BEFORE_ALL
 
@@ -79,13 +79,16 @@ def measured(predictions, batches, pages, before=0):
     lines = [msgspec.json.encode(event) for event in stream(predictions)]
     size, spent = -(-len(lines) // batches), defaultdict(float)
     parts = [lines[start : start + size] for start in range(0, len(lines), size)]
-    clock, watermark, counts = Watermark(), BEFORE_ALL, 0
+    clocks, watermark, counts = ReaderClocks(), BEFORE_ALL, 0
     encode = msgspec.json.Encoder().encode
 
     def timed(stage, work):
         found = []
         spent[stage] += cpu_seconds(lambda: found.append(work()))
         return found[0]
+
+    def packets_in(events):
+        return [*packets_of(events, config, layout, clocks.reached)]
 
     def taken(task, packets):
         opened = Pages(rules, stores[task], task, states[task])
@@ -104,10 +107,8 @@ def measured(predictions, batches, pages, before=0):
         for first in range(0, len(part), BLOCK):
             block = b"\n".join(part[first : first + BLOCK])
             events = timed("decode", lambda block=block: decoder.decode_lines(block, source="in"))
-            clock.advance(events)
-            packets = timed(
-                "packets", lambda events=events: [*packets_of(events, config, layout, clock.time)]
-            )
+            timed("clocks", lambda events=events: clocks.advance(events))
+            packets = timed("packets", lambda events=events: packets_in(events))
             for task, data in packets:
                 sent[task].append(data)
         tallies = [
@@ -119,7 +120,8 @@ def measured(predictions, batches, pages, before=0):
             "events",
             lambda whole=whole: len([encode(e) for e in events_of(whole, config, "job", "1")]),
         )
-        watermark = watermark if clock.time is None else clock.time
+        reached = clocks.reached.time
+        watermark = watermark if reached is None else reached
     moved = sum((store.bytes for store in stores), Counter())
     return Measured(dict(spent), len(lines), counts, moved)
 

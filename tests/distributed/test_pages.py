@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from itertools import zip_longest
 from operator import itemgetter
 
 import pytest
@@ -12,6 +13,7 @@ from shards import REGIMES, Shards, Stored, assert_same, config_of, lines_of, st
 
 from monitor.config import Config
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import Reached
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.pages import Pages
@@ -55,15 +57,7 @@ def test_no_size_of_batch_and_no_number_of_buckets_changes_the_outcomes(seed, si
     events = stream(25, seed)
     config = config_of()
     _, sent = by_shards(config, events, size=size, buckets=buckets)
-    total = Counter()
-    for event in (event for batch in sent for event in batch):
-        for cell in CELLS:
-            total[event["model"], event.get("segment", {}).get("region"), cell] += event[cell]
-    recount = Recount([e for e in events if e["type"] != "outcome"], 7200)
-    expected = Counter({("a", None, "fp"): 1})
-    for prediction, cell in recount.outcomes():
-        expected[prediction["model"], prediction.get("segment", {}).get("region"), cell] += 1
-    assert +total == expected
+    assert cells_of(sent) == recounted(events)
 
 
 def test_several_jobs_and_plain_events_add_up():
@@ -99,6 +93,77 @@ def test_late_labels_and_the_watermark_are_sent():
     assert snapshot.sources[0].watermark_ms == shards.watermark
 
 
+DAYS = 86_400
+
+
+def one_behind(*, in_order):
+    """Records of two models, of which `b` is 20 days behind `a`; they forget after a day."""
+    behind = [e for e in stream(300, seed=3) if model_of(e) == "b"]
+    ahead = [later(e, 20 * DAYS) for e in stream(300, seed=4) if model_of(e) == "a"]
+    if in_order:
+        for events in (behind, ahead):
+            events.sort(key=lambda e: (e["ts"], e["type"] == "label"))
+    return [one for pair in zip_longest(ahead, behind) for one in pair if one is not None]
+
+
+def in_batches(config, events, size, parts):
+    """The counts that a job sends which searches for what is over between any two batches."""
+    shards, sent = Shards(config), []
+    for start in range(0, len(events), size):
+        sent.append(shards.take(events[start : start + size], parts))
+        shards.due()
+    return sent
+
+
+@pytest.mark.parametrize("regime", ["complete", "negatives_by_timeout"])
+@pytest.mark.parametrize(("size", "parts"), [(40, 2), (150, 1), (150, 3)])
+def test_a_model_that_is_days_behind_another_has_a_time_of_its_own(regime, size, parts):
+    config, events = config_of(labelling=regime), one_behind(in_order=True)
+    fed = by_monitor(config, *in_batches(config, events, size, parts))
+    expected = by_monitor(config, events)
+    assert_same(fed, expected)
+    times = {one.name: one.watermark_ms for one in fed.models}
+    assert times["a"] - times["b"] > 19 * DAYS * 1000
+    assert times == {one.name: one.watermark_ms for one in expected.models}
+
+
+@pytest.mark.parametrize(("size", "parts"), [(7, 1), (40, 2), (150, 3)])
+def test_a_model_that_is_days_behind_another_loses_nothing(size, parts):
+    """Labels that come before their predictions wait by the time of the model behind."""
+    config, events = config_of(), one_behind(in_order=False)
+    assert cells_of(in_batches(config, events, size, parts)) == recounted(events)
+
+
+def cells_of(sent):
+    """Outcomes by model, region and cell."""
+    total = Counter()
+    for event in (event for batch in sent for event in batch):
+        for cell in CELLS:
+            total[event["model"], event.get("segment", {}).get("region"), cell] += event[cell]
+    return +total
+
+
+def recounted(events):
+    """As `cells_of`, by the recount; the one outcome without an id is of `stream`."""
+    recount = Recount([e for e in events if e["type"] != "outcome"], 7200)
+    expected = Counter({("a", None, "fp"): 1})
+    for prediction, cell in recount.outcomes():
+        expected[prediction["model"], prediction.get("segment", {}).get("region"), cell] += 1
+    return expected
+
+
+def model_of(event):
+    """The model of an event of `stream`, also of a label, whose id has it."""
+    number = event["id"][1:] if "id" in event else ""
+    return event.get("model") or "ab"[int(number) % 2]
+
+
+def later(event, seconds):
+    """The event, and its id, at a later time."""
+    name = {"id": f"later {event['id']}"} if "id" in event else {}
+    return event | {"ts": event["ts"] + seconds} | name
+
+
 def test_what_is_over_is_forgotten():
     config = config_of()
     shards, _ = by_shards(config, stream(300, seed=2), size=10_000)
@@ -120,7 +185,7 @@ def test_a_record_that_cannot_be_used_is_counted_under_its_reason():
     decoder = Decoder(DecodeSettings.from_config(config))
     bad = b'{"type": "label"}\n{"type":"counts","model":"a","ts":1,"tp":1,"fp":0,"fn":0,"tn":0}'
     batch = decoder.decode_lines(bad, source="file")
-    ((_, data),) = packets_of(batch, config, FOUR, None)
+    ((_, data),) = packets_of(batch, config, FOUR, Reached(None, {}))
     tally = Pages(PageRules(config, FOUR), Stored(), 0).take([data], 0)
     assert tally.rejected == {"missing_field": 1, "unknown_type": 1}
     assert tally.records == 2

@@ -73,11 +73,12 @@ class ByRule:
         horizons = [one.horizon for one in terms.values()]
         self.rules = rule.Rules(terms.__getitem__, max(horizons), Forgetting.of(min(horizons)))
         self.config = config
-        self.states, self.books = {}, Counter()
+        self.states, self.books, self.latest = {}, Counter(), {}
 
     def take(self, parts, watermark):
         """The changes of counts by events, given as those that several tasks read in turn."""
         cells = Counter()
+        self.note_lags(parts, watermark)
         of_kind = [
             [event for part in parts for event in part if (event["type"] == "label") == is_label]
             for is_label in (False, True)
@@ -90,6 +91,18 @@ class ByRule:
             for move in step.moves:
                 cells[self.place(move)] += move.sign
         return Counter({place: count for place, count in cells.items() if count})
+
+    def note_lags(self, parts, watermark):
+        """A model is as far behind as the third-latest of its records in any part so far."""
+        latest = [third_latest(part, lambda _: True) for part in parts]
+        now = max([watermark, *(time for time, known in latest if known >= 3)])
+        lags = {**self.rules.lags}
+        for model in MODELS:
+            of_parts = [third_latest(part, lambda e: e.get("model") == model) for part in parts]  # noqa: B023
+            if times := [time for time, known in of_parts if known]:
+                self.latest[model] = max([*times, self.latest.get(model, times[0])])
+                lags[model] = max(0, now - self.latest[model])
+        self.rules = self.rules._replace(lags=lags)
 
     def expire(self, watermark, layout, tasks):
         for name, state in self.states.items():
@@ -140,6 +153,17 @@ class ByRule:
             for name, state in self.states.items()
             for label in state.held
         )
+
+
+def third_latest(events, chosen):
+    """The third-latest time of distinct records, of fewer the earliest; how many there are."""
+    known = {distinct_of(event) for event in events if chosen(event)}
+    times = sorted((time for time, *_ in known), reverse=True)
+    return (times[:3] or [None])[-1], len(times)
+
+
+def distinct_of(event):
+    return round(event["ts"] * 1000), event["id"], event["type"] == "label"
 
 
 def places_of(tally, config):

@@ -12,6 +12,7 @@ from shards import Shards, config_of, stream
 from monitor.config import Config
 from monitor.distributed import spark_tasks
 from monitor.distributed.layout import Layout
+from monitor.distributed.model_clocks import Reached
 from monitor.distributed.packets import packets_of
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.spark_tasks import PageProcessor, TallyJoiner, groups_of
@@ -64,7 +65,8 @@ class Job:
         self.state.reads.clear()
         decoder = Decoder(DecodeSettings.from_config(CONFIG))
         lines = b"\n".join(json.dumps(event).encode() for event in events)
-        sent = packets_of(decoder.decode_lines(lines, source="x"), CONFIG, LAYOUT, None)
+        batch = decoder.decode_lines(lines, source="x")
+        sent = packets_of(batch, CONFIG, LAYOUT, Reached(None, {}))
         packets = [SimpleNamespace(packet=data) for _, data in sent if events]
         timers = SimpleNamespace(getCurrentWatermarkInMs=lambda: self.watermark)
         rows = [*processor.handleInputRows((KEY,), packets, timers)] if packets else []
