@@ -6,6 +6,7 @@
     pages.py          state of a task in pages of bytes, read and written where a batch touches it
     stored_pages.py   pages as bytes, and where they are stored
     page_rules.py     settings of the pages, and what of them a checkpoint holds to
+    model_clocks.py   event time by model: as readers report it, and as tasks hold it
     touched_ids.py    the ids of a batch, through the columnar join
     group_codes.py    numbers of models and segment values in pages
     seven_bits.py     bytes of pages as Spark hands them over fastest

@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import zip_longest
 from operator import itemgetter
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -203,6 +204,13 @@ def test_a_state_of_keys_by_another_secret_is_refused():
         assert state_of(one, stored=state) == state
         with pytest.raises(MonitorError, match="checkpoint: was begun with another id_secret"):
             state_of(another, stored=state)
+
+
+def test_a_state_from_before_models_had_clocks_goes_on():
+    config = config_of()
+    *before, clocks = msgspec.msgpack.decode(state_of(config))
+    assert clocks == {}
+    assert state_of(config, stored=msgspec.msgpack.encode(before)) == state_of(config)
 
 
 @pytest.mark.parametrize("other", [Layout(1, 8), Layout(2, 4)])
