@@ -48,6 +48,7 @@ from monitor.distributed.spark_tasks import (
     PageProcessor,
     TallyJoiner,
     groups_of,
+    in_one_column,
 )
 from monitor.distributed.tallies import events_of, merged, unpacked
 from monitor.errors import MonitorError
@@ -258,7 +259,7 @@ def _chosen(job: SparkJob, say: Say) -> Layout:
 
 
 def _input(session: SparkSession, source: JobInput) -> DataFrame:
-    """Return the rows of a Parquet table, or lines as bytes in the column `line`."""
+    """Return the rows of Parquet files in one column, or lines as bytes in the column `line`."""
     reader = session.readStream
     if source.brokers:
         given = {f"kafka.{name}": value for name, value in source.client.items()}
@@ -272,8 +273,8 @@ def _input(session: SparkSession, source: JobInput) -> DataFrame:
     if source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     if source.parquet:
-        schema = session.read.parquet(source.directory).schema
-        return reader.schema(schema).parquet(source.directory)
+        schema = session.read.option("mergeSchema", "true").parquet(source.directory).schema
+        return in_one_column(reader.schema(schema).parquet(source.directory))
     lines = reader.text(source.directory, lineSep="\n")
     return lines.selectExpr("CAST(value AS BINARY) AS line")
 

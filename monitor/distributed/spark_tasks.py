@@ -10,7 +10,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from pyspark import TaskContext
-from pyspark.sql import Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
     StatefulProcessor,
@@ -54,7 +54,7 @@ class PacketReader:
         name: name of the input, for messages.
         layout: how ids are divided among stateful tasks.
         keys: by which Spark groups the packets of each stateful task.
-        table: rows are columns of a table, not lines.
+        table: rows are those of a table `in_one_column`, not lines.
     """
 
     def __init__(
@@ -81,7 +81,8 @@ class PacketReader:
 
     def _decoded(self, decoder: Decoder, batch: Any, row: int) -> EventBatch:
         if self._table:
-            return ArrowDecoder(self._place, batch.schema, decoder).decode(batch, row)
+            table = pa.RecordBatch.from_struct_array(batch.column(0))
+            return ArrowDecoder(self._place, table.schema, decoder).decode(table, row)
         return decoder.decode_lines(block_of(batch.column(0)), source=self._place, first_line=row)
 
     def _packets(self, events: EventBatch, reached: Reached) -> Any:
@@ -95,6 +96,18 @@ class PacketReader:
             ],
             schema=_PACKET_SCHEMA,
         )
+
+
+def in_one_column(table: DataFrame) -> DataFrame:
+    """Return a table of one column, whose fields are the columns.
+
+    Spark hands no column to Python that has a dot in its name, such as `segment.region`.
+
+    Args:
+        table: with columns of any names.
+    """
+    quoted = [f"`{name.replace('`', '``')}`" for name in table.columns]
+    return table.selectExpr(f"struct({', '.join(quoted)}) AS row")
 
 
 def block_of(lines: Any) -> bytes:

@@ -192,6 +192,28 @@ def test_parquet_on_one_machine_and_timers_that_forget(tmp_path):
     assert not [line for line in done.stderr.splitlines() if "WARN" in line and "page" in line]
 
 
+@pytest.mark.slow  # test_tables reads such columns, test_spark_kafka recounts a job
+def test_parquet_files_with_other_columns_each_and_dots_in_their_names(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    events = stream(300)
+    (tmp_path / "in").mkdir()
+    for kind in ("prediction", "label"):
+        rows = [event for event in events if event["type"] == kind]
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        if segments := columns.pop("segment", None):
+            columns["segment.region"] = [segment["region"] for segment in segments]
+        parquet.write_table(pa.table(columns), tmp_path / "in" / f"{kind}.parquet")
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    done = run_locally(
+        "-c", tmp_path / "monitor.yaml", "--input", tmp_path / "in", "--format", "parquet",
+        "--once", "--checkpoint", tmp_path / "ck", "--to", tmp_path / "out", "--buckets", "4",
+        "--partitions", "1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert summed(tmp_path / "out") == recounted(events)
+
+
 def _schema(pa):
     text, number = pa.string(), pa.int64()
     region = pa.struct([("region", text)])
