@@ -50,7 +50,8 @@ OTHER_TOOK = (
 COPIED = (
     "another process began to send with the identity of this state, whose directory was copied: "
     "batches of both have the same numbers, of which the receiver counts one; stop one of them, "
-    "and start it with a new state directory"
+    "and start it with a new state directory; then start the receiver with a new one, too, since "
+    "it lacks counts"
 )
 SERVED_BEFORE = (
     "the receiver has earlier counts of this monitor, and another receiver has later ones: sent "

@@ -100,7 +100,7 @@ def test_an_answer_that_is_not_a_feeds_takes_nothing(shard, body):
         (ReceiverAnswer(200, "x", TAKEN.body), "its answer is not that of a feed"),
         (ReceiverAnswer(412, body=b"of an earlier version"), "its answer 412 names no state"),
         (ReceiverAnswer(403, body=b"no\n\x1b[31mentry"), r"answered 403 no\n\x1b[31mentry;"),
-        (ReceiverAnswer(409), "another process began to send with the identity of this state"),
+        (ReceiverAnswer(409), "then start the receiver with a new one, too, since it lacks counts"),
         (ReceiverAnswer(302), "answered 302 (redirects are not followed); counts wait"),
         (
             ReceiverAnswer(502, body=b"\n<html>\n<h1>Bad"),
