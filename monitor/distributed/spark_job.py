@@ -38,6 +38,7 @@ from monitor.distributed.spark_query import (
     STOP_TIMEOUT,
     QueryRun,
     hush,
+    parquet_schema,
     stack_of,
     started,
 )
@@ -182,7 +183,7 @@ def _session(job: SparkJob) -> SparkSession:
 
 
 def _started(session: SparkSession, job: SparkJob, sink: _Sink, say: Say) -> StreamingQuery:
-    rows = _input(session, job.input)  # before the choice of pages is printed
+    rows = _input(session, job.input, say)  # before the choice of pages is printed
     layout, keys, *_ = _layout(session, job, say)
     reader = PacketReader(
         job.config, job.input.name, layout=layout, keys=keys, table=job.input.parquet
@@ -258,7 +259,7 @@ def _chosen(job: SparkJob, say: Say) -> Layout:
     return chosen
 
 
-def _input(session: SparkSession, source: JobInput) -> DataFrame:
+def _input(session: SparkSession, source: JobInput, say: Say) -> DataFrame:
     """Return the rows of Parquet files in one column, or lines as bytes in the column `line`."""
     reader = session.readStream
     if source.brokers:
@@ -273,7 +274,7 @@ def _input(session: SparkSession, source: JobInput) -> DataFrame:
     if source.files_per_batch:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     if source.parquet:
-        schema = session.read.option("mergeSchema", "true").parquet(source.directory).schema
+        schema = parquet_schema(session, source.directory, say)
         return in_one_column(reader.schema(schema).parquet(source.directory))
     lines = reader.text(source.directory, lineSep="\n")
     return lines.selectExpr("CAST(value AS BINARY) AS line")

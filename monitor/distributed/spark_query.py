@@ -15,6 +15,7 @@ from typing import Any, Self
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
 
 from monitor.distributed.delivery import Say
 from monitor.errors import MonitorError
@@ -25,6 +26,7 @@ FAULTS = (PySparkException, py4j.Py4JError)
 """What Spark raises."""
 STOP_TIMEOUT = "10s"
 """How long a query that is stopped may wait for its batch, such as one that is being sent."""
+_CANNOT_MERGE = "CANNOT_MERGE_SCHEMAS"
 _LATE_WORKER = "Python worker failed to connect back"
 _MOST_STARTS = 5
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -170,6 +172,26 @@ def hush(session: SparkSession) -> None:
     for name in _LOG.split("."):
         log = getattr(log, name)
     log.core.config.Configurator.setLevel(_BATCHES, log.Level.OFF)
+
+
+def parquet_schema(session: SparkSession, path: str, say: Say) -> StructType:
+    """Return the columns of all Parquet files; those of one file where Spark cannot merge them.
+
+    Args:
+        session: reads the files.
+        path: directory or pattern.
+        say: prints a one-line message for the operator.
+    """
+    try:
+        return session.read.option("mergeSchema", "true").parquet(path).schema
+    except FAULTS as error:
+        if _CANNOT_MERGE not in str(error):
+            raise
+    say(
+        f"{path}: files have a column in different types, so that only the columns of one file are "
+        "read: write all files with the same types"
+    )
+    return session.read.parquet(path).schema
 
 
 def stack_of(error: Exception) -> str:

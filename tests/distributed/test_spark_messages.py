@@ -1,8 +1,12 @@
 """What the job says of its checkpoint before it reads, without a Spark."""
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("pyspark", reason="a package of the extra dev")
+
+from pyspark.errors import PySparkException
 
 from monitor.config import Config
 from monitor.distributed import spark_job
@@ -11,6 +15,7 @@ from monitor.distributed.page_rules import mark_of
 from monitor.distributed.sizing import Load
 from monitor.distributed.spark_job import JobInput, SparkJob
 from monitor.distributed.spark_layout import JobLayout
+from monitor.distributed.spark_query import parquet_schema
 from monitor.errors import MonitorError
 
 pytestmark = pytest.mark.dev("pyspark")
@@ -94,3 +99,35 @@ def test_a_checkpoint_of_another_secret_is_refused_before_anything_is_read(monke
     for config in (other, Config()):
         with pytest.raises(MonitorError, match="was begun with another id_secret"):
             said(monkeypatch, stored, seed=mark_of(SECRET), config=config)
+
+
+class Tables:
+    """A reader of Parquet files, which Spark may fail to merge."""
+
+    def __init__(self, fault):
+        self.fault = fault
+        self.read = self
+
+    def option(self, name, value):
+        assert (name, value) == ("mergeSchema", "true")
+        return SimpleNamespace(parquet=self.merged)
+
+    def merged(self, path):
+        if self.fault:
+            raise PySparkException(self.fault)
+        return SimpleNamespace(schema=f"all of {path}")
+
+    def parquet(self, path):
+        return SimpleNamespace(schema=f"one of {path}")
+
+
+def test_columns_are_those_of_all_files_or_a_line_says_that_they_are_of_one():
+    lines = []
+    assert parquet_schema(Tables(""), "in", lines.append) == "all of in"
+    assert lines == []
+    clash = Tables("[CANNOT_MERGE_SCHEMAS] Failed merging schemas")
+    assert parquet_schema(clash, "in", lines.append) == "one of in"
+    (line,) = lines
+    assert line.startswith("in: files have a column in different types")
+    with pytest.raises(PySparkException, match="PATH_NOT_FOUND"):
+        parquet_schema(Tables("[PATH_NOT_FOUND] in"), "in", lines.append)
