@@ -11,7 +11,7 @@ from exporter.test_exporter_system import query, until
 
 from monitor.demo.flights import MODEL
 from monitor.prometheus.rules import Scope, as_prometheus, groups
-from monitor.prometheus.rules.recording import CHANGE, GAUGES, NEARLY
+from monitor.prometheus.rules.recording import CHANGE, GAUGES, LEVEL, NEARLY, REFERENCE, recorded_of
 
 pytestmark = pytest.mark.system
 
@@ -52,6 +52,14 @@ QUIET = {
 """Alerts that may rightly return nothing here; each series that they look at does."""
 WITHOUT_SERIES = {"VersionWorse": "no event names a version"}
 """Alerts on series that may rightly be absent here."""
+OF_LEVEL = {
+    LEVEL,
+    recorded_of("level", "precision"),
+    recorded_of("level", "recall"),
+    recorded_of("level", "false_positive_rate"),
+    recorded_of("level", "balanced_precision"),
+}
+"""Recorded of the level that pages rest on: absent, since that is the reference here."""
 
 
 def asked_by(path):
@@ -83,12 +91,28 @@ def may_be_empty(expr):
     return next((one for one in WITHOUT_DATA if re.fullmatch(one, expr)), None)
 
 
+def rules_with_data(text):
+    """Return the rules but those of the level."""
+    return [rule for rule in rules(text) if rule.get("record") not in OF_LEVEL]
+
+
 @pytest.fixture(scope="module")
 def asked(system_program, tmp_path_factory):
     with live(system_program("prometheus"), tmp_path_factory.mktemp("live")) as found:
         until(lambda: query(found.api, f'ALERTS{{alertname="Watchdog"}} and on() {CHANGE}'))
         until(lambda: query(found.api, "rate(precision_monitor_records_total[5m])"))
         yield found
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("live")
+def test_what_is_recorded_of_the_level_is_absent_while_it_is_the_reference(asked):
+    text = as_prometheus(groups(Scope.of(config())))
+    expressions = [rule["expr"] for rule in rules(text) if rule.get("record") in OF_LEVEL]
+    assert len(expressions) == len(OF_LEVEL)
+    assert [refused(asked.api, expr) for expr in expressions] == [None] * len(OF_LEVEL)
+    assert [query(asked.api, expr) for expr in expressions] == [[]] * len(OF_LEVEL)
+    assert until(lambda: query(asked.api, REFERENCE))
 
 
 @pytest.mark.slow
@@ -112,7 +136,7 @@ def test_all_that_is_shipped_returns_data(asked):
     text = as_prometheus(groups(Scope.of(config())))
     states = httpx.get(f"{api}/rules").json()["data"]["groups"]
     assert {rule["health"] for group in states for rule in group["rules"]} == {"ok"}
-    for rule in rules(text):
+    for rule in rules_with_data(text):
         expr = without_comments(rule["expr"])
         if rule.get("alert") not in QUIET | WITHOUT_SERIES:
             until(lambda expr=expr: query(api, expr))
