@@ -220,8 +220,8 @@ class _Rows:
             )
         for index, field in names.items():
             cell, column = cells.get(index, ""), self._columns[index]
-            if field == "id" and _WHOLE_FLOAT.fullmatch(cell):
-                yield _like_floats("cells", column, cell, "id")
+            if field in ("id", "batch") and _WHOLE_FLOAT.fullmatch(cell):
+                yield _like_floats("cells", column, cell, field)
         yield from self._days_in_digits(cells)
 
     def doubt_of_versions(self) -> str:

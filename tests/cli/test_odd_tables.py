@@ -178,6 +178,21 @@ def test_ids_that_pandas_wrote_as_floats_are_said_in_one_line(capsys, tmp_path):
     assert ran(capsys, "replay", path, "--field", "id=user").err == ""
 
 
+def test_batches_that_pandas_wrote_as_floats_are_said_in_one_line(capsys, tmp_path):
+    """Batch 1.0 would count beside batch 1 of a file of lines, and not replace it."""
+    path = tmp_path / "counts.csv"
+    cells = {"tp": [4, 2], "fp": 1, "fn": 1, "tn": 9}
+    rows = {"ts": SECOND, "source": ["s", None], "batch": [1.0, None], **cells}
+    frame = pd.DataFrame(rows)
+    frame.to_csv(path, index=False)
+    assert ran(capsys, "replay", path).err == (
+        f"{path}: cells of batch are like 1.0, which is another batch than 1: if pandas wrote "
+        'integers so, because one is missing, write them with df["batch"].astype("Int64")\n'
+    )
+    frame.astype({"batch": "Int64"}).to_csv(path, index=False)
+    assert ran(capsys, "replay", path).err == ""
+
+
 PIPED = "".join(f"{SECOND + row},{row},1,{row % 2}\n" for row in range(ROWS))
 AS_LINES = "".join(
     f'{{"ts":{SECOND + row},"id":"{row}","prediction":1,"label":{row % 2}}}\n'
