@@ -12,9 +12,11 @@ compare the columnar join with it, and it with a recount.
 
 Since only the label in force is stored, one case depends on the order of arrival: an id with
 two different predictions of different times, and several labels of which only a superseded
-one is in time for the earlier prediction. One case depends on batches: a horizon shorter
+one is in time for the earlier prediction. Two cases depend on batches: a horizon shorter
 than the label timeout, and a label and a prediction of one id that both come later than the
-horizon and its slack.
+horizon and its slack; and a label before its prediction that is earlier than the time that
+models share by more than the longest horizon, since its model is behind the others. It is late
+unless both come in one batch.
 
 What is over is forgotten in steps of event time (see `monitor.join.forgetting`), by the time
 of its model. Batches are cut where the time that models share enters another step (see
