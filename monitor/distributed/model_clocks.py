@@ -142,9 +142,16 @@ def _latest_by_model(batch: EventBatch) -> Iterator[tuple[str, EventBatch]]:
 
 def _latest(columns: Predictions | Outcomes, model: Int64Array, models: int) -> list[Int64Array]:
     """Return the rows of each model that are not earlier than its third-highest time."""
-    order = np.argsort(model, kind="stable")
+    if models == 1:
+        return [_latest_rows(columns.time, np.arange(len(model)))]
+    small = np.uint16 if models <= 1 << 16 else np.int64  # sorted much faster in 16 bits
+    order = np.argsort(model.astype(small), kind="stable")
     each = np.split(order, np.searchsorted(model[order], np.arange(1, models)))
-    return [
-        rows[columns.time[rows] >= third_highest_time(columns.time[rows])] if len(rows) else rows
-        for rows in each
-    ]
+    return [_latest_rows(columns.time, rows) for rows in each]
+
+
+def _latest_rows(times: Int64Array, rows: Int64Array) -> Int64Array:
+    if not len(rows):
+        return rows
+    time = times[rows]
+    return rows[time >= third_highest_time(time)]

@@ -63,7 +63,7 @@ batches = st.lists(st.tuples(st.lists(events, max_size=25), st.booleans()), max_
 class ByRule:
     """All ids by the rule of one id: predictions of a batch first, then its labels."""
 
-    def __init__(self, config):
+    def __init__(self, config, layout):
         terms = {
             name: rule.Terms(
                 model.label_timeout or ENDLESS, model.horizon_ms, model.labelling == "weighted"
@@ -71,44 +71,52 @@ class ByRule:
             for name, model in config.models.items()
         }
         horizons = [one.horizon for one in terms.values()]
-        self.rules = rule.Rules(terms.__getitem__, max(horizons), Forgetting.of(min(horizons)))
-        self.config = config
+        rules = rule.Rules(terms.__getitem__, max(horizons), Forgetting.of(min(horizons)))
+        self.config, self.layout = config, layout
+        self.rules = dict.fromkeys(range(layout.tasks), rules)
         self.states, self.books, self.latest = {}, Counter(), {}
 
     def take(self, parts, watermark):
         """The changes of counts by events, given as those that several tasks read in turn."""
         cells = Counter()
-        self.note_lags(parts, watermark)
+        for task in self.rules:
+            self.note_lags(task, parts, watermark)
         of_kind = [
             [event for part in parts for event in part if (event["type"] == "label") == is_label]
             for is_label in (False, True)
         ]
         for event in of_kind[0] + of_kind[1]:
             state = self.states.get(event["id"], rule.NOTHING)
-            step = rule.after(state, self.typed(event), self.rules, watermark)
+            rules = self.rules[self.task_of(event["id"])]
+            step = rule.after(state, self.typed(event), rules, watermark)
             self.states[event["id"]] = step.state
             self.books.update(step.books._asdict())
             for move in step.moves:
                 cells[self.place(move)] += move.sign
         return Counter({place: count for place, count in cells.items() if count})
 
-    def note_lags(self, parts, watermark):
-        """A model is as far behind as the third-latest of its records in any part so far."""
-        latest = [third_latest(part, lambda _: True) for part in parts]
-        now = max([watermark, *(time for time, known in latest if known >= 3)])
-        lags = {**self.rules.lags}
-        for model in MODELS:
-            of_parts = [third_latest(part, lambda e: e.get("model") == model) for part in parts]  # noqa: B023
-            if times := [time for time, known in of_parts if known]:
-                self.latest[model] = max([*times, self.latest.get(model, times[0])])
-                lags[model] = max(0, now - self.latest[model])
-        self.rules = self.rules._replace(lags=lags)
+    def task_of(self, name):
+        return int(self.layout.tasks_of(keys_of([name]))[0])
 
-    def expire(self, watermark, layout, tasks):
+    def note_lags(self, task, parts, watermark):
+        """A model is as far behind as the third-latest of its records in a part for the task."""
+        heard = [part for part in parts if any(self.task_of(e["id"]) == task for e in part)]
+        latest = [third_latest(part, lambda _: True) for part in heard]
+        now = max([watermark, *(time for time, known in latest if known >= 3)])
+        lags = {**self.rules[task].lags}
+        for model in MODELS:
+            of_parts = [third_latest(part, lambda e: e.get("model") == model) for part in heard]  # noqa: B023
+            if times := [time for time, known in of_parts if known]:
+                reached = max([*times, self.latest.get((task, model), times[0])])
+                self.latest[task, model] = reached
+                lags[model] = max(0, now - reached)
+        self.rules[task] = self.rules[task]._replace(lags=lags)
+
+    def expire(self, watermark, tasks):
         for name, state in self.states.items():
-            if layout.tasks_of(keys_of([name]))[0] not in tasks:
+            if self.task_of(name) not in tasks:
                 continue
-            step = rule.expired(state, self.rules, watermark)
+            step = rule.expired(state, self.rules[self.task_of(name)], watermark)
             self.states[name] = step.state
             self.books.update(step.books._asdict())
 
@@ -233,17 +241,18 @@ def test_pages_equal_the_rule_of_one_id(batches, pages, tasks, calls_bytes):
 
 def assert_equal_by_rule(batches, pages, tasks):
     config = Config(models=MODELS, windows=["1h"], pane="1m")
-    shards, oracle, books = Shards(config, pages, tasks=tasks), ByRule(config), Counter()
+    shards, books = Shards(config, pages, tasks=tasks), Counter()
+    oracle = ByRule(config, shards.rules.layout)
     for some, ends_with_a_search in batches:
         before = BEFORE_ALL if shards.watermark is None else shards.watermark
         expected = oracle.take([some[0::2], some[1::2]], before)
         due = shards.tasks_due(before)
         tally = shards.counted(some)
-        oracle.expire(before, shards.rules.layout, {*due} & {*shards.took})
+        oracle.expire(before, {*due} & {*shards.took})
         books.update(tally.books)
         assert places_of(tally, config) == expected
         if ends_with_a_search and shards.watermark is not None:
-            oracle.expire(shards.watermark, shards.rules.layout, {*shards.state})
+            oracle.expire(shards.watermark, {*shards.state})
             books.update(shards.searched().books)
         assert rows_of(shards) == oracle.rows()
         assert held_of(shards) == oracle.held()
