@@ -6,6 +6,7 @@ import shlex
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from textwrap import wrap
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
@@ -35,6 +36,7 @@ from monitor.metrics.label_errors import NO_ERRORS
 from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
+from monitor.report.missing_evidence import useless_reference
 from monitor.report.printable import one_line
 from monitor.report.two_answers import doubt_beside
 from monitor.report.verdict_words import words_of
@@ -95,7 +97,9 @@ def ending(
         if blocked := _unknown_rates(snapshot, args, _moved(found, paging)):
             step = blocked
         elif int(snapshot.lifetime.counts.total.sum()):
-            step = _next(found, paging, args, ends, lambda: _stretches(snapshot, history))
+            is_final = all(map(_is_final, snapshot.models))
+            stretches = partial(_stretches, snapshot, history)
+            step = _next(found, paging, args, ends, stretches, is_final=is_final)
         else:
             step = f"{without_outcomes(snapshot, notation)}."
         piped = any(map(is_read_once, args.files)) and f" {_PIPED}" in step
@@ -213,6 +217,8 @@ def _next(
     args: Namespace,
     ends: Mapping[str, UnlabelledEnd],
     stretches: Callable[[], list[str]],
+    *,
+    is_final: bool,
 ) -> str:
     """Return the next step where there are outcomes: by the verdict."""
     if moved := _moved(found, paging):
@@ -226,10 +232,9 @@ def _next(
         several = ["--model", worse] if len(found) > 1 else []
         return f"{_command('compare', args, several)} shows both versions."
     if all(_is_open(one) or _is_too_few(one) for one in found.values()):
-        return (
-            "replay more days, or compare two stretches of time: "
-            f"{_command('diagnose', args, stretches())}."
-        )
+        more = "name another reference (--reference FILE)" if is_final else "replay more days"
+        compared = _command("diagnose", args, stretches())
+        return f"{more}, or compare two stretches of time: {compared}."
     if args.config:
         return f"{PROGRAM} run -c {shlex.quote(args.config)} watches new events."
     return f"{_command('init', args)} writes a configuration to watch new events."
@@ -282,6 +287,13 @@ def _first_worse(found: Mapping[str, Compared], paging: Collection[str]) -> str:
     """Return the model whose versions are the next to look at; "" where something else is."""
     worse = [name for name, one in found.items() if one.worse_version]
     return worse[0] if worse and not _moved(found, paging) else ""
+
+
+def _is_final(model: ModelState) -> bool:
+    """Return True where nothing can be compared with the reference, however many days follow."""
+    reference = model.watched.reference
+    replaced = reference is not None and reference.source == "trailing"
+    return bool(useless_reference(model)) and not replaced
 
 
 def _is_open(found: Compared) -> bool:

@@ -161,6 +161,24 @@ def test_few_days_lead_to_more_of_them_or_to_two_ranges(last_lines):
 
 
 @pytest.mark.parametrize(
+    ("reference", "asked"),
+    [
+        ("{first: 28d}", "name another reference (--reference FILE), or compare two stretches of"),
+        ("{trailing: 7d}", "replay more days, or compare two stretches of time: precision-monitor"),
+    ],
+)
+def test_days_that_follow_do_not_mend_a_reference_of_too_few_outcomes(
+    last_lines, tmp_path, reference, asked
+):
+    config = tmp_path / "monitor.yaml"
+    config.write_text(f"models: {{default: {{reference: {reference}}}}}\n")
+    records = [outcome(DAY * n, prediction=n % 3 % 2, label=int(n % 14 == 0)) for n in range(60)]
+    said, following = last_lines(records, "-c", str(config))
+    assert "too few to compare with" in said
+    assert following.startswith(asked)
+
+
+@pytest.mark.parametrize(
     ("days", "several", "asked"),
     [
         (20.5, False, "--before 1970-01-01..1970-01-14 --after 1970-01-14..1970-01-21."),
