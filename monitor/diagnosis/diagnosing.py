@@ -33,9 +33,11 @@ from monitor.drift.all_looks import Looks
 from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import changes
 from monitor.drift.components import Component
+from monitor.drift.detectors import is_too_small
 from monitor.drift.judgement_on_curve import judge_on_curve
 from monitor.drift.recall_evidence import (
     UNKNOWN_RECALL,
+    Because,
     false_positive_rate_above,
     fewest_outcomes,
     recall_evidence,
@@ -144,6 +146,8 @@ def diagnose(
             float(metrics.recall(before.total)),
             fewest=fewest_outcomes(after.total, final),
         )
+        if because is Because.STEADY and is_too_small(before.total):
+            because = Because.TOO_FEW  # without a case to miss, every fall is excluded
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     sides = _sides(before, after, refused)

@@ -13,6 +13,7 @@ from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.present_state import paged_since, with_present_state
 from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.beyond_reference import BeyondReference
+from monitor.drift.detectors import is_too_small
 from monitor.drift.recall_evidence import (
     FEWEST_OUTCOMES,
     Because,
@@ -40,6 +41,7 @@ from monitor.report.missing_evidence import (
     day_text,
     missing_evidence,
     reaches_back,
+    too_few_before,
     useless_reference,
 )
 from monitor.report.moved_precision import Points
@@ -110,7 +112,15 @@ def _obstacle_of(diagnosis: Diagnosis) -> str:
         return diagnosis.refusal.reason
     if diagnosis.judgement.label_errors_changed:
         return changed_labels(diagnosis.judgement)
-    return unlabelled(diagnosis)
+    return unlabelled(diagnosis) or _too_few_before(diagnosis)
+
+
+def _too_few_before(diagnosis: Diagnosis) -> str:
+    before = diagnosis.before
+    some = min(before.counts.actual_positive, before.counts.actual_negative) > 0
+    if diagnosis.because is not Because.TOO_FEW or not (some and is_too_small(before.counts)):
+        return ""
+    return too_few_before(before.counts, "the reference" if before.source else "the range before")
 
 
 def unlabelled(diagnosis: Diagnosis) -> str:

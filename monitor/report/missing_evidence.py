@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.config.quantities import count_of
+from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
 from monitor.drift.detectors import is_too_small
 from monitor.drift.no_skill import separates_nothing
@@ -58,9 +59,7 @@ def useless_reference(model: ModelState) -> str:
     if reference is None or model.classes:
         return ""
     if is_too_small(reference.counts):
-        positives = count_of(int(reference.counts.actual_positive), "positive")
-        negatives = count_of(int(reference.counts.actual_negative), "negative")
-        return f"the reference holds {positives} and {negatives}, too few to compare with"
+        return too_few_before(reference.counts)
     if not separates_nothing(reference.counts):
         return ""
     rates = [short(float(rate(reference.counts)), 2) for rate in (recall, false_positive_rate)]
@@ -68,6 +67,21 @@ def useless_reference(model: ModelState) -> str:
         f"in the reference the model does not tell the classes apart (recall {rates[0]}, "
         f"false-positive rate {rates[1]})"
     )
+
+
+def too_few_before(before: ConfusionCounts, name: str = "the reference") -> str:
+    """Return that outcomes are too few to compare others with, in a few words.
+
+    Args:
+        before: the outcomes.
+        name: what holds them.
+
+    >>> too_few_before(ConfusionCounts(tp=0, fp=2, fn=3, tn=23))
+    'the reference holds 3 positives and 25 negatives, too few to compare with'
+    """
+    positives = count_of(int(before.actual_positive), "positive")
+    negatives = count_of(int(before.actual_negative), "negative")
+    return f"{name} holds {positives} and {negatives}, too few to compare with"
 
 
 def _useless_classes(model: ModelState) -> str:

@@ -5,6 +5,7 @@ import pytest
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
+from monitor.drift.recall_evidence import Because
 from monitor.report.diagnosis_text import diagnosis_text
 
 SOME = ConfusionCounts(tp=80, fp=50, fn=20, tn=850)
@@ -35,3 +36,20 @@ def test_a_main_driver_is_named_only_where_precision_certainly_moved():
 def test_causes_that_cancel_have_no_main_driver():
     stricter = ConfusionCounts(tp=20, fp=10, fn=80, tn=890)
     assert "Main driver" not in text_of(SOME, stricter)
+
+
+FEW = ConfusionCounts(tp=0, fp=2, fn=3, tn=23)
+SINCE = ConfusionCounts(tp=4, fp=7, fn=3, tn=14)
+
+
+@pytest.mark.parametrize(("source", "name"), [("first", "the reference"), ("", "the range before")])
+def test_too_few_cases_before_exclude_nothing(source, name):
+    """Without a positive that was found, a recall below any bound is excluded."""
+    found = diagnose(Period.given(FEW, source), Period.given(SINCE))
+    why = f"{name} holds 3 positives and 25 negatives, too few to compare with"
+    said = " ".join(diagnosis_text(found).split())
+    assert f"What moved precision? Not known: {why}." in said
+    assert f"Is the model worse? Cannot be known: {why}." in said
+    assert "is excluded" not in said
+    assert "too few outcomes to tell" in said
+    assert found.because is Because.TOO_FEW
