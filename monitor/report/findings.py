@@ -150,7 +150,8 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
     if model.watched.reference is None:
         seen = _metric(model, window)
     elif answers.judgement is not None and answers.judgement.status["recall"] is Status.CHANGED:
-        seen, stretch = (found if since is None else _reaching_back(model)).recall, ""
+        seen = (found if since is None else _reaching_back(model)).recall
+        stretch = _last(model, deciding) if since is None else ""
         visible = answers.visible_recall
     counts = window.counts[model.row] if since is None else since.outcomes
     pages = model.watched.degradation_detected

@@ -43,7 +43,7 @@ def open_by_range(found: Compared) -> str:
         return ""
     limits = f"{short(found.recall.lower, 2)} to {short(found.recall.upper, 2)}"
     left = "it open" if between(found.recall) == _NOT_KNOWN else limits
-    return f"{_recall(found)} is not known: the range of label_errors leaves {left}"
+    return f"{recall_of(found)} is not known: the range of label_errors leaves {left}"
 
 
 def recall_so_far(found: Compared) -> str:
@@ -73,7 +73,7 @@ def recall_now(found: Compared) -> str:
     usual = f"was {short(before, 2)}"
     if range_open := open_by_range(found):
         return f": {range_open}, {usual}"
-    return f": {_recall(found)} is {between(found.recall)}, {usual}"
+    return f": {recall_of(found)} is {between(found.recall)}, {usual}"
 
 
 def what_is_excluded(found: Compared) -> str:
@@ -105,5 +105,10 @@ def excludes_a_fall(found: Compared) -> bool:
     return excludes_much(found.recall.excluded, found.rates["recall"][0])
 
 
-def _recall(found: Compared) -> str:
-    return f"recall {found.stretch}".rstrip()
+def recall_of(found: Compared) -> str:
+    """Return what limits of recall are about, such as "recall over the last 7d".
+
+    Args:
+        found: what was found.
+    """
+    return f"recall {found.stretch}" if found.stretch else "recall"

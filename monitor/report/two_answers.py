@@ -27,6 +27,7 @@ from monitor.report.recall_words import (
     excludes_a_fall,
     open_by_range,
     recall_now,
+    recall_of,
     recall_so_far,
     what_is_excluded,
 )
@@ -328,5 +329,6 @@ def _slid(found: Compared, judgement: Judgement) -> str:
     if range_open := open_by_range(found):
         return range_open
     if judgement.status["recall"] is Status.CHANGED and math.isfinite(found.recall.lower):
-        return f"recall is {between(found.recall)}, was {short(found.rates['recall'][0], 2)}"
+        was = short(found.rates["recall"][0], 2)
+        return f"{recall_of(found)} is {between(found.recall)}, was {was}"
     return how_rates_moved(found.rates, judgement)

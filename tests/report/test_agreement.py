@@ -107,6 +107,8 @@ def test_diagnose_answers_as_the_window_that_it_compares(moment):
     assert (answer.change_began or None) == status.change_began
     texts = [worse.text.replace(" over the last 7d", "") for worse in (status.worse, answer.worse)]
     assert texts[0] == texts[1]
+    if moment == "another threshold":
+        assert "recall over the last 7d is between" in status.worse.text
     lines = unwrapped(diagnosis_text(diagnosis))
     assert f"What moved precision? {answer.moved_precision.text}." in lines
     assert f"Is the model worse? {answer.worse.text}." in lines

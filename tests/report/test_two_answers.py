@@ -184,6 +184,10 @@ def test_a_slide_of_the_threshold_is_not_shown_to_be_worse():
         "Not shown: recall is between .64 and .66, was .80; threshold or scores moved"
     )
     assert moved.text.startswith("Fewer false positives: ")
+    of_window = found_on(BEFORE, (6_500, 2_000, 3_500, 88_000))._replace(stretch="over the last 7d")
+    assert is_model_worse(of_window).text.startswith(
+        "Not shown: recall over the last 7d is between"
+    )
 
 
 def test_few_outcomes_point_to_nothing_and_exclude_little():
