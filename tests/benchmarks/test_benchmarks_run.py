@@ -187,7 +187,7 @@ def test_one_command_runs_the_parts_that_are_asked_for():
 
 def test_the_stages_of_the_job_on_spark_count_every_row():
     found = spark_stages.measured(300, 2, 4, 100)
-    assert [*found.spent] == ["decode", "packets", "pages", "merge", "events"]
+    assert [*found.spent] == ["decode", "clocks", "packets", "pages", "merge", "events"]
     assert 0 < found.counts < found.rows
     assert found.moved["written"] > 300 * 24
 
