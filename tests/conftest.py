@@ -5,17 +5,22 @@ import os
 import shutil
 from collections.abc import Callable, Generator
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
-settings.register_profile("unhurried", parent=settings(), deadline=None)
+# No test depends on the speed of the machine, and none on what else that does.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+_DEFAULT_TIMEOUT = signature(httpx.get).parameters["timeout"].default
+for phase in ("connect", "read", "write", "pool"):
+    setattr(_DEFAULT_TIMEOUT, phase, 60.0)  # five seconds before
 
 # Programs that tests start write their bytecode, so that the next start does not compile all
 # modules again: a second of CPU each.
