@@ -101,11 +101,12 @@ class ByRule:
     def note_lags(self, task, parts, watermark):
         """A model is as far behind as the third-latest of its records in a part for the task."""
         heard = [part for part in parts if any(self.task_of(e["id"]) == task for e in part)]
-        latest = [third_latest(part, lambda _: True) for part in heard]
+        latest = [third_latest(part) for part in heard]
         now = max([watermark, *(time for time, known in latest if known >= 3)])
         lags = {**self.rules[task].lags}
         for model in MODELS:
-            of_parts = [third_latest(part, lambda e: e.get("model") == model) for part in heard]  # noqa: B023
+            of_model = [[e for e in part if e.get("model") == model] for part in heard]
+            of_parts = [third_latest(part) for part in of_model]
             if times := [time for time, known in of_parts if known]:
                 reached = max([*times, self.latest.get((task, model), times[0])])
                 self.latest[task, model] = reached
@@ -163,9 +164,9 @@ class ByRule:
         )
 
 
-def third_latest(events, chosen):
+def third_latest(events):
     """The third-latest time of distinct records, of fewer the earliest; how many there are."""
-    known = {distinct_of(event) for event in events if chosen(event)}
+    known = {distinct_of(event) for event in events}
     times = sorted((time for time, *_ in known), reverse=True)
     return (times[:3] or [None])[-1], len(times)
 
