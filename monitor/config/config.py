@@ -146,7 +146,8 @@ class Config(Section):
     max_pending: PositiveInt = setting(
         20_000_000,
         "Maximum number of predictions in memory, at least 8192; above it the oldest are evicted "
-        "and counted.",
+        "and counted. So many labels of unknown predictions wait, too; above it the earliest are "
+        "orphaned.",
     )
     max_series: PositiveInt = setting(
         50_000,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from monitor.events.columns import EventBatch, Int64Array
 from monitor.events.crossings import TimePath
 from monitor.events.model_times import EPOCH_ROWS, ModelTimes
@@ -10,7 +12,8 @@ from monitor.events.model_times import EPOCH_ROWS, ModelTimes
 class Course:
     """The times of models through a batch, of which some rows may have been counted.
 
-    Behind the end of an epoch, which may carry times, it is found anew.
+    Behind the end of an epoch, which may carry times, and where a model becomes quiet, or is no
+    longer, it is found anew.
 
     Args:
         times: of the models.
@@ -23,6 +26,13 @@ class Course:
         self._paths: list[TimePath] | None = None
         self._seen: ModelTimes | None = None
         self._rows = 0
+        self._quiet = times.quiet
+
+    @property
+    def outdated(self) -> bool:
+        """Whether other models are quiet than when it was found."""
+        quiet = self._times.quiet
+        return quiet is not self._quiet and not np.array_equal(quiet, self._quiet)
 
     def seen(self, batch: EventBatch, rows: int) -> ModelTimes:
         """Return the times behind the batch.
@@ -31,7 +41,9 @@ class Course:
             batch: all of it, or its rest.
             rows: that came before, since the first batch.
         """
-        if self._seen is None or rows // EPOCH_ROWS != self._rows // EPOCH_ROWS:
+        ends = rows // EPOCH_ROWS != self._rows // EPOCH_ROWS
+        if self._seen is None or ends or self.outdated:
+            self._quiet = self._times.quiet
             self._seen, self._paths = self._times.seeing(batch, self._model_of_group), None
             self._rows = rows
         return self._seen

@@ -128,15 +128,14 @@ class Stages:
             Nothing; after each step.
         """
         yield from self.received.number_groups(batch, SLICE_ROWS)
-        rows = self.received.events.total()
-        predictions = self.received.predictions
+        rows, predictions = self.received.events.total(), self.received.predictions
         self.unknown_classes.add_rejected(batch.rejected)
         batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
         self._course = Course(self.times, self._catalogue.model_of_group)
         came, end = (rows, predictions), rows + rows_of(batch)
-        for part in in_plans(batch, came, self._planned, lambda: self._days.outdated):
-            before = self.times.common
+        for part in in_plans(batch, came, self._planned, self._outdated):
+            before, slowest = self.times.common, self.times.slowest
             for some in in_slices(part, SLICE_ROWS):
                 self._join_and_count(some)
                 yield
@@ -145,7 +144,7 @@ class Stages:
             ends = rows // EPOCH_ROWS > passed
             if ends:
                 self.times.end_epoch()
-            if ends or before != self.times.common:
+            if ends or (before, slowest) != (self.times.common, self.times.slowest):
                 self._over = self._over_now(self.times)
                 self.join.advance(self._over)
             if self._forget_after is not None and before != self.times.common:
@@ -212,9 +211,9 @@ class Stages:
     def _planned(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch, or the rest of it, where the order of its records matters.
 
-        That is where the common time enters another step of forgetting, a day at most, so
-        that no pane is dropped before its verdicts are judged; where a day of a model begins
-        or closes, see `monitor.engine.day_cuts`; behind every `EPOCH_ROWS` rows; and behind every
+        That is where the common time, or the slowest, enters another step, a day at most, so that
+        no pane is dropped before its verdicts are judged; where a day of a model begins or closes,
+        see `monitor.engine.day_cuts`; behind every `EPOCH_ROWS` rows; and behind every
         `TIDY_EVERY` predictions, if the join has memory to free then.
 
         Args:
@@ -236,6 +235,9 @@ class Stages:
             steps |= self._days.places(batch, paths, self.times, seen)
         return parts_of(batch, sorted(steps), (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
+    def _outdated(self) -> bool:
+        return self._days.outdated or self._course.outdated
+
     def _with_reached(self, batch: EventBatch) -> EventBatch:
         """Note how far the sources of counts have come; let the slowest hold the others back."""
         if not len(batch.counts):
@@ -245,7 +247,7 @@ class Stages:
         return replace(batch, counts=self.join.sources.with_reached(batch.counts, names))
 
     def _over_now(self, times: ModelTimes) -> Over:
-        return self.join.forgetting.over(times.settled, times.common)
+        return self.join.forgetting.over(times.settled, times.slowest)
 
     def _advance(self, times: Int64Array) -> None:
         """Move all panes on; those of half-hours and longer ones where a model enters another."""

@@ -7,7 +7,7 @@ enters another day.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.events.batches import in_sequence
 from monitor.events.columns import NO_TIME, EventBatch, Int64Array
-from monitor.events.time_columns import RANK
+from monitor.events.time_columns import NEVER, RANK
 
 
 class Crossing(NamedTuple):
@@ -40,11 +40,13 @@ class TimePath(NamedTuple):
         place: of each of its events in the sequence of the batch's rows, in order.
         time: before the first of them and after each, epoch milliseconds; `NO_TIME` before it
             is settled.
+        reached: where the model stands, see `Standing.reached`.
     """
 
     model: int
     place: Int64Array
     time: Int64Array
+    reached: Int64Array
 
     def behind(self, rows: int) -> TimePath:
         """Return the path through the rest of the batch.
@@ -53,7 +55,8 @@ class TimePath(NamedTuple):
             rows: number of the first rows of the batch that are left out.
         """
         first = int(np.searchsorted(self.place, rows))
-        return TimePath(self.model, self.place[first:] - rows, self.time[first:])
+        place = self.place[first:] - rows
+        return TimePath(self.model, place, self.time[first:], self.reached[first:])
 
 
 def crossings(paths: Iterable[TimePath], width_ms: int, begins: Int64Array) -> list[Crossing]:
@@ -65,7 +68,7 @@ def crossings(paths: Iterable[TimePath], width_ms: int, begins: Int64Array) -> l
         begins: moment at which those of each model begin, milliseconds.
     """
     found: list[Crossing] = []
-    for model, place, time in paths:
+    for model, place, time, _ in paths:
         entered = (time - begins[model]) // width_ms
         changes = np.flatnonzero(entered[1:] > entered[:-1])
         where = place[changes].tolist()
@@ -95,6 +98,36 @@ def common_steps(crossings: Iterable[Crossing], steps: dict[int, int], reached: 
         common = sorted(now.values())[-2:][0]
         if common > reached:
             reached = common
+            found.append(place)
+    return found
+
+
+def slowest_steps(paths: Iterable[TimePath], width_ms: int, reached: Sequence[int]) -> list[int]:
+    """Return the places where the step of the model furthest behind changes.
+
+    It falls where a model that was unknown is further behind.
+
+    Args:
+        paths: of the models.
+        width_ms: length of a step, milliseconds.
+        reached: where each model stands before the batch, epoch milliseconds; `NEVER` of those
+            that hold nothing back, until an event.
+    """
+    changes: list[Crossing] = []
+    for model, places, _, time in paths:
+        stretch = time // width_ms
+        enters = stretch[1:] != stretch[:-1]
+        enters[:1] |= reached[model] == NEVER
+        at = np.flatnonzero(enters)
+        where = places[at].tolist()
+        changes += map(Crossing, where, [model] * len(where), stretch[1:][at].tolist())
+    now, found = [time // width_ms for time in reached], []
+    lowest = min(now, default=NEVER)
+    for place, number, entered in sorted(changes):
+        rises, now[number] = now[number] == lowest, entered
+        new = min(now) if rises else min(lowest, entered)
+        if new != lowest:
+            lowest = new
             found.append(place)
     return found
 

@@ -16,19 +16,19 @@ import numpy as np
 
 from monitor.counts import named
 from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
-from monitor.events.crossings import TimePath, common_steps, crossings, places_of
+from monitor.events.crossings import TimePath, common_steps, crossings, places_of, slowest_steps
+from monitor.events.furthest_behind import FurthestBehind, Standing
+from monitor.events.heard_labels import HeardLabels, carried_by
 from monitor.events.model_time import ModelTime
 from monitor.events.plausible_times import CLOCK_SLACK_MS
 from monitor.events.renumbering import State
-from monitor.events.time_columns import TimeColumns
-from monitor.events.timed_events import EventKind, TimedEvents
+from monitor.events.time_columns import NEVER, TimeColumns
+from monitor.events.timed_events import TimedEvents
 from monitor.events.timed_rows import TimedRows
 from monitor.kernel import compiled_module, kernel_in_use
 
 EPOCH_ROWS = 1 << 18
 """A model without an event for one to two times as many rows of others is silent."""
-_Labels = tuple[Int64Array, Int64Array, KeyArray]
-"""Model number, time and key of labels."""
 
 
 class ModelTimes:
@@ -49,8 +49,10 @@ class ModelTimes:
         self._columns = TimeColumns.of(0, step_ms)
         self._models: list[ModelTime] = []  # what events in pace do not change
         self._spoke: Int64Array = np.zeros(0, dtype=np.int64)
+        self._behind = FurthestBehind.of(0)
+        self._stood: Standing | None = None
         self._epoch, self._arrived, self.common = 0, NO_TIME, NO_TIME
-        self._heard: list[_Labels] = []
+        self._heard: list[HeardLabels] = []
         self._latest_heard: Int64Array = np.zeros(0, dtype=np.int64)
         self._views: Int64Array | None = None
         self._shown = self._columns, self._columns.shown
@@ -64,6 +66,7 @@ class ModelTimes:
             self._columns = self._columns.joined(TimeColumns.of(more, self._step))
             self._models += [ModelTime(self._step) for _ in range(more)]
             self._spoke = np.append(self._spoke, np.full(more, self._epoch))
+            self._behind = self._behind.joined(FurthestBehind.of(more))
             self._latest_heard = np.append(self._latest_heard, np.full(more, NO_TIME))
             self._views = None
 
@@ -85,6 +88,20 @@ class ModelTimes:
         return self._shown[1]
 
     @property
+    def slowest(self) -> int:
+        """Step that the model furthest behind has entered, by its first moment.
+
+        What names no model waits by it. It falls where a new model begins further behind; epoch
+        milliseconds, `NO_TIME` without events.
+        """
+        return self._standing.slowest
+
+    @property
+    def quiet(self) -> BoolArray:
+        """Flags of the models that have been silent for too long to be the slowest."""
+        return self._standing.quiet
+
+    @property
     def now(self) -> Int64Array:
         """Time of each model, epoch milliseconds; `NO_TIME` before three distinct events.
 
@@ -92,7 +109,7 @@ class ModelTimes:
         clock at the arrival of the latest record.
         """
         if self._views is None:
-            carried = self._by_labels()[0].time if self._heard else self._columns.time
+            carried = self._carried()[0].time if self._heard else self._columns.time
             self._views = np.maximum(self._columns.time, self._by_the_clock(carried))
         return self._views
 
@@ -135,6 +152,7 @@ class ModelTimes:
             return self._take(TimedRows(batch, model_of_group))
         _, seen, spoke = foreseen
         self._columns, self._models, self._spoke = seen._columns, seen._models, seen._spoke  # noqa: SLF001  # its class
+        self._behind, self._stood = seen._behind, seen._stood  # noqa: SLF001  # likewise
         self._arrived, self.common = seen._arrived, seen.common  # noqa: SLF001  # likewise
         return spoke
 
@@ -149,9 +167,14 @@ class ModelTimes:
         spoke = fits | others
         self._spoke = np.where(spoke, self._epoch, self._spoke)
         if others.any():
+            quiet = self.quiet
             for number, events, _ in rows.by_model(others):
-                self._put(number, self._model(number).after(events))
+                self._put(number, model := self._model(number).after(events))
+                first = NEVER if model.settled else int(events.time.min())
+                self._behind = self._behind.begun(number, first, anew=quiet[number])
+        common = self.common
         self._note_common()
+        self._behind = self._behind.after(spoke, common, self.common)
         return spoke.nonzero()[0]
 
     def paths(self, batch: EventBatch, model_of_group: Int64Array) -> list[TimePath]:
@@ -162,38 +185,40 @@ class ModelTimes:
             model_of_group: model number of each group.
         """
         rows, place = TimedRows(batch, model_of_group), places_of(batch)
-        all_of_them = np.ones_like(self.settled, dtype=np.bool_)
-        return [
-            TimePath(
-                number,
-                place[index],
-                np.append(self.settled[number], self._model(number).path(events)),
-            )
-            for number, events, index in rows.by_model(all_of_them)
-        ]
+        each = rows.by_model(np.ones_like(self.settled, dtype=np.bool_))
+        return [self._path(number, place[index], events) for number, events, index in each]
+
+    def _path(self, number: int, place: Int64Array, events: TimedEvents) -> TimePath:
+        time = np.append(self.settled[number], self._model(number).path(events))
+        standing = self._behind.path(number, events.time, time, quiet=self.quiet[number])
+        return TimePath(number, place, time, standing)
 
     def steps(self, paths: Sequence[TimePath]) -> list[int]:
-        """Return the records with which the common time enters another step.
+        """Return the records with which the common time, or the slowest, enters another step.
 
         Args:
             paths: of the models through a batch that follows.
 
         Returns:
-            Places in the sequence of the batch's rows, in order.
+            Places in the sequence of the batch's rows.
         """
         step_of = (self.settled // self._step).tolist()
         steps = {n: step_of[n] for n in self._columns.settled.nonzero()[0].tolist()}
         entered = crossings(paths, self._step, np.zeros_like(self.settled))
-        return common_steps(entered, steps, self.common // self._step)
+        slowest = slowest_steps(paths, self._step, self._standing.reached.tolist())
+        return common_steps(entered, steps, self.common // self._step) + slowest
 
     def may_enter_another(self, seen: ModelTimes) -> bool:
-        """Return whether the common time may have entered other steps by then.
+        """Return whether the common time, or the slowest, may have entered other steps by then.
 
         Args:
             seen: what this is later.
         """
         then = seen._columns.settled  # its own class
-        return self.common != seen.common or bool(then.sum() > self._columns.settled.sum())
+        if self.common != seen.common or self.slowest != seen.slowest:
+            return True
+        begins = self._behind.begins_by(seen._behind, self.quiet)
+        return begins or bool(then.sum() > self._columns.settled.sum())
 
     def hear(self, model: Int64Array, time: Int64Array, key: KeyArray) -> Int64Array:
         """Take labels that met their prediction, and return the numbers of their models.
@@ -207,7 +232,7 @@ class ModelTimes:
         self._spoke = np.where(spoke, self._epoch, self._spoke)
         later = (time > self.settled.take(model)).nonzero()[0]
         if len(later):
-            self._note_heard((model[later], time[later], key[later]))
+            self._note_heard(HeardLabels(model[later], time[later], key[later]))
             self._views = None
         return spoke.nonzero()[0]
 
@@ -217,7 +242,7 @@ class ModelTimes:
         Call this behind every `EPOCH_ROWS` rows of the sequence.
         """
         if self._heard:
-            carried, models = self._by_labels()
+            carried, models = self._carried()
             by_clock = carried.time <= self._by_the_clock(carried.time)
             self._columns = self._columns.chosen(by_clock, carried)
             for number, model in models.items():
@@ -246,6 +271,7 @@ class ModelTimes:
             "epoch": self._epoch,
             "arrived": self._arrived,
             "common": self.common,
+            "behind": [column.tolist() for column in self._behind],
             "heard": [*heard] if heard and len(heard[0]) else [],
         }
 
@@ -266,6 +292,7 @@ class ModelTimes:
         for number, old in enumerate(left):
             self._put(number, ModelTime.restored(self._step, state["models"][old]))
         self._spoke[: len(left)] = [state["spoke"][old] for old in left]
+        self._behind = FurthestBehind.restored(state.get("behind"), left, state["common"])
         self._arrived, self.common = state["arrived"], state["common"]
         self._views = None
         if state["heard"]:
@@ -273,7 +300,7 @@ class ModelTimes:
             new[left] = np.arange(len(left))
             number, time, key = state["heard"]
             there = new[number] >= 0
-            self._note_heard((new[number][there], time[there], key[there]))
+            self._note_heard(HeardLabels(new[number][there], time[there], key[there]))
 
     def _restore_shared(self, time: int | None, models: int) -> None:
         self.ensure(models)
@@ -284,6 +311,13 @@ class ModelTimes:
                 self._put(number, model)
             self.common = time
 
+    @property
+    def _standing(self) -> Standing:
+        now = self._columns, self._behind, self.common
+        if self._stood is None or not self._stood.is_of(*now):
+            self._stood = Standing.of(*now, self._step)
+        return self._stood
+
     def _model(self, number: int) -> ModelTime:
         """Return a model with all its events, those in pace too."""
         return self._models[number].moved(self._columns.row(number))
@@ -292,9 +326,9 @@ class ModelTimes:
         self._models[number] = model
         self._columns = self._columns.with_row(number, model.row)
 
-    def _note_heard(self, labels: _Labels) -> None:
+    def _note_heard(self, labels: HeardLabels) -> None:
         self._heard.append(labels)
-        np.maximum.at(self._latest_heard, labels[0], labels[1])
+        np.maximum.at(self._latest_heard, labels.model, labels.time)
 
     def _note_common(self) -> None:
         highest = np.sort(self._columns.time[self._columns.settled])[-2:]
@@ -306,28 +340,9 @@ class ModelTimes:
         known = self._arrived != NO_TIME
         return np.minimum(time, self._arrived + CLOCK_SLACK_MS) if known else time
 
-    def _by_labels(self) -> tuple[TimeColumns, dict[int, ModelTime]]:
-        """Return what this is once labels have carried the times: in pace, and the others."""
-        model, time, key = self._labels()
-        carried, _, late = self._columns.after(
-            model, time, None, lambda rows: (key[rows], int(EventKind.LABEL))
-        )
-        others = {}
-        for number in late.nonzero()[0].tolist():
-            chosen = model == number
-            kind = np.full(int(chosen.sum()), EventKind.LABEL, dtype=np.int64)
-            labels = TimedEvents(time[chosen], key[chosen], kind, np.full_like(kind, NO_TIME))
-            others[number] = self._model(number).after(labels)
-            carried = carried.with_row(number, others[number].row)
-        return carried, others
+    def _carried(self) -> tuple[TimeColumns, dict[int, ModelTime]]:
+        return carried_by(self._labels(), self._columns, self._model)
 
-    def _labels(self) -> _Labels:
-        """Return the labels heard that are later than the times, in their order, each once."""
-        model, time, key = (np.concatenate(column) for column in zip(*self._heard, strict=True))
-        order = np.lexsort((key, time, model))
-        model, time, key = model[order], time[order], key[order]
-        fresh: BoolArray = time > self.settled[model]
-        same = (model[1:] == model[:-1]) & (time[1:] == time[:-1]) & (key[1:] == key[:-1])
-        fresh[1:] &= ~same
-        self._heard = [(model[fresh], time[fresh], key[fresh])]
+    def _labels(self) -> HeardLabels:
+        self._heard = [HeardLabels.later(self._heard, self.settled)]
         return self._heard[0]

@@ -14,12 +14,11 @@ Since only the label in force is stored, one case depends on the order of arriva
 two different predictions of different times, and several labels of which only a superseded
 one is in time for the earlier prediction. Two cases depend on batches: a horizon shorter
 than the label timeout, and a label and a prediction of one id that both come later than the
-horizon and its slack; and a label before its prediction that is earlier than the time that
-models share by more than the longest horizon, since its model is behind the others. It is late
-unless both come in one batch.
+horizon and its slack.
 
 What is over is forgotten in steps of event time (see `monitor.join.forgetting`), by the time
-of its model. Batches are cut where the time that models share enters another step (see
+of its model; a label without its prediction, by the model furthest behind. Batches are cut where
+the time that models share, or that of the model furthest behind, enters another step (see
 `monitor.events.parts`), so that their size decides nothing.
 """
 

@@ -76,6 +76,18 @@ class HeldLabels:
         """Drop labels whose event time (epoch ms) is before a moment; return how many."""
         return self._runs.expire(before)
 
+    def give_up_above(self, most: int) -> int:
+        """Drop the earliest labels where there are more than a number; return how many.
+
+        An eighth of that number is free afterwards, so that it costs little a label.
+
+        Args:
+            most: labels to hold.
+        """
+        if (before := len(self)) > most:
+            self._runs.drop_earliest(before - (most - most // 8))
+        return before - len(self)
+
     def state(self) -> State:
         """Return all waiting labels, by column."""
         waiting = self._runs.rows()

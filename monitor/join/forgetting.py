@@ -32,7 +32,7 @@ class Over(NamedTuple):
 
     Attributes:
         by_model: of each model by number, epoch milliseconds.
-        common: of what belongs to no model.
+        common: of what belongs to no model, by the model furthest behind.
     """
 
     by_model: Int64Array
@@ -84,12 +84,12 @@ class Forgetting(NamedTuple):
         """
         return watermark // self.step * self.step - self.step
 
-    def over(self, times: Int64Array, common: int) -> Over:
+    def over(self, times: Int64Array, slowest: int) -> Over:
         """Return the moments of models at their times.
 
         Args:
             times: of each model by number, epoch milliseconds.
-            common: time that the models share, epoch milliseconds.
+            slowest: time of the model furthest behind, epoch milliseconds.
         """
         by_model = times // self.step * self.step - self.step
-        return Over(by_model, self.moment(common))
+        return Over(by_model, self.moment(slowest))

@@ -54,7 +54,8 @@ class Join:
 
     Args:
         catalogue: numbers of groups and models, and the models' settings.
-        max_pending: most predictions to remember; the earliest to arrive are evicted first.
+        max_pending: most predictions to remember, of which the earliest to arrive are evicted
+            first; and most labels to hold, of which those of the earliest time are.
 
     Attributes:
         books: where every prediction and every label went.
@@ -126,6 +127,7 @@ class Join:
         return changes
 
     def _apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
+        labels = self._memory.without_stale(predictions, labels, over)
         room = DeltaRoom(len(predictions) + 2 * len(labels))
         if self._predictions.remember_all(predictions, over, room):
             new = predictions.key, NO_PREDICTIONS
@@ -215,7 +217,7 @@ class Join:
     def advance(self, over: Over) -> None:
         """Forget held labels and deliveries of counts that are past the horizon.
 
-        The labels become orphaned.
+        The labels become orphaned; so do the earliest above `max_pending`.
 
         Args:
             over: moments before which horizons have ended.
@@ -224,6 +226,7 @@ class Join:
         if len(self._terms):
             before = over.common - int(self._terms.horizon.max())
             self.books.orphaned += self._held.expire(before)
+            self.books.orphaned += self._held.give_up_above(self._max_pending)
             self._counted.expire(before)
             self.label_sources.trim(over.of(len(self._terms)))
         if self.shadows.in_use:

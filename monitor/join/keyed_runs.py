@@ -85,6 +85,20 @@ class KeyedRuns(Generic[C]):
         """Remove rows with a time before a moment (epoch milliseconds); return how many."""
         return self._large.expire(before) + self._recent.expire(before)
 
+    def drop_earliest(self, number: int) -> None:
+        """Remove the rows with the earliest times; of one time those with the lowest keys.
+
+        Args:
+            number: how many at least, above 0; all rows of the last key and time go.
+        """
+        rows = self.rows()
+        last = int(np.partition(rows.time, number - 1)[number - 1])
+        at_last = rows.key[rows.time == last]
+        left = number - int((rows.time < last).sum())
+        key = int(np.partition(at_last, left - 1)[left - 1])
+        for run in (self._large, self._recent):
+            run.drop_to(last, key)
+
     def restore(self, rows: C) -> None:
         """Replace all rows."""
         self._large, self._recent = _Run(rows), _Run(self._none)
@@ -124,6 +138,12 @@ class _Run(Generic[C]):
         if self.alive:
             self._earliest = int(self._rows.time[self._alive].min())
         return len(rows)
+
+    def drop_to(self, time: int, key: int) -> None:
+        """Remove the rows before a moment, and those of it with this key or a lower one."""
+        earlier = self._rows.time < time
+        earlier |= (self._rows.time == time) & (self._rows.key <= key)
+        self._drop(np.flatnonzero(self._alive & earlier))
 
     def _places(self, keys: KeyArray) -> tuple[Int64Array, Int64Array]:
         first = np.searchsorted(self._rows.key, keys, side="left")

@@ -120,6 +120,36 @@ class JoinMemory:
         self.drop(slots[waiting], self.books.evicted)
         return population_deltas(when[lost], what[lost], -1)
 
+    def without_stale(self, predictions: Predictions, labels: Labels, over: Over) -> Labels:
+        """Count labels as late that are too old to wait for predictions later in the batch.
+
+        Args:
+            predictions: of the batch, in the order of their records.
+            labels: of the batch, in the order of their records.
+            over: as in `hold`.
+
+        Returns:
+            The other labels.
+        """
+        if not len(labels) or not len(predictions):
+            return labels
+        if int(labels.time.min()) >= (oldest := self._oldest(over)):
+            return labels
+        rows = np.flatnonzero((labels.time < oldest) & labels.alone)
+        rows = rows[self.table.find(labels.key[rows]) < 0]
+        order = np.argsort(predictions.key, kind="stable")
+        place = np.searchsorted(predictions.key, labels.key[rows], sorter=order)
+        first = order[np.minimum(place, len(order) - 1)]
+        known = predictions.key[first] == labels.key[rows]
+        stale = rows[~known | (predictions.row[first] > labels.row[rows])]
+        self.hold(labels.take(stale), over)
+        return labels.take(np.delete(np.arange(len(labels)), stale))
+
+    def _oldest(self, over: Over) -> int:
+        """Return the earliest time of a label that waits for its prediction."""
+        horizon = int(self.terms.horizon.max(initial=0)) or ENDLESS
+        return over.common - horizon
+
     def hold(self, labels: Labels, over: Over) -> None:
         """Hold labels until their predictions come; those too old for any count as late.
 
@@ -130,8 +160,7 @@ class JoinMemory:
         if not len(labels):
             return
         self.audits.unmet += int(are_audits(labels).sum())
-        horizon = int(self.terms.horizon.max(initial=0)) or ENDLESS
-        stale = labels.time + horizon < over.common
+        stale = labels.time < self._oldest(over)
         self.books.late += int(stale.sum())
         self.held.add(labels.take(~stale))
 

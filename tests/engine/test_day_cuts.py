@@ -226,9 +226,10 @@ def test_the_rest_of_a_batch_is_planned_anew_where_the_plan_is_outdated():
 
 
 def test_the_path_of_a_model_through_the_rest_of_a_batch():
-    path = TimePath(4, np.array([0, 3, 5, 9]), np.array([7, 8, 9, 10, 11]))
-    model, place, time = path.behind(4)
+    times, reached = np.array([7, 8, 9, 10, 11]), np.array([6, 8, 9, 10, 11])
+    model, place, time, known = TimePath(4, np.array([0, 3, 5, 9]), times, reached).behind(4)
     assert (model, place.tolist(), time.tolist()) == (4, [1, 5], [9, 10, 11])
+    assert known.tolist() == [9, 10, 11]
 
 
 def test_labels_carry_what_is_judged_to_a_day_before_them_and_no_further():

@@ -10,10 +10,11 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from same import differences, through_disk
+from same import differences
+from sequences import known_by, monitor_of
 
 from monitor.config import Config
-from monitor.engine import CountingMonitor, Monitor
+from monitor.engine import CountingMonitor
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -26,49 +27,6 @@ CONFIG = Config(
     windows=["1h", "1d"],
 )
 WEEKS = Config(models={"m": {"label_timeout": "9d"}})
-
-
-def monitor_of(lines, cuts, config=CONFIG, *, kind=Monitor):
-    """A monitor that took these records in batches that end at these places."""
-    monitor = kind(config)
-    decoder = Decoder(DecodeSettings.from_config(config))
-    ends = sorted({*cuts, len(lines)})
-    for start, end in zip([0, *ends], ends, strict=False):
-        monitor.apply(decoder.decode_lines(b"\n".join(lines[start:end]), source="t"))
-    return monitor
-
-
-def known_by(monitor):
-    """The state that a checkpoint keeps, but for detectors and for empty panes."""
-    state = through_disk(monitor.state())
-    monitor.snapshot()
-    del state["watch"]
-    del state["join"]["books"]["most_predictions"], state["join"]["books"]["most_applied"]
-    held = state["join"]["held"]
-    order = np.argsort(held["key"], kind="stable")
-    state["join"]["held"] = {name: column[order] for name, column in held.items()}
-    return plain(state)
-
-
-def plain(value):
-    if isinstance(value, dict):
-        if "panes" in value:
-            return [*map(list, ring(value)[1:]), ring(value)[0]]
-        return {str(name): plain(part) for name, part in sorted(value.items(), key=str)}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
-
-
-def ring(state):
-    """The panes in which anything counts, by the newest pane of each model."""
-    counted = {
-        (int(pane) % state["span"], *map(int, at)): int(table[tuple(at)])
-        for pane, table in zip(state["panes"], state["counts"], strict=True)
-        for at in np.argwhere(table)
-    }
-    ahead = sorted(tuple(row) for row in state["ahead"].tolist() if row[-1])
-    return state["newest"].tolist(), sorted(counted.items()), ahead
 
 
 def record(kind, number, ts, choice, model, *, more=0.0, region="eu", share=None):
@@ -131,8 +89,8 @@ def test_the_state_is_a_function_of_the_sequence_of_records(events, cuts, in_ord
     if in_order:
         events.sort(key=lambda event: event["ts"])
     lines = [json.dumps(event).encode() for event in events]
-    one_by_one = monitor_of(lines, range(len(lines)))
-    assert not [*differences(known_by(monitor_of(lines, cuts)), known_by(one_by_one))]
+    one_by_one = monitor_of(lines, range(len(lines)), CONFIG)
+    assert not [*differences(known_by(monitor_of(lines, cuts, CONFIG)), known_by(one_by_one))]
 
 
 def outcomes(n, *, median=5 * DAY, step=10.0, seed=1):
@@ -244,5 +202,6 @@ def test_labels_that_models_have_reached_leave_no_trace_however_batches_are_cut(
         *(record("label", 0, 0, 0, "a"), record("prediction", 0, 3, 0, "a")),
     ]
     lines = [json.dumps(event).encode() for event in events]
-    whole, one_by_one = monitor_of(lines, []), monitor_of(lines, range(len(lines)))
+    whole = monitor_of(lines, [], CONFIG)
+    one_by_one = monitor_of(lines, range(len(lines)), CONFIG)
     assert whole.state()["times"]["heard"] == one_by_one.state()["times"]["heard"] == []

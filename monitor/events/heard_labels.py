@@ -1,0 +1,73 @@
+"""Labels that met their prediction, and may carry the time of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.events.columns import NO_TIME, BoolArray, Int64Array, KeyArray
+from monitor.events.model_time import ModelTime
+from monitor.events.time_columns import TimeColumns
+from monitor.events.timed_events import EventKind, TimedEvents
+
+
+class HeardLabels(NamedTuple):
+    """Labels of known models.
+
+    Attributes:
+        model: model number of each.
+        time: of each, epoch milliseconds.
+        key: of its id.
+    """
+
+    model: Int64Array
+    time: Int64Array
+    key: KeyArray
+
+    @classmethod
+    def later(cls, parts: Sequence[HeardLabels], settled: Int64Array) -> HeardLabels:
+        """Return the labels that are later than the times of their models, each once.
+
+        Args:
+            parts: at least one.
+            settled: time of each model by number, epoch milliseconds.
+
+        Returns:
+            By model, then by time and key.
+        """
+        model, time, key = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.lexsort((key, time, model))
+        model, time, key = model[order], time[order], key[order]
+        fresh: BoolArray = time > settled[model]
+        same = (model[1:] == model[:-1]) & (time[1:] == time[:-1]) & (key[1:] == key[:-1])
+        fresh[1:] &= ~same
+        return cls(model[fresh], time[fresh], key[fresh])
+
+
+def carried_by(
+    labels: HeardLabels, columns: TimeColumns, model_at: Callable[[int], ModelTime]
+) -> tuple[TimeColumns, dict[int, ModelTime]]:
+    """Return the times that labels carry models to.
+
+    Args:
+        labels: as from `HeardLabels.later`.
+        columns: of all models.
+        model_at: gives a model by its number.
+
+    Returns:
+        The columns then, and the models by number whose labels are not in pace.
+    """
+    model, time, key = labels
+    carried, _, late = columns.after(
+        model, time, None, lambda rows: (key[rows], int(EventKind.LABEL))
+    )
+    others = {}
+    for number in late.nonzero()[0].tolist():
+        chosen = model == number
+        kind = np.full(int(chosen.sum()), EventKind.LABEL, dtype=np.int64)
+        events = TimedEvents(time[chosen], key[chosen], kind, np.full_like(kind, NO_TIME))
+        others[number] = model_at(number).after(events)
+        carried = carried.with_row(number, others[number].row)
+    return carried, others
