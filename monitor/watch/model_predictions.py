@@ -242,7 +242,7 @@ class LatestScores(NamedTuple):
 
     Attributes:
         opens: first moment of each half-hour, epoch milliseconds.
-        scores: cases by bin, (half-hours, bins).
+        scores: cases by bin, (half-hours, bins), none below 0.
         runs: of successive cases with one score, as of the end of each.
     """
 
@@ -316,10 +316,11 @@ class LatestScores(NamedTuple):
         """
         first = np.searchsorted(self.opens, max(since, at - hours * HOUR_MS))
         cases = self.scores[first : np.searchsorted(self.opens, at - RECENT_MS, side="right")]
-        there = np.flatnonzero(cases.any(axis=0))
+        by_bin = cases.sum(axis=0)
+        there = np.flatnonzero(by_bin)
         if not len(there):
             return NO_SPAN
-        return ScoreSpan(int(cases.sum()), int(there[-1] - there[0]) + 1, len(there))
+        return ScoreSpan(int(by_bin.sum()), int(there[-1] - there[0]) + 1, len(there))
 
     def spread_again(self, at: int, since: int, known: KnownSpread | None) -> bool:
         """Return whether scores certainly spread as usual, or none came for a day.

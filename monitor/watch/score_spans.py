@@ -25,6 +25,7 @@ class NarrowestSpans:
     def __init__(self) -> None:
         self._first: int | None = None
         self._days: dict[int, _Spans] = {}
+        self._known: tuple[int, _Spans] | None = None
 
     def before(self, at: int) -> _Spans | None:
         """Return those up to the day before yesterday, by length.
@@ -38,11 +39,13 @@ class NarrowestSpans:
         day = (at - 1) // DAY_MS
         if self._first is None or day - self._first < FEWEST_DAYS:
             return None
-        found = _NOTHING
-        for known, spans in self._days.items():
-            if known <= day - _LATEST_DAYS:
-                found = _narrower(found, spans)
-        return found
+        if self._known is None or self._known[0] != day:
+            found = _NOTHING
+            for known, spans in self._days.items():
+                if known <= day - _LATEST_DAYS:
+                    found = _narrower(found, spans)
+            self._known = day, found
+        return self._known[1]
 
     def see(self, at: int, spans: Sequence[ScoreSpan]) -> None:
         """Take the spans of the stretches that end at a moment, in which nothing is wrong.
@@ -55,6 +58,8 @@ class NarrowestSpans:
         day = (at - 1) // DAY_MS
         if self._first is None:
             self._first = day
+        if self._known is not None and (self._known[0] != day or day not in self._days):
+            self._known = None
         if day not in self._days:
             self._days = {n: one for n, one in self._days.items() if n > day - _KEPT_DAYS}
         self._days[day] = _narrower(self._days.get(day, _NOTHING), spans)
