@@ -114,11 +114,25 @@ def in_small_batches(lines):
     return state_of(lines, 13)
 
 
-@pytest.mark.parametrize("size", [100, 1_000, 1_000_000])
+@pytest.fixture(scope="module")
+def in_thousands(lines):
+    return state_of(lines, 1_000)
+
+
+@pytest.mark.parametrize("size", [pytest.param(100, marks=pytest.mark.slow), 1_000_000])
 def test_what_is_decided_by_days_does_not_depend_on_the_size_of_batches(
     size, lines, in_small_batches
 ):
-    state = state_of(lines, size)
+    assert_decided_alike(state_of(lines, size), in_small_batches)
+
+
+def test_what_is_decided_by_days_is_the_same_in_batches_of_a_thousand(
+    in_thousands, in_small_batches
+):
+    assert_decided_alike(in_thousands, in_small_batches)
+
+
+def assert_decided_alike(state, in_small_batches):
     assert state["watch"]["watching"]
     found, expected = (
         by_day(one["watch"], "nowcasts")  # behind the last prediction, labels alone carry time
@@ -133,7 +147,7 @@ def several():
     return lines, monitor_of(lines, 23, SEVERAL)
 
 
-@pytest.mark.parametrize("size", [300, 100_000])
+@pytest.mark.parametrize("size", [pytest.param(300, marks=pytest.mark.slow), 100_000])
 def test_days_of_several_models_do_not_depend_on_the_size_of_batches(size, several):
     lines, expected = several
     found, state = monitor_of(lines, size, SEVERAL), expected.state()
@@ -147,8 +161,8 @@ def test_days_of_several_models_do_not_depend_on_the_size_of_batches(size, sever
 
 
 @pytest.mark.parametrize("part", ["windows", "scores", "delays"])
-def test_counts_are_stored_alike_without_empty_panes(part, lines, in_small_batches):
-    assert not [*differences(state_of(lines, 1_000)[part], in_small_batches[part])]
+def test_counts_are_stored_alike_without_empty_panes(part, in_thousands, in_small_batches):
+    assert not [*differences(in_thousands[part], in_small_batches[part])]
 
 
 def test_the_moments_at_which_days_close_are_part_of_the_state(in_small_batches):

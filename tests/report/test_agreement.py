@@ -7,7 +7,7 @@ from datetime import datetime
 import httpx
 import pytest
 from cli.commands import ran
-from exporter.page.pages import plain, served
+from exporter.page.pages import fed, plain, served
 from report.one_moment import MOMENTS, THEN, USUAL, at, count_list, counted
 
 from monitor.cli.replay_text import replay_text
@@ -232,8 +232,10 @@ def test_a_model_that_is_worse_than_its_level_is_compared_with_the_days_of_that(
 
 def test_while_a_model_pages_all_windows_are_compared_with_its_level():
     days = [USUAL] * 28 + [(33, 10, 17, 440)] * 56 + [(25, 10, 25, 440)] * 10
-    (before,) = status_answer(counted(days[:-10]).snapshot(), limit=1).models
-    (after,) = status_answer(counted([*days, *[(2, 1, 1, 12)] * 2]).snapshot(), limit=1).models
+    monitor = counted(days[:-10])
+    (before,) = status_answer(monitor.snapshot(), limit=1).models
+    fed(monitor, count_list([*days, *[(2, 1, 1, 12)] * 2])[4 * len(days[:-10]) :])
+    (after,) = status_answer(monitor.snapshot(), limit=1).models
     assert (before.detectors.degradation_detected, after.detectors.degradation_detected) == (0, 1)
     assert not before.windows["1d"].level
     assert after.windows["1d"].verdict is Verdict.INSUFFICIENT_EVIDENCE
@@ -253,7 +255,7 @@ def test_a_page_that_lasts_says_since_when():
     assert "version" not in found.lasting_page
 
 
-@pytest.mark.parametrize("days", [8, 12])
+@pytest.mark.parametrize("days", [8, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_trailing_reference_is_the_same_in_diagnose_as_in_replay(capsys, tmp_path, days):
     worse, path, config = (20, 40, 30, 410), tmp_path / "counts.ndjson", tmp_path / "trailing.yml"
     records = count_list([USUAL] * 40 + [worse] * days)

@@ -49,7 +49,7 @@ def test_a_provisional_reference_of_few_outcomes_pages_the_dead_alone(kind):
     assert [19 * DAY < at <= 33 * DAY for at in pages] == [True] * (kind in DEAD)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_a_model_that_is_as_ever_is_not_taken_for_dead(seed):
     watched = fed(rates(24 * 40, prevalence=0.02, recall=0.3), seed).snapshot().models[0].watched
     assert watched.detections == ()

@@ -150,13 +150,15 @@ def test_it_is_announced_once():
     assert [line for line in said if "are not taken as" in line] == [f"CAUTION: m: {clause}"]
 
 
-@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 10, 168])
+@pytest.mark.parametrize(
+    "size", [*(pytest.param(size, marks=pytest.mark.slow) for size in (1, 10)), 168]
+)
 def test_batches_of_other_sizes_hold_it_back_alike(held, size):
     other = watched(feed(Monitor(CONFIG), hours(then=0.4), size=size))
     assert other.reference == watched(held).reference
 
 
-@pytest.mark.parametrize("stop", [20, 36, 40])
+@pytest.mark.parametrize("stop", [20, 36, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_restart_changes_nothing(held, stop):
     cells = hours(then=0.4)
     before = feed(Monitor(CONFIG), cells[: 24 * stop])
@@ -169,7 +171,7 @@ def test_it_is_held_back_as_soon_as_it_is_restored(held):
     assert watched(Monitor(CONFIG, held.state())).reference == watched(held).reference
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_a_model_that_finds_nothing_any_more_pages_within_a_week(seed):
     found = watched(feed(Monitor(CONFIG), hours(then=0.0, seed=seed)[: 24 * 22]))
     assert found.reference.counts.actual_positive < 100

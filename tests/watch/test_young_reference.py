@@ -104,10 +104,14 @@ def test_batches_of_other_sizes_cut_it_and_page_at_the_same_moment(fall, seed, l
         assert other.detections == hourly.detections
 
 
+@pytest.fixture(scope="module")
+def whole():
+    return watched(feed(Monitor(CONFIG), hours(fall=FALL)))
+
+
 @pytest.mark.parametrize("stop", [7, 8, 9, 12])
-def test_a_restart_changes_nothing(stop):
+def test_a_restart_changes_nothing(stop, whole):
     cells = hours(fall=FALL)
-    whole = watched(feed(Monitor(CONFIG), cells))
     before = feed(Monitor(CONFIG), cells[: 24 * stop])
     again = watched(feed(Monitor(CONFIG, before.state()), cells, stop))
     assert again.reference == whole.reference

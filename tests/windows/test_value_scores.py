@@ -31,7 +31,7 @@ MODELS = 2
 FIRST = 20_000
 DAYS_SEEN = DAYS + 40
 COLOURS = ("red", "green", "blue", "grey", "white")
-DAILY = {(1, True), (7, False)}
+DAILY = {(1000, True), (7, False)}
 """Sizes of batches, and whether the first label comes late, that are tried each time."""
 CONFIG = Config(
     models={f"m{number}": {"segments": ["colour", "version"]} for number in range(MODELS)}

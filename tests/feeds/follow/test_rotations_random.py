@@ -210,7 +210,7 @@ SEEDS = (0, 1, 1008)
 """In the last one the inode of a packed file is used again while a restart looks for its rest."""
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), *SEEDS[1:]])
 @pytest.mark.parametrize("head", HEADS)
 def test_no_line_is_lost_or_doubled_by_any_rotation(tmp_path, head, seed):
     came, written, reported = counted(tmp_path, ROTATIONS, seed, HEADS[head])

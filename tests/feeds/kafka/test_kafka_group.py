@@ -218,7 +218,7 @@ def produce_by_id(cluster, event):
     cluster.produce((f"{event['type']}s", sum(event["id"].encode()) % 6), event)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_a_hundred_rebalances_among_three_readers_of_one_monitor_equal_a_recount(seed):
     monitor = Monitor()
     events = rebalanced(seed, 100, [monitor])

@@ -73,7 +73,7 @@ def crash(running, cluster):
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_whenever_it_dies_each_message_counts_once(tmp_path, seed):
     chance = random.Random(seed)
     cluster = FakeCluster(*places("predictions", 3), *places("labels", 3))

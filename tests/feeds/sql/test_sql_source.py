@@ -25,7 +25,7 @@ def warehouse(tmp_path):
     made.engine.dispose()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_whenever_it_dies_each_row_counts_once(warehouse, tmp_path, seed):
     chance = random.Random(seed)
     events, added, seq = stream(120, seed), 0, 1
