@@ -15,7 +15,7 @@ from monitor.cli.proposed_reference import ProposedReference
 from monitor.cli.recorded_classes import with_classes
 from monitor.cli.rejection_hints import CLASSES_OF_SCORES, have_scores_alone
 from monitor.cli.survey import Segment, SurveyedModel, Surveyor, proposed_segments, segment_field
-from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats
+from monitor.cli.usable import mostly_rejected, rejected_text, tell_of_repeats, tell_of_reversed
 from monitor.config import Config, Labelling
 from monitor.config.classes import MOST_CLASSES
 from monitor.config.mapping import ClassValues, FixedValue, MappedRecords
@@ -104,6 +104,7 @@ def _surveyed(
             raise FeedError(f"{looked.name}: nothing is written, since {text}")
         tell(text)
     tell_of_repeats(snapshot, feed.faults.notation)
+    tell_of_reversed(snapshot, feed.faults.notation)
     feed.warn_of_order(snapshot)
     models = surveyor.models()
     if not models:

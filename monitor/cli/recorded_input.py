@@ -8,7 +8,13 @@ from monitor.cli.mapped_files import RecordedFeed
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import table_names
 from monitor.cli.unknown_segments import unknown_segments, warn_of_unknown_segments
-from monitor.cli.usable import NO_RECORDS, rejected_text, tell_of_repeats, unjudged
+from monitor.cli.usable import (
+    NO_RECORDS,
+    rejected_text,
+    tell_of_repeats,
+    tell_of_reversed,
+    unjudged,
+)
 from monitor.config import Config, FileFeed, load_config
 from monitor.errors import FeedError, UsageError
 from monitor.snapshot import Snapshot
@@ -79,6 +85,7 @@ def check_usable(snapshot: Snapshot, feed: RecordedFeed, *, pairs: int = 0) -> N
             raise FeedError(text)
         tell(f"warning: {text}" if unjudged(snapshot, feed.faults) else text)
     tell_of_repeats(snapshot, feed.faults.notation, pairs)
+    tell_of_reversed(snapshot, feed.faults.notation)
     feed.warn_of_order(snapshot)
 
 

@@ -11,6 +11,7 @@ from monitor.config.quantities import count_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import are_named_classes, are_of_more_classes, stands_for_no_class
+from monitor.report.printable import one_line
 from monitor.report.repeated_ids import repeats_beside_versions, reused_ids
 from monitor.snapshot import Snapshot
 
@@ -125,6 +126,34 @@ def tell_of_repeats(snapshot: Snapshot, notation: Notation, pairs: int = 0) -> N
         )
 
 
+def tell_of_reversed(snapshot: Snapshot, notation: Notation) -> None:
+    """Print a warning for each model that certainly flags negatives more often than positives.
+
+    Such a model is worse than a coin: labels or predictions then seem to name the other class.
+
+    Args:
+        snapshot: after all records; only recall and the false positive rate of all are looked at.
+        notation: how to complete the mapping.
+    """
+    metrics = snapshot.lifetime.metrics
+    recall, false = metrics["recall"], metrics["false_positive_rate"]
+    for model in snapshot.models:
+        if model.classes or not recall.upper[model.row] < false.lower[model.row]:
+            continue
+        advice = " or ".join(
+            notation.classes(str(field), {"positive": ["VALUE"]}) for field in ClassField
+        )
+        tell(
+            f"warning: {one_line(model.name)} flags {_percent(recall.estimate[model.row])} of "
+            f"actual positives and {_percent(false.estimate[model.row])} of actual negatives: if "
+            f"its labels or predictions name the other class, say which value is positive: {advice}"
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     """Print a last line where records were rejected, or none came; return the exit code.
 
@@ -142,6 +171,7 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
         tell(f"error: {NO_RECORDS}")
         return UNREADABLE
     tell_of_repeats(snapshot, faults.notation)
+    tell_of_reversed(snapshot, faults.notation)
     total = sum(snapshot.rejected.values())
     without_them = not int(snapshot.lifetime.counts.total.sum())
     if total == snapshot.records:
