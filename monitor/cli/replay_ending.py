@@ -12,6 +12,7 @@ from textwrap import wrap
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.rejected_records import RejectedRecords
+from monitor.cli.unjudged_end import unjudged_end
 from monitor.cli.usable import unjudged
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config.quantities import count_of, format_time
@@ -92,7 +93,9 @@ def ending(
     lines = wrap(" ".join([_read(snapshot), *uncounted, *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     ends = dict(_unlabelled_ends(snapshot, found, history))
-    lines += [line for name, end in ends.items() for line in wrap(f"{name}: {end}.", _COLUMNS)]
+    awaited = _unjudged_ends(snapshot, ends, history)
+    for name, end in (*ends.items(), *awaited):
+        lines += wrap(f"{one_line(name)}: {end}.", _COLUMNS)
     if found or any(snapshot.events.values()):
         if blocked := _unknown_rates(snapshot, args, _moved(found, paging)):
             step = blocked
@@ -271,6 +274,17 @@ def _unlabelled_ends(
             continue
         end = end_behind_a_week(model, history(model.name))
         if end is not None:
+            yield model.name, end
+
+
+def _unjudged_ends(
+    snapshot: Snapshot, ends: Collection[str], history: Callable[[str], History]
+) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the predictions that no verdict judges, for each other model."""
+    for model in snapshot.models:
+        lengths = [int((w.close - w.open)[model.row]) for w in snapshot.windows_of(model)]
+        end = unjudged_end(model, history(model.name), max(lengths, default=0))
+        if end and model.name not in ends:
             yield model.name, end
 
 

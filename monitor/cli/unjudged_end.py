@@ -1,0 +1,43 @@
+"""Predictions that are made later than those that a verdict judges, since labels take long."""
+
+from __future__ import annotations
+
+from monitor.config.quantities import count_of
+from monitor.counts import Outcome
+from monitor.diagnosis.unlabelled_end import day_of
+from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
+from monitor.report.durations import duration_text
+from monitor.report.rate_changes import short
+from monitor.snapshot import ModelState
+from monitor.windows.history import History
+
+
+def unjudged_end(model: ModelState, history: History, judged_ms: int) -> str:
+    """Return what is known of the predictions that no verdict judges yet, without a full stop.
+
+    Args:
+        model: its state.
+        history: its totals by hour.
+        judged_ms: length of its longest window, milliseconds.
+
+    Returns:
+        A clause with their number, how many have a label, and which share is flagged, beside the
+        same of all before; "" where they span no longer than that window, and where a model of
+        more than two classes flags nothing.
+    """
+    mature, last = model.mature_until, model.last_prediction_ms
+    if model.classes or mature is None or last is None or last - mature <= judged_ms:
+        return ""
+    opens, cells = history
+    later = opens >= mature
+    made = cells[:, [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
+    (flagged, left), (flagged_before, left_before) = made[later].sum(0), made[~later].sum(0)
+    if not (flagged + left and flagged_before + left_before):
+        return ""
+    labelled = int(cells[later, : len(Outcome)].sum())
+    return (
+        f"no verdict is on the last {duration_text((last - mature) / 1000)} yet, as labels take "
+        f"so long: of {count_of(int(flagged + left), 'prediction')} since {day_of(mature)}, "
+        f"{labelled:,} have a label, and {short(flagged / (flagged + left), 3)} are flagged "
+        f"({short(flagged_before / (flagged_before + left_before), 3)} before)"
+    )
