@@ -11,7 +11,6 @@ from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.windows.history import History
 
-
 _MUCH = 0.25
 """Share of the stream that is worth a word where all its predictions have a label."""
 _ALL_ARE_LABELLED = (
