@@ -56,15 +56,16 @@ class FurthestBehind(NamedTuple):
         """Return this with more models."""
         return FurthestBehind(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
 
-    def quiet(self, common: int, step_ms: int) -> BoolArray:
+    def quiet(self, reached: Int64Array, common: int, step_ms: int) -> BoolArray:
         """Return which models have been silent for too long to hold labels back.
 
         Args:
+            reached: time of each model, of its earliest event before that is settled.
             common: step of the common time now, epoch milliseconds.
             step_ms: its length, milliseconds.
         """
         known: BoolArray = self.spoke != NO_TIME
-        return known & (common - self.spoke > QUIET_STEPS * step_ms)
+        return known & (common - np.maximum(self.spoke, reached) > QUIET_STEPS * step_ms)
 
     def begun(self, number: int, first: int, *, anew: bool) -> Self:
         """Return this after events of a model.
@@ -151,8 +152,8 @@ class Standing(NamedTuple):
             common: as above.
             step_ms: length of a step, milliseconds.
         """
-        quiet = behind.quiet(common, step_ms)
         reached = np.where(columns.settled, columns.time, behind.earliest)
+        quiet = behind.quiet(reached, common, step_ms)
         if quiet.any():
             reached = np.where(quiet, NEVER, reached)
         least = int(reached.min(initial=NEVER))
@@ -160,5 +161,11 @@ class Standing(NamedTuple):
         return cls(columns, behind, common, quiet, reached, slowest)
 
     def is_of(self, columns: TimeColumns, behind: FurthestBehind, common: int) -> bool:
-        """Return whether it was found from these."""
+        """Return whether it was found from these.
+
+        Args:
+            columns: of the models.
+            behind: of the models.
+            common: step of the common time, epoch milliseconds.
+        """
         return self.columns is columns and self.behind is behind and self.common == common

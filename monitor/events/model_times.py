@@ -292,7 +292,8 @@ class ModelTimes:
         for number, old in enumerate(left):
             self._put(number, ModelTime.restored(self._step, state["models"][old]))
         self._spoke[: len(left)] = [state["spoke"][old] for old in left]
-        self._behind = FurthestBehind.restored(state.get("behind"), left, state["common"])
+        behind = FurthestBehind.restored(state.get("behind"), left, state["common"])
+        self._behind = behind.joined(FurthestBehind.of(len(self._models) - len(left)))
         self._arrived, self.common = state["arrived"], state["common"]
         self._views = None
         if state["heard"]:

@@ -5,10 +5,10 @@ from collections import Counter
 from random import Random
 
 import pytest
-from engine.test_sequence import known_by, monitor_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import differences
+from sequences import known_by, monitor_of
 
 from monitor.config import Config
 from monitor.engine import CountingMonitor, Monitor

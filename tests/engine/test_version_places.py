@@ -5,10 +5,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from engine.test_sequence import known_by, monitor_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from same import differences, through_disk
+from sequences import known_by, monitor_of
 
 from monitor.config import Config
 from monitor.engine import CountingMonitor, Monitor

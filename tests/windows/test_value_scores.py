@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from engine.test_sequence import monitor_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from same import differences, through_disk
 from scipy.special import expit
+from sequences import monitor_of
 from sklearn.metrics import roc_auc_score
 
 from monitor.clock import DAY_MS
