@@ -35,6 +35,7 @@ from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
 from monitor.report.headline import headline
+from monitor.report.unjudged_end import with_unjudged_end
 from monitor.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -167,7 +168,9 @@ def _diagnosis(
         fault=label_fault_of(state, deciding, after.source),
     )
     found = with_news(found, monitor, compared.now(model), predicted)
-    found = with_model_now(with_unlabelled_end(found, monitor, state), snapshot, state)
+    found = with_unjudged_end(found, monitor.history, state)
+    found = with_unlabelled_end(found, monitor, state)
+    found = with_model_now(found, snapshot, state)
     number = monitor.models.index(model)
     errors = monitor.label_errors
     found = with_audits(found, errors.findings(number), errors.of(number), snapshot.lost_audits)

@@ -12,7 +12,6 @@ from textwrap import wrap
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.cli.unjudged_end import unjudged_end
 from monitor.cli.usable import unjudged
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config.quantities import count_of, format_time
@@ -40,6 +39,7 @@ from monitor.report.findings import of_model
 from monitor.report.missing_evidence import useless_reference
 from monitor.report.printable import one_line
 from monitor.report.two_answers import doubt_beside
+from monitor.report.unjudged_end import unjudged_end
 from monitor.report.verdict_words import words_of
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.history import History

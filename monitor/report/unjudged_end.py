@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from monitor.config.quantities import count_of
 from monitor.counts import Outcome
+from monitor.diagnosis.result import Diagnosis
 from monitor.diagnosis.unlabelled_end import day_of
 from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.report.durations import duration_text
+from monitor.report.metric_words import titled
 from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.windows.history import History
@@ -54,3 +59,33 @@ def unjudged_end(model: ModelState, history: History, judged_ms: int) -> str:
         f"({short(flagged_before / (flagged_before + left_before), 3)} before)"
         f"{_ALL_ARE_LABELLED if has_all else ''}"
     )
+
+
+def may_end_unjudged(found: Diagnosis, model: ModelState) -> bool:
+    """Return whether more predictions may follow the latest mature data than these span.
+
+    Args:
+        found: the diagnosis.
+        model: the state of the model.
+    """
+    after, last = found.after, model.last_prediction_ms
+    if after.source != "mature" or after.opens is None or after.closes is None or last is None:
+        return False
+    return last - after.closes > after.closes - after.opens
+
+
+def with_unjudged_end(
+    found: Diagnosis, history: Callable[[str], History], model: ModelState
+) -> Diagnosis:
+    """Return a diagnosis that says what is known of the predictions behind what it judges.
+
+    Args:
+        found: the diagnosis.
+        history: gives the totals of a model by hour.
+        model: the state of the model.
+    """
+    if not may_end_unjudged(found, model):
+        return found
+    length = (found.after.closes or 0) - (found.after.opens or 0)
+    end = unjudged_end(model, history(found.model), length)
+    return replace(found, notes=(*found.notes, f"{titled(end)}.")) if end else found

@@ -2,8 +2,13 @@
 
 import json
 
+import httpx
 import pytest
 from cli.commands import ran
+from exporter.page.pages import fed, served
+
+from monitor.config import parse_config
+from monitor.engine import Monitor
 
 DAY = 86_400
 CONFIG = "models: {{m: {{maturity: {age}, reference: {{first: 7d}}}}}}\nwindows: [7d]\n"
@@ -18,24 +23,44 @@ def made(hour):
         yield {"type": "label", "id": str(hour), "ts": hour * 3_600 + DAY, "label": int(flagged)}
 
 
+EVENTS = sorted((one for hour in range(60 * 24) for one in made(hour)), key=lambda e: e["ts"])
+
+
 @pytest.fixture
-def replayed(capsys, tmp_path):
+def printed(capsys, tmp_path):
     path, config = tmp_path / "events.ndjson", tmp_path / "monitor.yaml"
-    events = sorted((one for hour in range(60 * 24) for one in made(hour)), key=lambda e: e["ts"])
-    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    path.write_text("".join(f"{json.dumps(event)}\n" for event in EVENTS))
 
-    def replay(age):
+    def of(command, age, *options):
         config.write_text(CONFIG.format(age=age))
-        return " ".join(ran(capsys, "replay", path, "-c", config).out.split())
+        return " ".join(ran(capsys, command, path, "-c", config, *options).out.split())
 
-    return replay
+    return of
 
 
-def test_predictions_behind_the_windows_have_their_number_labels_and_share_of_flagged(replayed):
+def test_predictions_behind_the_windows_have_their_number_labels_and_share_of_flagged(printed):
     assert (
         "m: no verdict is on the last 30.1 days yet, as labels take so long: of 723 predictions "
         "since 1970-01-30, 123 have a label, and .332 are flagged (.201 before). Next:"
-    ) in replayed("30d")
+    ) in printed("replay", "30d")
+
+
+def test_diagnose_says_the_same_in_the_terminal_and_the_api(printed):
+    note = (
+        "No verdict is on the last 30.1 days yet, as labels take so long: of 723 predictions since "
+        "1970-01-30, 123 have a label, and .332 are flagged (.201 before)."
+    )
+    assert f"- {note}" in printed("diagnose", "30d")
+    monitor = fed(Monitor(parse_config(CONFIG.format(age="30d"), "monitor.yaml")), EVENTS)
+    with served(monitor) as address:
+        found = httpx.get(f"{address}/api/v1/diagnosis?model=m").json()
+    assert note in found["notes"]
+
+
+def test_diagnose_names_nothing_where_a_range_is_asked_for_or_reaches_as_far(printed):
+    ranges = "--before", "1970-01-01..1970-01-08", "--after", "1970-01-20..1970-01-27"
+    assert "No verdict is on" not in printed("diagnose", "30d", *ranges)
+    assert "No verdict is on" not in printed("diagnose", "5d")
 
 
 def test_a_table_in_which_all_have_a_label_is_judged_without_the_time_of_the_label(
@@ -61,5 +86,5 @@ def test_a_table_in_which_all_have_a_label_is_judged_without_the_time_of_the_lab
     assert "no verdict is on" not in without
 
 
-def test_nothing_is_named_where_the_windows_reach_as_far(replayed):
-    assert "no verdict is on" not in replayed("5d")
+def test_nothing_is_named_where_the_windows_reach_as_far(printed):
+    assert "no verdict is on" not in printed("replay", "5d")

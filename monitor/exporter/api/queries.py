@@ -35,6 +35,7 @@ from monitor.report.deciding_window import answering, deciding_window, label_fau
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.findings import with_model_now
 from monitor.report.rejected_lately import RejectedLately
+from monitor.report.unjudged_end import may_end_unjudged, with_unjudged_end
 from monitor.report.version_news_words import change_beginning
 from monitor.report.versions_now import VersionsReading, versions_reading
 from monitor.snapshot import ModelState, Snapshot
@@ -243,6 +244,10 @@ class Queries:
             found = explained.diagnosis
             if may_have_news(found, model):
                 found = self._from_engine(partial(with_news, found, now=model.now_ms))
+            if may_end_unjudged(found, model):
+                found = self._from_engine(
+                    lambda monitor: with_unjudged_end(found, monitor.history, model)
+                )
             if may_end_unlabelled(found):
                 found = self._from_engine(partial(with_unlabelled_end, found, model=model))
             found = with_model_now(found, snapshot, model)

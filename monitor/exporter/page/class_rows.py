@@ -8,6 +8,7 @@ import htpy as h
 from msgspec import UNSET
 
 from monitor.exporter.api.series_answer import SeriesAnswer
+from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.api.window_answer import WindowStatus
 from monitor.exporter.page.formats import interval, percent, ratio
 from monitor.exporter.page.sparkline import sparkline
@@ -22,20 +23,20 @@ def has_many_classes(windows: Sequence[WindowStatus]) -> bool:
 
 
 def class_rows(
-    windows: Sequence[WindowStatus], names: Sequence[str], trend: SeriesAnswer | None
+    windows: Sequence[WindowStatus], model: ModelStatus, trend: SeriesAnswer | None
 ) -> Iterator[h.Element]:
     """Yield the rows of the metrics over all classes.
 
     Args:
         windows: of a model of many classes, in the order of the columns.
-        names: of the windows.
+        model: with the windows.
         trend: metrics by days; None where the history cannot be read.
     """
     # Over all classes together, each wrong prediction is a false positive of one of them.
     days = () if trend is None else trend.metrics.metric("precision").estimate
     for words in WHOLE_WORDS:
         line = sparkline(days, "precision") if words is ACCURACY else None
-        yield _row(words, windows, names, line)
+        yield _row(words, windows, model, line)
 
 
 def coverage(window: WindowStatus) -> list[h.Node]:
@@ -58,13 +59,13 @@ def coverage(window: WindowStatus) -> list[h.Node]:
 def _row(
     words: AllClassesWords,
     windows: Sequence[WindowStatus],
-    names: Sequence[str],
+    model: ModelStatus,
     line: h.Element | None,
 ) -> h.Element:
     return h.tr[
         h.th(scope="row")[words.title, h.small[words.meaning]],
         h.td(".trend")[line],
-        window_cells(names, (_number(words, window) for window in windows)),
+        window_cells(model, (_number(words, window) for window in windows)),
     ]
 
 

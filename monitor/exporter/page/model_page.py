@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from urllib.parse import urlencode
 
 import htpy as h
@@ -16,7 +15,7 @@ from monitor.exporter.api.find_model import UnknownModelError
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.page.class_section import class_section
 from monitor.exporter.page.drawing import sign
-from monitor.exporter.page.formats import coded, count, moment, reaches_back, time_of
+from monitor.exporter.page.formats import coded, count, moment, reaches_back
 from monitor.exporter.page.html_document import SECTIONS, document, page_head
 from monitor.exporter.page.now import now_section
 from monitor.exporter.page.page_content import ModelContent
@@ -28,6 +27,7 @@ from monitor.exporter.page.version_section import versions_section
 from monitor.exporter.page.when import PeriodForm, when_section
 from monitor.exporter.page.where import SegmentView, where_section
 from monitor.exporter.page.why import two_answers, verdict_line, why_section
+from monitor.exporter.page.window_cells import window_title
 from monitor.report.answer_parts import OutcomeCounts, OutcomeSums
 from monitor.report.durations import duration_text
 from monitor.report.printable import one_line
@@ -35,9 +35,6 @@ from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.verdict_words import VERDICTS, words_of
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
-
-_LATE = timedelta(days=2)
-"""Age of the latest outcomes of a window from which on the day of its end is named."""
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -105,7 +102,7 @@ def _rests_on(model: ModelStatus) -> str:
     if model.without_labels is not None:
         return ""
     counts: OutcomeCounts | OutcomeSums = model.windows[model.verdict_window].outcomes
-    reference, stretch = model.reference, _stretch(model)
+    reference, stretch = model.reference, window_title(model, model.verdict_window)
     if model.since_reference is not None:
         counts = model.since_reference.outcomes
         stretch = f"{duration_text(model.since_reference.seconds)} since the reference"
@@ -120,14 +117,6 @@ def _rests_on(model: ModelStatus) -> str:
     if model.verdict in DEGRADED and not model.detectors.degradation_detected:
         text += ". One window alone does not page"
     return f"{text}."
-
-
-def _stretch(model: ModelStatus) -> str:
-    """Return the window that decides; where its labels come late, with the day of its end."""
-    close, now = model.windows[model.verdict_window].close, model.now
-    if close is None or now is None or time_of(now) - time_of(close) < _LATE:
-        return f"last {model.verdict_window}"
-    return f"{model.verdict_window} until {moment(close)}"
 
 
 def _compared_with(reference: ReferencePeriod | None) -> str:

@@ -36,7 +36,7 @@ from monitor.exporter.page.objectives import objective_mark, objective_text
 from monitor.exporter.page.prediction_parts import estimate_notes, prediction_rows, scores_figure
 from monitor.exporter.page.sources_now import sources_now
 from monitor.exporter.page.sparkline import sparkline
-from monitor.exporter.page.window_cells import context_row, window_cells
+from monitor.exporter.page.window_cells import context_row, window_cells, window_title
 from monitor.labels.faults import RATES_UNDEFINED
 from monitor.labels.refusals import UNAUDITED, UNAUDITED_CLASSES, clipped_texts
 from monitor.report.answer_parts import MetricInterval, PredictionCheck
@@ -70,7 +70,7 @@ def now_section(
     """
     return h.section("#now", aria_labelledby="now-title")[
         h.h2(id="now-title")["Now"],
-        _table(status, model, trend),
+        _table(model, trend),
         h.p[unused] if (unused := unused_windows_text(model.unused_windows)) else None,
         estimate_notes(model),
         expressions(model),
@@ -80,12 +80,11 @@ def now_section(
     ]
 
 
-def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
+def _table(model: ModelStatus, trend: SeriesAnswer | None) -> h.Element:
     if not any(window.predictions for window in model.windows.values()) and model.predictions:
         return _so_far(model)
-    names = [name for name in status.windows if name in model.windows]
-    windows = [model.windows[name] for name in names]
-    many = len(names) > _MOST_ON_A_PHONE
+    windows = [*model.windows.values()]
+    many = len(windows) > _MOST_ON_A_PHONE
     return h.div(".scroll", tabindex="0", role="region", aria_label="Metrics by window")[
         h.table({"class": "metrics stacked" if many else "metrics"})[
             h.caption(".unseen")["Each metric in each window, with its 95 % interval."],
@@ -93,21 +92,24 @@ def _table(status: StatusAnswer, model: ModelStatus, trend: SeriesAnswer | None)
                 h.tr[
                     h.th(scope="col")["Metric"],
                     h.th(".trend", scope="col")["Trend"],
-                    (h.th(".number", scope="col")[f"last {name}"] for name in names),
+                    (
+                        h.th(".number", scope="col")[window_title(model, name)]
+                        for name in model.windows
+                    ),
                 ]
             ],
             h.tbody[
                 _metrics(model, windows, trend),
-                context_row("Verdict", "", names, [_verdict(model, window) for window in windows]),
+                context_row("Verdict", "", model, [_verdict(model, window) for window in windows]),
                 context_row(
                     "Labelled",
                     "Share of the predictions."
                     if has_many_classes(windows)
                     else "Share of the flagged cases; of the others.",
-                    names,
+                    model,
                     [coverage(window) for window in windows],
                 ),
-                context_row("Outcomes", "", names, [_outcomes(window) for window in windows]),
+                context_row("Outcomes", "", model, [_outcomes(window) for window in windows]),
             ],
         ]
     ]
@@ -117,7 +119,7 @@ def _metrics(
     model: ModelStatus, windows: list[WindowStatus], trend: SeriesAnswer | None
 ) -> Iterator[h.Node]:
     if has_many_classes(windows):
-        yield from class_rows(windows, tuple(model.windows), trend)
+        yield from class_rows(windows, model, trend)
         return
     if model.without_labels is None:
         yield from (_metric(row, model, windows, trend) for row in PAGE_METRICS)
@@ -166,7 +168,7 @@ def _metric(
         ],
         h.td(".trend")[sparkline(values, row.name)],
         window_cells(
-            model.windows,
+            model,
             ([_number(one), objective_mark(row.name, one, objective)] for one in numbers),
         ),
     ]

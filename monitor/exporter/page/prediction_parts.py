@@ -64,7 +64,7 @@ def prediction_rows(model: ModelStatus, windows: Sequence[WindowStatus]) -> Iter
         h.th(scope="row")["Flagged", h.small[f"Share of cases predicted positive{beside}."]],
         h.td(".trend"),
         window_cells(
-            model.windows,
+            model,
             (
                 [
                     h.strong[ratio(window.predicted_positive_rate)],
@@ -75,10 +75,10 @@ def prediction_rows(model: ModelStatus, windows: Sequence[WindowStatus]) -> Iter
         ),
     ]
     for name in _ESTIMATED:
-        yield _estimated(name, tuple(model.windows), windows)
+        yield _estimated(name, model, windows)
 
 
-def _estimated(name: str, names: Sequence[str], windows: Sequence[WindowStatus]) -> h.Node:
+def _estimated(name: str, model: ModelStatus, windows: Sequence[WindowStatus]) -> h.Node:
     """Return a rate of each window ahead of its labels; None where none is published."""
     found = [None if one.nowcast is None else _rate(one, name) for one in windows]
     published = [one.nowcast for one, rate in zip(windows, found, strict=True) if _is_shown(rate)]
@@ -91,7 +91,7 @@ def _estimated(name: str, names: Sequence[str], windows: Sequence[WindowStatus])
             h.small[f"Up to the start of {moment(close)}, before its labels."],
         ],
         h.td(".trend"),
-        window_cells(names, map(_estimate, found)),
+        window_cells(model, map(_estimate, found)),
     ]
 
 

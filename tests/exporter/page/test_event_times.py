@@ -10,6 +10,7 @@ from monitor.cli.top import table
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.exporter.page.window_cells import window_title
 
 HOUR, DAY = 3_600, 86_400
 NEWEST = "1970-01-20 12:01"
@@ -53,6 +54,28 @@ def test_below_a_day_a_model_is_not_called_behind(monitor):
         "goes_on": None,
         "ended": "24 hours behind the newest of all models",
     }
+
+
+@pytest.mark.parametrize(
+    ("maturity", "titles"),
+    [
+        ("36h", ["last 1d", "last 7d"]),
+        ("5d", ["1d until 1970-01-16 12:00", "7d until 1970-01-16 12:00"]),
+    ],
+)
+def test_windows_whose_labels_come_late_are_named_by_their_end(maturity, titles):
+    config = Config(models={"m": {"maturity": maturity}}, windows=["1d", "7d"])
+    records = [
+        counts("m", day * DAY + hour * HOUR + i, (30, 10, 5, 155))
+        for day in range(21)
+        for hour in (0, 12)
+        for i in range(3)
+    ]
+    (model,) = status_answer(fed(Monitor(config), records).snapshot(), limit=1).models
+    assert [window_title(model, name) for name in model.windows] == titles
+    with served(fed(Monitor(config), records)) as address:
+        page = plain(httpx.get(f"{address}/?model=m").text)
+    assert f"Trend {' '.join(titles)} Precision" in page
 
 
 def test_page_list_and_terminal_say_so(monitor, answer):
