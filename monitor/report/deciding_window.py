@@ -75,7 +75,7 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     if model.watched.degradation_detected:
         worse = [n for n in trusted if _decides(model, n, by_length, DEGRADED)]
         if worse:
-            return _most_recent(model, worse)
+            return _most_recent(model, worse[-1], by_length)
     compared = [n for n in trusted if _is_compared(model, n) and _is_long(n, by_length)]
     shifted = model.watched.prevalence_shift_detected is not False
     agreed = _SHIFT if shifted else frozenset[Verdict]()
@@ -84,7 +84,7 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
         n for n in trusted if _decides(model, n, by_length, agreed if n in shorter else _JUDGED)
     ]
     if judged and verdict_on(model, judged[-1]).verdict is not Verdict.NO_CHANGE:
-        return _most_recent(model, judged)
+        return _most_recent(model, judged[-1], by_length)
     return (judged or compared or trusted)[-1]
 
 
@@ -101,11 +101,11 @@ def _is_compared(model: ModelState, window: str) -> bool:
     return any(one.verdicts[window].judgement is not None for one in classes.by_class.values())
 
 
-def _most_recent(model: ModelState, judged: Sequence[str]) -> str:
+def _most_recent(model: ModelState, longest: str, by_length: Sequence[str]) -> str:
     """Return the shortest window of a week or more with the verdict of the longest one."""
-    longest = verdict_on(model, judged[-1]).verdict
-    weeks = (name for name in judged if parse_duration(name) >= _WEEK_MS)
-    return next((name for name in weeks if verdict_on(model, name).verdict is longest), judged[-1])
+    same = frozenset({verdict_on(model, longest).verdict})
+    weeks = (name for name in by_length if parse_duration(name) >= _WEEK_MS)
+    return next((name for name in weeks if _decides(model, name, by_length, same)), longest)
 
 
 def _decides(

@@ -214,6 +214,7 @@ def _text(model: ModelState, made: int, reason: str, now_ms: int | None) -> str:
         "(`label_timeout`)"
     )
     waiting = f"{count_of(model.pending, 'prediction')} {_waits(model.pending)} for one"
+    waiting = waiting if model.pending else "no prediction waits for one"
     if reason == "none_yet":
         ends = f"; each expires {timeout} after it was made (`label_timeout`)" if timeout else ""
         waits = f"No label has come: {count_of(made, 'prediction')} {_waits(made)} for one{ends}."

@@ -95,6 +95,11 @@ def test_of_windows_with_one_verdict_the_shortest_of_a_week_decides(verdict):
     assert deciding_window(model_with(w1d=moved, w7d=few, w28d=moved), NAMES) == "28d"
     other = window_with(Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED)
     assert deciding_window(model_with(w7d=other, w28d=moved), NAMES) == "28d"
+    compared = replace(moved, judgement=judge(TABLE, TABLE))
+    model = model_with(w1d=compared, w7d=compared, w28d=compared)
+    assert deciding_window(model, NAMES) == "7d"
+    six = replace(compared, rests_on=6)
+    assert deciding_window(model_with(w7d=six, w28d=compared), NAMES) == "28d"
 
 
 def test_where_nothing_changed_the_longest_window_decides():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import httpx
 import numpy as np
@@ -17,6 +18,7 @@ from monitor.exporter.api.score_shares import distance_text, scores_now, scores_
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.formats import last_label
 from monitor.feeds.decode import Decoder, DecodeSettings
+from monitor.report.without_labels import without_labels
 
 DAY = 86_400
 START = 20_000 * DAY
@@ -95,6 +97,16 @@ def test_labels_that_stopped_are_told_from_labels_that_never_came():
     assert model.without_labels.known[0].startswith("Of all 400 labelled so far")
     row = next(line for line in table(status) if line.startswith("m "))
     assert row.split()[-1] == "12d"  # as in the sentence, not rounded down
+
+
+def test_where_labels_stopped_and_none_is_missing_no_prediction_waits():
+    made = predictions(20)
+    snapshot = fed(Monitor(Config(windows=["1d"], defaults={"maturity": "6h"})), made).snapshot()
+    (model,) = snapshot.models
+    complete = replace(model, pending=0, labelled=model.pending, matched=model.pending)
+    assert without_labels(snapshot, complete).text == (
+        "The last label is from more than 90 days ago: no prediction waits for one."
+    )
 
 
 def test_one_page_states_one_age_of_the_last_label_where_other_models_are_further_on():

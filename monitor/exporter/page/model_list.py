@@ -31,6 +31,7 @@ from monitor.exporter.page.paging import page_links
 from monitor.exporter.page.query import PageQuery
 from monitor.exporter.page.rejected_note import rejected_note
 from monitor.exporter.page.sparkline import sparkline
+from monitor.exporter.page.window_cells import window_title
 from monitor.report.metric_words import titled
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import (
@@ -238,7 +239,8 @@ def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
     worse, pages = model.worse_version is not None, model.detectors.degradation_detected
     words = words_of(model.verdict, model.verdict_because, pages=pages, worse_version=worse)
     decides = model.verdict_window
-    other = None if decides == window or model.reference is None else f", last {decides}"
+    is_shown = decides == window or model.reference is None
+    other = None if is_shown else f", {window_title(model, decides)}"
     address = urlencode({"model": model.name}, errors="replace")
     return h.tr[
         h.th(scope="row")[
@@ -288,7 +290,8 @@ def _why(model: ModelStatus) -> Iterator[h.Node]:
     pages, moved = model.detectors.degradation_detected, model.moved_precision
     yield h.small[coded(f"{moved.text}.")] if moved.certain else None
     paging = "Pages. " if pages else "Does not page. " if model.worse.answer == "yes" else None
-    yield h.small[None if paging is None else h.strong[paging], coded(model.worse.text)]
+    answer = "Is the model worse? ", coded(model.worse.text)
+    yield h.small[None if paging is None else h.strong[paging], answer]
 
 
 def _numbers(model: ModelStatus, window: WindowStatus) -> Iterator[h.Element]:

@@ -77,8 +77,8 @@ def test_what_pages_is_a_filter_of_the_list_and_leads_back(fleet):
 
 def test_a_row_that_is_certainly_worse_says_whether_it_pages(fleet):
     rows = {name: plain(row) for name, row in rows_of(httpx.get(fleet).text).items()}
-    assert "Pages. Yes" in rows["loud"]
-    assert "Does not page. Yes" in rows["quiet"]
+    assert "Pages. Is the model worse? Yes" in rows["loud"]
+    assert "Does not page. Is the model worse? Yes" in rows["quiet"]
     assert "age. " not in rows["well"]
 
 
