@@ -132,7 +132,7 @@ class Standing(NamedTuple):
         quiet: flags of the models that have been silent for too long to hold labels back.
         reached: where each model stands, epoch milliseconds; `NEVER` where it holds nothing back.
         slowest: step that the model furthest behind has entered, epoch milliseconds; `NO_TIME`
-            without one.
+            before the models have a common time, when any may still be further behind.
     """
 
     columns: TimeColumns
@@ -157,7 +157,8 @@ class Standing(NamedTuple):
         if quiet.any():
             reached = np.where(quiet, NEVER, reached)
         least = int(reached.min(initial=NEVER))
-        slowest = NO_TIME if least == NEVER else least // step_ms * step_ms
+        unknown = least == NEVER or common == NO_TIME
+        slowest = NO_TIME if unknown else least // step_ms * step_ms
         return cls(columns, behind, common, quiet, reached, slowest)
 
     def is_of(self, columns: TimeColumns, behind: FurthestBehind, common: int) -> bool:

@@ -92,7 +92,7 @@ class ModelTimes:
         """Step that the model furthest behind has entered, by its first moment.
 
         What names no model waits by it. It falls where a new model begins further behind; epoch
-        milliseconds, `NO_TIME` without events.
+        milliseconds, `NO_TIME` before there is a common time.
         """
         return self._standing.slowest
 

@@ -75,6 +75,13 @@ def test_a_label_too_old_for_every_known_model_is_late(size):
     assert joined(monitor_of(lines, range(0, len(lines), size), CONFIG)) == (0, 1)
 
 
+@pytest.mark.parametrize("size", [1, 1_000])
+def test_before_any_time_is_settled_no_label_is_too_old(size):
+    events = [prediction("a", 1, 50 * DAY), label("b", 1, 60), prediction("b", 1, 0)]
+    monitor = monitor_of(lines_of(events), range(0, len(events), size), CONFIG)
+    assert joined(monitor, "b") == (1, 0)
+
+
 @pytest.mark.parametrize("begun", [3, 20])
 @pytest.mark.parametrize("size", [1, 1_000])
 def test_a_model_holds_labels_only_while_it_has_events(begun, size):
