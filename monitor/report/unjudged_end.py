@@ -19,8 +19,9 @@ from monitor.windows.history import History
 _MUCH = 0.25
 """Share of the stream that is worth a word where all its predictions have a label."""
 _ALL_ARE_LABELLED = (
-    ". Labels in the records of their predictions move no time: to judge these too, leave out the "
-    "time of the label (label_ts, and maturity where it is configured)"
+    ". Labels in the records of their predictions move no time: if these are all predictions, not "
+    "only those with a label, leave out the time of the label (label_ts, and maturity where it is "
+    "configured) to judge them"
 )
 
 
