@@ -42,7 +42,7 @@ def with_needed_rules(rules: Path, tests: Path, folder: Path) -> list[Path]:
         The files of tests.
     """
     whole = yaml.safe_load(rules.read_text(encoding="utf-8"))
-    document = yaml.load(tests.read_text(encoding="utf-8"), _Loader)  # noqa: S506  # a safe one
+    document = yaml.load(tests.read_text(encoding="utf-8"), _Loader)  # noqa: S506  # a SafeLoader
     found = []
     for number, scenario in enumerate(document["tests"]):
         own = folder / f"{number}.rules.yml"
