@@ -19,8 +19,10 @@ from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
+from monitor.engine import Monitor
 from monitor.errors import ColumnError, FeedError, UsageError
 from monitor.events.columns import EventBatch
+from monitor.events.labels_ahead import LabelsAhead
 from monitor.events.record_order import RecordOrder
 from monitor.feeds import files
 from monitor.feeds.decode import Decoder, DecodeSettings
@@ -76,7 +78,7 @@ class RecordedFeed:
         self.records = 0
         self.contradictions: tuple[str, ...] = ()
         self.torn: FeedError | None = None
-        self.order = RecordOrder()
+        self.order, self._ahead = RecordOrder(), LabelsAhead(config)
         self._config = config
         settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
         self._decoder = Decoder(settings)
@@ -101,6 +103,7 @@ class RecordedFeed:
                 self.records += batch.records
                 self.faults.add(batch.rejected)
                 self.order.add(batch)
+                self._ahead.add(batch)
                 yield batch
         except FeedError as error:
             self.torn = self._for_every_file(error)
@@ -140,6 +143,14 @@ class RecordedFeed:
         if ASKED in text:
             self.faults.asked = text.partition(ASKED)[2]
         tell(text)
+
+    def carry(self, monitor: Monitor) -> None:
+        """Let the labels of the records carry the time of their models, once all are counted.
+
+        Args:
+            monitor: that counted all batches.
+        """
+        monitor.carry(self._ahead.reached())
 
     def warn_of_order(self, snapshot: Snapshot) -> None:
         """Print a warning where the order of the records changes what is counted or judged.

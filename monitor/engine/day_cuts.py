@@ -91,6 +91,18 @@ class DayCuts:
         self._judged[: len(judged)] = np.where(due, judged, last)
         return np.where(due, judged, NO_TIME)
 
+    def following(self, times: Int64Array) -> Int64Array:
+        """Return the next moment at which each model begins or closes a day.
+
+        Args:
+            times: of the models, epoch milliseconds; what is returned is later.
+        """
+        self._ensure(len(times))
+        late = np.zeros_like(times), self._closes[: len(times)]
+        begins, closes = ((times - at) // DAY_MS * DAY_MS + DAY_MS + at for at in late)
+        following: Int64Array = np.minimum(begins, closes)
+        return following
+
     def any_in(self, batch: EventBatch, times: ModelTimes, seen: ModelTimes) -> bool:
         """Return whether a day begins or closes within a batch; nearly always none does.
 

@@ -9,12 +9,12 @@ depend on the order of records either. A snapshot also depends on `now`, the end
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
 
-from monitor.clock import HOUR_MS
 from monitor.config import Config
 from monitor.engine.forgotten_sums import sums_of
 from monitor.engine.pieces import pieces
+from monitor.engine.recorded_end import carried
+from monitor.engine.silent_models import silent_models
 from monitor.engine.snapshots import SnapshotReader
 from monitor.engine.stages import Stages
 from monitor.events.batches import in_row_order
@@ -22,9 +22,8 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 from monitor.events.renumbering import State
 from monitor.feeds import scalars
-from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.decode.reasons import Fields
-from monitor.feeds.decode.record_faults import RecordFaults
+from monitor.feeds.scalar_events import ScalarEvents
 from monitor.labels.forwarding import Forwarding
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.snapshot import Snapshot
@@ -33,8 +32,6 @@ from monitor.windows.history import HISTORY_DAYS, History
 from monitor.windows.range_counts import RangeCounts
 from monitor.windows.range_scores import RangeScores
 from monitor.windows.recalled import Recalled
-
-_BUFFERED = 2_000
 
 
 class Monitor:
@@ -51,9 +48,8 @@ class Monitor:
     Attributes:
         config: models, windows, segments and limits.
         versions: compares versions of a model.
-        classes, label_errors, label_sources, unknown_classes: counts by class of models of many,
-            audits, labels by source, and records that name a class which their model does not
-            have; all without buffered events.
+        classes, label_errors, label_sources, unknown_classes: counts by class, audits, labels by
+            source, and records that name an unknown class; all without buffered events.
 
     >>> monitor = Monitor()
     >>> for i, (predicted, actual) in enumerate([(1, 1), (1, 0), (0, 0), (1, 1)]):
@@ -67,9 +63,7 @@ class Monitor:
 
     def __init__(self, config: Config | None = None, state: State | None = None) -> None:
         self.config = config or Config.without_file()
-        settings = DecodeSettings.from_config(self.config)
-        self._decoder, self._faults = Decoder(settings), RecordFaults(settings)
-        self._buffer: list[Fields] = []
+        self._events = ScalarEvents(self.config)
         self._begin(state)
 
     @property
@@ -112,8 +106,19 @@ class Monitor:
         """
         for piece in pieces(lambda: self._stages, in_row_order(batch)):
             yield from self._stages.steps(piece)
-            if len(silent := self._stages.silent()):
+            if len(silent := silent_models(self._stages)):
                 self._forget(silent)
+
+    def carry(self, until: Mapping[str, int]) -> None:
+        """Carry models to times that their recorded labels reach, once a recording has ended.
+
+        Args:
+            until: by model, epoch milliseconds; for where a model stops before it see `carried`.
+        """
+        self.flush()
+        reached = {n: until[name] for n, name in enumerate(self.models) if name in until}
+        for _ in carried(self._stages, reached):
+            pass
 
     def predict(
         self,
@@ -178,9 +183,8 @@ class Monitor:
 
     def flush(self) -> None:
         """Apply the buffered events of `predict` and `label`."""
-        if self._buffer:
-            buffered, self._buffer = self._buffer, []
-            self.apply(self._decoder.decode_fields(buffered, position=str, record=lambda _: b""))
+        if self._events:
+            self.apply(self._events.drained())
 
     def snapshot(
         self,
@@ -238,8 +242,8 @@ class Monitor:
     def _forget(self, models: Int64Array) -> None:
         """Forget models by their numbers; their sums stay."""
         forgotten = self._stages.forgotten.plus(sums_of(models, self._catalogue, self._stages))
-        names = [self.models[number] for number in models.tolist()]
-        self._begin({**self._state(), "forgotten": forgotten._asdict()}, names)
+        state = {**self._state(), "forgotten": forgotten._asdict()}
+        self._begin(state, [self.models[number] for number in models.tolist()])
 
     def count_range(self, opens_ms: int, closes_ms: int, block_ms: int) -> RangeCounts:
         """Count a range of event time exactly; call this before the first event.
@@ -255,7 +259,7 @@ class Monitor:
         Raises:
             ValueError: the range is empty, or events were applied already.
         """
-        if self._buffer or self._stages.received.events.total():
+        if self._events or self._stages.received.events.total():
             raise ValueError("count_range: events came already; call it before the first event")
         counted = RangeCounts(self._catalogue, opens_ms, closes_ms, block_ms)
         self._stages.ranges.append(counted)
@@ -298,8 +302,6 @@ class Monitor:
             ValueError: the model is neither configured nor seen in events; the bounds
                 are not whole hours in order, or lie before the stored history.
         """
-        if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
-            raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         self.flush()
         number = self._catalogue.models.index(model)
         if not self._windows.past.holds(number, opens, closes):
@@ -342,9 +344,7 @@ class Monitor:
             known = self._watch.scores_of_reference(number, opens, closes)
         return known or self._scores.labelled(number, opens, closes)
 
-    def _take(self, fields: dict[str, Any]) -> None:
-        if fault := self._faults.first(fields, None):
-            raise ValueError(f"{fields['type']} {fields['id']!r}: {fault.detail}")
-        self._buffer.append(fields)
-        if len(self._buffer) >= _BUFFERED:
+    def _take(self, fields: Fields) -> None:
+        self._events.add(fields)
+        if self._events.are_many:
             self.flush()

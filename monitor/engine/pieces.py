@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from monitor.engine.silent_models import cuts, may_forget
 from monitor.engine.stages import SLICE_ROWS, Stages
 from monitor.events.columns import KINDS, EventBatch
 from monitor.events.model_times import EPOCH_ROWS
@@ -28,7 +29,7 @@ def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBat
     Yields:
         The pieces in order. Count each one, and forget silent models, before asking for the next.
     """
-    if not stages().may_forget(batch):
+    if not may_forget(stages(), batch):
         yield from _at_newcomers(stages, batch)
         return
     for part in in_slices(batch, SLICE_ROWS):
@@ -94,7 +95,7 @@ def _by_epoch(stages: Stages, batch: EventBatch) -> Iterator[EventBatch]:
 def _pieces(stages: Callable[[], Stages], rest: EventBatch) -> Iterator[EventBatch]:
     while rest.records or rows_of(rest):
         current = stages()
-        for row in current.cuts(rest):
+        for row in cuts(current, rest):
             piece, rest = split_behind(rest, row)
             yield piece
             if stages() is not current:

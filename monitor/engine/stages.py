@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import deepcopy
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +10,8 @@ import numpy as np
 from monitor.config import Config
 from monitor.engine.course import Course
 from monitor.engine.day_cuts import DayCuts
-from monitor.events.batches import in_sequence
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import KINDS, NO_TIME, EventBatch, Int64Array
-from monitor.events.crossings import second_highest
+from monitor.events.columns import EventBatch, Int64Array
 from monitor.events.forgotten import Forgotten
 from monitor.events.intake import Received
 from monitor.events.model_times import EPOCH_ROWS, ModelTimes
@@ -72,7 +69,10 @@ class Stages:
         unknown_classes: records that name a class which their model does not have.
         pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
+        days: of the models, where they close.
         forgotten: sums over the models that were forgotten.
+        silences: of the models, in steps of the common time.
+        forget_after_ms: silence after which a model is forgotten; None for none.
     """
 
     def __init__(self, config: Config, catalogue: Catalogue, windows: State | None) -> None:
@@ -104,13 +104,13 @@ class Stages:
         self.watch = Watch(
             catalogue, *counted, errors=self.label_errors, unknown_classes=self.unknown_classes
         )
-        self._days = DayCuts(self.maturities, self.windows.step_ms)
+        self.days = DayCuts(self.maturities, self.windows.step_ms)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self._over, self._entered = Over.nothing(), np.zeros(0, dtype=np.int64)
         self.forgotten = Forgotten()
-        self._silences = Silences()
-        self._forget_after = config.forget_after_ms
+        self.silences = Silences()
+        self.forget_after_ms = config.forget_after_ms
 
     @property
     def repeated(self) -> tuple[int, int]:
@@ -147,66 +147,31 @@ class Stages:
             if ends or (before, slowest) != (self.times.common, self.times.slowest):
                 self._over = self._over_now(self.times)
                 self.join.advance(self._over)
-            if self._forget_after is not None and before != self.times.common:
-                self._silences.step(self.times.common, len(self._catalogue.models))
+            if self.forget_after_ms is not None and before != self.times.common:
+                self.silences.step(self.times.common, len(self._catalogue.models))
             if self.judges:
-                due = self._days.due(self.times, self.watch.step_ms, whole=rows == end)
-                yield from self.watch.steps(due, self._days.age_at)
+                due = self.days.due(self.times, self.watch.step_ms, whole=rows == end)
+                yield from self.watch.steps(due, self.days.age_at)
             if predictions // TIDY_EVERY > tidied:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)
                     yield
                 self.pairs.apply(self.join.shadows.changes())
 
-    def may_forget(self, batch: EventBatch) -> bool:
-        """Return whether a model may have been silent for too long within a batch, or before.
+    def carry(self, times: Mapping[int, int]) -> Iterator[None]:
+        """Carry models to times that no record of theirs has, and judge what is mature by then.
 
         Args:
-            batch: as decoded.
+            times: by model number, epoch milliseconds.
+
+        Yields:
+            Nothing; after each step of bounded work.
         """
-        if self._forget_after is None or self.ranges or self.range_scores:
-            return False
-        times = [*(getattr(batch, name).time for name in KINDS), batch.counts.reached]
-        latest = max((int(time.max()) for time in times if len(time)), default=NO_TIME)
-        if not self._may_forget_by(max(latest, second_highest(self.times.at_most))):
-            return False  # nearly always, and then `now` need not be known
-        return self._may_forget_by(max(latest, second_highest(self.times.now)))
-
-    def _may_forget_by(self, latest: int) -> bool:
-        limit = self._forget_after
-        return limit is not None and self._silences.may_exceed(limit, latest)
-
-    def cuts(self, batch: EventBatch) -> list[int]:
-        """Return the records of a batch with which the common time enters another step.
-
-        Models that have been silent for too long are forgotten behind these.
-
-        Args:
-            batch: as decoded, its rows in the order of their records.
-
-        Returns:
-            Values of the `row` columns in rising order.
-        """
-        batch, model_of_group = self.received.foreseen(batch)
-        if len(batch.counts):
-            names = [batch.groups[group].model for group in batch.counts.group.tolist()]
-            reached = deepcopy(self.join.sources).with_reached(batch.counts, names)
-            batch = replace(batch, counts=reached)
-        times = self.times.with_room(int(model_of_group.max(initial=-1)) + 1)
-        seen = times.seeing(batch, model_of_group)
-        order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]
-        came = self.received.events.total() + np.arange(1, len(order) + 1)
-        ends = np.flatnonzero(came % EPOCH_ROWS == 0)
-        enters = times.may_enter_another(seen)
-        steps = times.steps(times.paths(batch, model_of_group)) if enters else []
-        return [int(row) for row in np.unique([*order[steps], *order[ends]])]
-
-    def silent(self) -> Int64Array:
-        """Return the models that are to be forgotten, by number; call it behind each cut."""
-        if self._forget_after is None or self.ranges or self.range_scores:
-            return np.zeros(0, dtype=np.int64)
-        over = self._silences.over(self._forget_after)
-        return over[~self.forwarding.holds(over)] if len(over) else over
+        self.times.carry(times)
+        self._advance(self.times.settled)
+        if self.judges:
+            due = self.days.due(self.times, self.watch.step_ms, whole=True)
+            yield from self.watch.steps(due, self.days.age_at)
 
     def _planned(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch, or the rest of it, where the order of its records matters.
@@ -225,18 +190,18 @@ class Stages:
         tidies = (predictions + more) // TIDY_EVERY > predictions // TIDY_EVERY
         tidies = tidies and self.join.may_tidy(batch.predictions, self._over_now(seen))
         ends = (rows + rows_of(batch)) // EPOCH_ROWS > rows // EPOCH_ROWS
-        days = self.judges and self._days.any_in(batch, self.times, seen)
+        days = self.judges and self.days.any_in(batch, self.times, seen)
         enters = self.times.may_enter_another(seen)
         if not (tidies or ends or days or enters):
             return iter((batch,))
         paths = self._course.paths(batch, rows) if days or enters else []
         steps = {*self.times.steps(paths)} if enters else set[int]()
         if days:
-            steps |= self._days.places(batch, paths, self.times, seen)
+            steps |= self.days.places(batch, paths, self.times, seen)
         return parts_of(batch, sorted(steps), (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
     def _outdated(self) -> bool:
-        return self._days.outdated or self._course.outdated
+        return self.days.outdated or self._course.outdated
 
     def _with_reached(self, batch: EventBatch) -> EventBatch:
         """Note how far the sources of counts have come; let the slowest hold the others back."""
@@ -275,8 +240,8 @@ class Stages:
         for misnamed in self.join.misnamed():
             self.unknown_classes.add(*misnamed)
         for models in (spoke, *(self.times.hear(*labels) for labels in self.join.met())):
-            if self._forget_after is not None:
-                self._silences.hear(models)
+            if self.forget_after_ms is not None:
+                self.silences.hear(models)
 
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)
@@ -304,7 +269,7 @@ class Stages:
             "delays": self.delays.state(),
             "scores": self.scores.state(),
             "watch": self.watch.state(),
-            "day_cuts": self._days.state(),
+            "day_cuts": self.days.state(),
             "ranges": [counted.state() for counted in self.ranges],
             **({"label_errors": errors} if (errors := self.label_errors.state()) else {}),
             **({"value_scores": values} if (values := self.value_scores.state()) else {}),
@@ -313,7 +278,7 @@ class Stages:
             **({"unknown_classes": few} if (few := self.unknown_classes.state()) else {}),
             **self.received.state(),
             "forgotten": self.forgotten._asdict(),
-            **({"silences": self._silences.state()} if self._forget_after is not None else {}),
+            **({"silences": self.silences.state()} if self.forget_after_ms is not None else {}),
             **({"forwarding": self.forwarding.state()} if self.forwarding.is_on else {}),
         }
 
@@ -342,9 +307,9 @@ class Stages:
         self.unknown_classes.restore(state.get("unknown_classes", {}))
         self.label_errors.restore(state.get("label_errors", {}), left.models)
         self.watch.restore(state["watch"], left)
-        self._days.restore(state.get("day_cuts", []), left.models)
+        self.days.restore(state.get("day_cuts", []), left.models)
         self.received.restore(state)
         self.forgotten = Forgotten(**state.get("forgotten", {}))
-        self._silences.restore(state.get("silences"), left.models)
+        self.silences.restore(state.get("silences"), left.models)
         if "forwarding" in state:
             self.forwarding.restore(state["forwarding"], left.groups)

@@ -46,6 +46,44 @@ class HeardLabels(NamedTuple):
         return cls(model[fresh], time[fresh], key[fresh])
 
 
+class HeardSoFar:
+    """The labels of known models that were heard since labels last carried the settled times."""
+
+    def __init__(self) -> None:
+        self._parts: list[HeardLabels] = []
+        self._latest: Int64Array = np.zeros(0, dtype=np.int64)
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def add(self, labels: HeardLabels) -> None:
+        """Add some labels, in any order."""
+        self._parts.append(labels)
+        self._latest = self.latest(1 + int(labels.model.max(initial=-1)))
+        np.maximum.at(self._latest, labels.model, labels.time)
+
+    def labels(self, settled: Int64Array) -> HeardLabels:
+        """Return those that are later than the times of their models, each once.
+
+        Args:
+            settled: time of each model by number, epoch milliseconds.
+
+        Returns:
+            By model, then by time and key; call it where there are any.
+        """
+        self._parts = [HeardLabels.later(self._parts, settled)]
+        return self._parts[0]
+
+    def latest(self, models: int) -> Int64Array:
+        """Return the time of the latest label of each model, epoch milliseconds; else `NO_TIME`.
+
+        Args:
+            models: number of models; those of the labels count at least.
+        """
+        more = max(0, models - len(self._latest))
+        return np.append(self._latest, np.full(more, NO_TIME, dtype=np.int64))
+
+
 def carried_by(
     labels: HeardLabels, columns: TimeColumns, model_at: Callable[[int], ModelTime]
 ) -> tuple[TimeColumns, dict[int, ModelTime]]:

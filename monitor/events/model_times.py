@@ -8,7 +8,7 @@ ids carry none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -18,7 +18,7 @@ from monitor.counts import named
 from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
 from monitor.events.crossings import TimePath, common_steps, crossings, places_of, slowest_steps
 from monitor.events.furthest_behind import FurthestBehind, Standing
-from monitor.events.heard_labels import HeardLabels, carried_by
+from monitor.events.heard_labels import HeardLabels, HeardSoFar, carried_by
 from monitor.events.model_time import ModelTime
 from monitor.events.plausible_times import CLOCK_SLACK_MS
 from monitor.events.renumbering import State
@@ -52,8 +52,7 @@ class ModelTimes:
         self._behind = FurthestBehind.of(0)
         self._stood: Standing | None = None
         self._epoch, self._arrived, self.common = 0, NO_TIME, NO_TIME
-        self._heard: list[HeardLabels] = []
-        self._latest_heard: Int64Array = np.zeros(0, dtype=np.int64)
+        self._heard = HeardSoFar()
         self._views: Int64Array | None = None
         self._shown = self._columns, self._columns.shown
         self._foreseen: tuple[EventBatch, ModelTimes, Int64Array] | None = None
@@ -67,7 +66,6 @@ class ModelTimes:
             self._models += [ModelTime(self._step) for _ in range(more)]
             self._spoke = np.append(self._spoke, np.full(more, self._epoch))
             self._behind = self._behind.joined(FurthestBehind.of(more))
-            self._latest_heard = np.append(self._latest_heard, np.full(more, NO_TIME))
             self._views = None
 
     def with_room(self, models: int) -> ModelTimes:
@@ -116,7 +114,8 @@ class ModelTimes:
     @property
     def at_most(self) -> Int64Array:
         """Upper bounds of `now`, which take less time while labels are heard."""
-        bounds = self._columns.at_most(self._latest_heard) if self._views is None else None
+        heard = self._heard.latest(len(self._models))
+        bounds = self._columns.at_most(heard) if self._views is None else None
         return self.now if bounds is None else bounds
 
     @property
@@ -232,7 +231,7 @@ class ModelTimes:
         self._spoke = np.where(spoke, self._epoch, self._spoke)
         later = (time > self.settled.take(model)).nonzero()[0]
         if len(later):
-            self._note_heard(HeardLabels(model[later], time[later], key[later]))
+            self._heard.add(HeardLabels(model[later], time[later], key[later]))
             self._views = None
         return spoke.nonzero()[0]
 
@@ -248,23 +247,32 @@ class ModelTimes:
             for number, model in models.items():
                 if by_clock[number]:
                     self._put(number, model)
-        self._heard = []
-        self._latest_heard = np.full(len(self._models), NO_TIME, dtype=np.int64)
+        self._heard = HeardSoFar()
         silent = self._columns.settled & (self._spoke < self._epoch)
         speaking = self._columns.time[self._columns.settled & ~silent]
         if len(speaking):
             shared = int(np.sort(speaking)[-2:][0])
-            for number in np.flatnonzero(silent).tolist():
-                model = self._model(number)
-                model.carry(shared)
-                self._put(number, model)
+            self.carry(dict.fromkeys(np.flatnonzero(silent).tolist(), shared))
         self._note_common()
         self._epoch += 1
         self._views = None
 
+    def carry(self, times: Mapping[int, int]) -> None:
+        """Carry models to times that no event of theirs has.
+
+        Args:
+            times: by model number, epoch milliseconds; no time goes back.
+        """
+        for number, time in times.items():
+            model = self._model(number)
+            model.carry(time)
+            self._put(number, model)
+        self._note_common()
+        self._views = None
+
     def state(self) -> State:
         """Plain values."""
-        heard = self._labels() if self._heard else ()
+        heard = self._heard.labels(self.settled) if self._heard else ()
         return {
             "models": [self._model(number).state() for number in range(len(self._models))],
             "spoke": self._spoke.tolist(),
@@ -301,7 +309,7 @@ class ModelTimes:
             new[left] = np.arange(len(left))
             number, time, key = state["heard"]
             there = new[number] >= 0
-            self._note_heard(HeardLabels(new[number][there], time[there], key[there]))
+            self._heard.add(HeardLabels(new[number][there], time[there], key[there]))
 
     def _restore_shared(self, time: int | None, models: int) -> None:
         self.ensure(models)
@@ -327,10 +335,6 @@ class ModelTimes:
         self._models[number] = model
         self._columns = self._columns.with_row(number, model.row)
 
-    def _note_heard(self, labels: HeardLabels) -> None:
-        self._heard.append(labels)
-        np.maximum.at(self._latest_heard, labels.model, labels.time)
-
     def _note_common(self) -> None:
         highest = np.sort(self._columns.time[self._columns.settled])[-2:]
         if len(highest):
@@ -342,8 +346,4 @@ class ModelTimes:
         return np.minimum(time, self._arrived + CLOCK_SLACK_MS) if known else time
 
     def _carried(self) -> tuple[TimeColumns, dict[int, ModelTime]]:
-        return carried_by(self._labels(), self._columns, self._model)
-
-    def _labels(self) -> HeardLabels:
-        self._heard = [HeardLabels.later(self._heard, self.settled)]
-        return self._heard[0]
+        return carried_by(self._heard.labels(self.settled), self._columns, self._model)

@@ -20,6 +20,7 @@ from monitor.events.record_order import RecordOrder
 from monitor.events.renumbering import State
 from monitor.exporter.api.find_model import find_model
 from monitor.exporter.api.queries import Queries
+from monitor.feeds.decode.reasons import Fields
 from monitor.python.comparing import STEPS
 from monitor.python.comparison_report import ComparisonReport
 from monitor.python.frames import frame, plain_table
@@ -140,7 +141,7 @@ class EmbeddedMonitor(Monitor):
             self.flush()
             predictions, labels = self._stages.repeated
             mapping = mapping_of(columns, values, time)
-            reader = TableReader(as_table(table), mapping, self._decoder)
+            reader = TableReader(as_table(table), mapping, self._events.decoder)
             rejected = RejectedRows(mapping.time.unit, reader.columns)
             order, lost = self._order.following(), self._unmatched_labels()
             for batch in reader.batches():
@@ -264,7 +265,7 @@ class EmbeddedMonitor(Monitor):
         books = LabelTotals(held=join.held, late=join.books.late, orphaned=join.books.orphaned)
         return books.without_prediction
 
-    def _take(self, fields: dict[str, Any]) -> None:
+    def _take(self, fields: Fields) -> None:
         with self._lock:
             super()._take(fields)
 

@@ -16,14 +16,6 @@ from monitor.report.rate_changes import short
 from monitor.snapshot import ModelState
 from monitor.windows.history import History
 
-_MUCH = 0.25
-"""Share of the stream that is worth a word where all its predictions have a label."""
-_ALL_ARE_LABELLED = (
-    ". Labels in the records of their predictions move no time: if these are all predictions, not "
-    "only those with a label, leave out the time of the label (label_ts, and maturity where it is "
-    "configured) to judge them"
-)
-
 
 def unjudged_end(model: ModelState, history: History, judged_ms: int) -> str:
     """Return what is known of the predictions that no verdict judges yet, without a full stop.
@@ -35,13 +27,14 @@ def unjudged_end(model: ModelState, history: History, judged_ms: int) -> str:
 
     Returns:
         A clause with their number, how many have a label, and which share is flagged, beside the
-        same of all before, and how to judge them where all have one. "" where they span no longer
-        than that window, unless all have a label and they are much of the stream; and where a
-        model of more than two classes flags nothing.
+        same of all before. "" where they span no longer than that window, and for a model of more
+        than two classes, which flags nothing.
     """
     mature, last = model.mature_until, model.last_prediction_ms
     opens, cells = history
-    if model.classes or mature is None or last is None or last <= mature or not len(opens):
+    if model.classes or mature is None or last is None or not len(opens):
+        return ""
+    if last - mature <= judged_ms:
         return ""
     later = opens >= mature
     made = cells[:, [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
@@ -50,15 +43,12 @@ def unjudged_end(model: ModelState, history: History, judged_ms: int) -> str:
         return ""
     labelled = int(cells[later, : len(Outcome)].sum())
     has_all, span = labelled == flagged + left, last - mature
-    if span <= judged_ms and not (has_all and span > _MUCH * (last - int(opens[0]))):
-        return ""
     return (
         f"no verdict is on the last {duration_text(span / 1000)} yet, as labels take "
         f"so long: of {count_of(int(flagged + left), 'prediction')} since {day_of(mature)}, "
         f"{'all' if has_all else f'{labelled:,}'} have a label, "
         f"and {short(flagged / (flagged + left), 3)} are flagged "
         f"({short(flagged_before / (flagged_before + left_before), 3)} before)"
-        f"{_ALL_ARE_LABELLED if has_all else ''}"
     )
 
 

@@ -194,7 +194,12 @@ class PastCounts:
             opens: first moment, epoch milliseconds; a whole hour.
             closes: first moment after it; a whole hour.
             block_ms: length of the blocks of the result: an hour or a day.
+
+        Raises:
+            ValueError: the bounds are not whole hours in order.
         """
+        if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
+            raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         rows = self._catalogue.rows_of(model)
         total = self._totals_row(model)
         others = rows[rows != total]

@@ -63,28 +63,5 @@ def test_diagnose_names_nothing_where_a_range_is_asked_for_or_reaches_as_far(pri
     assert "No verdict is on" not in printed("diagnose", "5d")
 
 
-def test_a_table_in_which_all_have_a_label_is_judged_without_the_time_of_the_label(
-    capsys, tmp_path
-):
-    path = tmp_path / "events.ndjson"
-    events = [
-        {"type": "outcome", "id": str(hour), "ts": hour * 3_600, "prediction": hour % 10 < 2}
-        | {"label": hour % 10 < 1, "label_ts": (hour + 24 * (10 + hour * 7 % 40)) * 3_600}
-        for hour in range(60 * 24)
-    ]
-    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
-    found = " ".join(ran(capsys, "replay", path).out.split())
-    assert "all have a label, and .199 are flagged (.231 before). Labels in the" in found
-    assert (
-        "leave out the time of the label (label_ts, and maturity where it is configured)" in found
-    )
-    for event in events:
-        del event["label_ts"]
-    path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
-    without = " ".join(ran(capsys, "replay", path).out.split())
-    assert "Judged: default: steady" in without
-    assert "no verdict is on" not in without
-
-
 def test_nothing_is_named_where_the_windows_reach_as_far(printed):
     assert "no verdict is on" not in printed("replay", "5d")
