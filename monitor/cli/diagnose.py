@@ -22,6 +22,7 @@ from monitor.cli.remote import remote_of
 from monitor.cli.replay_text import so_far_text
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
+from monitor.diagnosis.ending_unjudged import with_unjudged_end
 from monitor.diagnosis.ending_unlabelled import with_unlabelled_end
 from monitor.diagnosis.label_notes import with_audits, with_label_sources
 from monitor.diagnosis.predicted_versions import PredictedVersions
@@ -35,7 +36,6 @@ from monitor.report.diagnosis_json import diagnosis_json
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.findings import with_model_now
 from monitor.report.headline import headline
-from monitor.report.unjudged_end import with_unjudged_end
 from monitor.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from monitor.counts import Outcome
 from monitor.diagnosis.ending_unlabelled import end_behind_a_week
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.diagnosis.time_ranges import JUDGED_MS
+from monitor.diagnosis.unjudged_end import unjudged_end
 from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -39,7 +40,7 @@ from monitor.report.findings import of_model
 from monitor.report.missing_evidence import useless_reference
 from monitor.report.printable import one_line
 from monitor.report.two_answers import doubt_beside
-from monitor.report.unjudged_end import unjudged_end
+from monitor.report.unjudged_end import unjudged_advice, unjudged_text
 from monitor.report.verdict_words import words_of
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.history import History
@@ -284,8 +285,8 @@ def _unjudged_ends(
     for model in snapshot.models:
         lengths = [int((w.close - w.open)[model.row]) for w in snapshot.windows_of(model)]
         end = unjudged_end(model, history(model.name), max(lengths, default=0))
-        if end and model.name not in ends:
-            yield model.name, end
+        if end is not None and model.name not in ends:
+            yield model.name, ". ".join(filter(None, [unjudged_text(end), unjudged_advice(end)]))
 
 
 def _moved(found: Mapping[str, Compared], paging: Collection[str]) -> list[str]:

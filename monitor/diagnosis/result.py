@@ -13,6 +13,7 @@ from monitor.diagnosis.estimated import Estimated
 from monitor.diagnosis.model_scatter import ScatterDays
 from monitor.diagnosis.period_labels import Refusal
 from monitor.diagnosis.segments import SegmentPart
+from monitor.diagnosis.unjudged_end import UnjudgedEnd
 from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
@@ -155,6 +156,8 @@ class Diagnosis:
         news: when its rates changed, and the version that is new.
         unlabelled_end: the stretch at the end of the predictions that has no labels, where the
             period to judge reaches into it.
+        unjudged_end: the longer stretch of predictions behind the latest mature data, where these
+            are judged.
         predictions: what predictions alone show now, where the latest mature data are judged.
         pages: the model pages now, where data are judged that end within a day of the latest
             mature ones.
@@ -201,6 +204,7 @@ class Diagnosis:
     scores: ComparedScores | None = None
     news: ChangeNews = NO_NEWS
     unlabelled_end: UnlabelledEnd | None = None
+    unjudged_end: UnjudgedEnd | None = None
     predictions: DegeneratePredictions = UNKNOWN_PREDICTIONS
     pages: bool = False
     paged_since: int | None = None

@@ -20,6 +20,7 @@ from monitor.report.prediction_words import degenerate_text
 from monitor.report.recalibration_answer import score_corrections, threshold_answer
 from monitor.report.recalibration_words import correction_advice, threshold_advice
 from monitor.report.segment_names import segment_name
+from monitor.report.unjudged_end import unjudged_advice
 from monitor.report.verdict_words import VERDICTS
 from monitor.report.versions_words import worse_version
 
@@ -35,6 +36,8 @@ def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
 def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     yield from _versions(diagnosis)
     yield from _predictions(diagnosis)
+    if changed := unjudged_advice(diagnosis.unjudged_end):
+        yield f"{changed}."
     yield from _labels(diagnosis)
     if diagnosis.refusal is not None or unlabelled(diagnosis):
         return

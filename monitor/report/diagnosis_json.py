@@ -44,6 +44,7 @@ from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.source_answer import label_sources_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.unjudged_end import notes_of
 from monitor.report.version_news_words import change_beginning, version_news
 
 
@@ -90,7 +91,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         labels_may_explain=judgement.labels_may_explain and trusted,
         label_errors_changed=judgement.label_errors_changed and trusted,
         segments=tuple(map(_segment, diagnosis.segments)),
-        notes=diagnosis.notes,
+        notes=notes_of(diagnosis),
         advice=advice(diagnosis),
         scores=compared_scores(diagnosis.scores),
         curves_moved=curve_sentences(diagnosis.segments) or UNSET,

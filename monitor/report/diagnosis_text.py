@@ -27,6 +27,7 @@ from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.terminal_columns import cut, padded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.unjudged_end import notes_of
 from monitor.report.version_news_words import compared_versions_text, news_sentences
 from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
@@ -54,7 +55,7 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
         () if diagnosis.judgement.labels_may_explain else correction_lines(diagnosis.scores),
         _segments(diagnosis),
         curve_change_lines(diagnosis.segments),
-        _bullets("What is not known, and why", diagnosis.notes),
+        _bullets("What is not known, and why", notes_of(diagnosis)),
         _bullets("What to do next", advice(diagnosis)),
     )
     return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines)

@@ -19,6 +19,7 @@ from monitor.report.label_quality_words import (
 )
 from monitor.report.prediction_words import degenerate_since
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
+from monitor.report.unjudged_end import unjudged_change
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
@@ -47,7 +48,7 @@ _BEFORE_THIS = (
 
 
 def headline(diagnosis: Diagnosis) -> str:
-    """Return one line of at most 100 columns, besides a dead model, audits and versions."""
+    """Return one line of at most 100 columns, besides what follows on other data."""
     sides = [side.metrics["precision"].estimate for side in (diagnosis.before, diagnosis.after)]
     why = reason(
         diagnosis.verdict,
@@ -71,7 +72,8 @@ def headline(diagnosis: Diagnosis) -> str:
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"
     beside = audits_beside(diagnosis.uncorrected_audits)
-    return f"{died(diagnosis.predictions)}{happened}{beside}{of_version}"
+    since = unjudged_change(diagnosis.unjudged_end)
+    return f"{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
 
 
 def died(found: DegeneratePredictions) -> str:

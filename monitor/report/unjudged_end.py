@@ -1,82 +1,74 @@
-"""Predictions that are made later than those that a verdict judges, since labels take long."""
+"""What is known of predictions that are made later than those that a verdict judges, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
-from monitor.config.quantities import count_of
-from monitor.counts import Outcome
+from monitor.config.quantities import count_of, format_duration
 from monitor.diagnosis.result import Diagnosis
+from monitor.diagnosis.unjudged_end import UnjudgedEnd
 from monitor.diagnosis.unlabelled_end import day_of
-from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.report.durations import duration_text
 from monitor.report.metric_words import titled
 from monitor.report.rate_changes import short
-from monitor.snapshot import ModelState
-from monitor.windows.history import History
+
+_DIGITS = 3
+_LOOK = "see whether the threshold, the scores, or what reaches the model changed"
 
 
-def unjudged_end(model: ModelState, history: History, judged_ms: int) -> str:
-    """Return what is known of the predictions that no verdict judges yet, without a full stop.
+def unjudged_text(end: UnjudgedEnd) -> str:
+    """Return what is known of them, a clause without a full stop.
 
     Args:
-        model: its state.
-        history: its totals by hour.
-        judged_ms: length of its longest window, milliseconds.
-
-    Returns:
-        A clause with their number, how many have a label, and which share is flagged, beside the
-        same of all before. "" where they span no longer than that window, and for a model of more
-        than two classes, which flags nothing.
+        end: the stretch of these predictions.
     """
-    mature, last = model.mature_until, model.last_prediction_ms
-    opens, cells = history
-    if model.classes or mature is None or last is None or not len(opens):
-        return ""
-    if last - mature <= judged_ms:
-        return ""
-    later = opens >= mature
-    made = cells[:, [PREDICTED_POSITIVE, PREDICTED_NEGATIVE]]
-    (flagged, left), (flagged_before, left_before) = made[later].sum(0), made[~later].sum(0)
-    if not (flagged + left and flagged_before + left_before):
-        return ""
-    labelled = int(cells[later, : len(Outcome)].sum())
-    has_all, span = labelled == flagged + left, last - mature
+    has_all = end.labelled == end.predictions
+    changed = f", certainly {_fewer(end)}" if end.changed else ""
     return (
-        f"no verdict is on the last {duration_text(span / 1000)} yet, as labels take "
-        f"so long: of {count_of(int(flagged + left), 'prediction')} since {day_of(mature)}, "
-        f"{'all' if has_all else f'{labelled:,}'} have a label, "
-        f"and {short(flagged / (flagged + left), 3)} are flagged "
-        f"({short(flagged_before / (flagged_before + left_before), 3)} before)"
+        f"no verdict is on the last {duration_text(end.length_ms / 1000)} yet, as "
+        f"{'maturity is so long' if has_all else 'labels take so long'}: of "
+        f"{count_of(end.predictions, 'prediction')} since {day_of(end.since)}, "
+        f"{'all' if has_all else f'{end.labelled:,}'} have a label, and "
+        f"{short(end.flagged, _DIGITS)} are flagged ({short(end.flagged_before, _DIGITS)} in the "
+        f"{format_duration(end.before_ms)} before){changed}"
     )
 
 
-def may_end_unjudged(found: Diagnosis, model: ModelState) -> bool:
-    """Return whether more predictions may follow the latest mature data than these span.
+def notes_of(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return what is not known, and why, in sentences.
 
     Args:
-        found: the diagnosis.
-        model: the state of the model.
+        diagnosis: with or without such predictions.
     """
-    after, last = found.after, model.last_prediction_ms
-    if after.source != "mature" or after.opens is None or after.closes is None or last is None:
-        return False
-    return last - after.closes > after.closes - after.opens
+    if diagnosis.unjudged_end is None:
+        return diagnosis.notes
+    return (*diagnosis.notes, f"{titled(unjudged_text(diagnosis.unjudged_end))}.")
 
 
-def with_unjudged_end(
-    found: Diagnosis, history: Callable[[str], History], model: ModelState
-) -> Diagnosis:
-    """Return a diagnosis that says what is known of the predictions behind what it judges.
+def unjudged_change(end: UnjudgedEnd | None) -> str:
+    """Return that they are certainly flagged at another rate, a sentence; "" where not.
 
     Args:
-        found: the diagnosis.
-        history: gives the totals of a model by hour.
-        model: the state of the model.
+        end: the stretch of these predictions; None without one.
     """
-    if not may_end_unjudged(found, model):
-        return found
-    length = (found.after.closes or 0) - (found.after.opens or 0)
-    end = unjudged_end(model, history(found.model), length)
-    return replace(found, notes=(*found.notes, f"{titled(end)}.")) if end else found
+    if end is None or not end.changed:
+        return ""
+    return (
+        f" Since {day_of(end.since)}, which no verdict is on yet, {_fewer(end)} cases are flagged: "
+        f"{short(end.flagged, _DIGITS)}, before {short(end.flagged_before, _DIGITS)}."
+    )
+
+
+def unjudged_advice(end: UnjudgedEnd | None) -> str:
+    """Return what to do about another rate of flagged cases, without a full stop; "" without one.
+
+    Args:
+        end: the stretch of these predictions; None without one.
+    """
+    if end is None or not end.changed:
+        return ""
+    has_all = end.labelled == end.predictions
+    judge = "a shorter maturity judges" if has_all else "labels that are still to come judge"
+    return f"Of the predictions since {day_of(end.since)}, {_LOOK}; {judge} them"
+
+
+def _fewer(end: UnjudgedEnd) -> str:
+    return "fewer" if end.flagged < end.flagged_before else "more"

@@ -11,6 +11,7 @@ from monitor.diagnosis.beginning import may_have_news, with_news
 from monitor.diagnosis.class_comparison import ClassComparison, compare_classes, counted_days
 from monitor.diagnosis.class_ranges import ClassRanges
 from monitor.diagnosis.comparison import compared_live
+from monitor.diagnosis.ending_unjudged import may_end_unjudged, with_unjudged_end
 from monitor.diagnosis.ending_unlabelled import may_end_unlabelled, with_unlabelled_end
 from monitor.engine import Monitor
 from monitor.errors import UsageError
@@ -35,7 +36,6 @@ from monitor.report.deciding_window import answering, deciding_window, label_fau
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.findings import with_model_now
 from monitor.report.rejected_lately import RejectedLately
-from monitor.report.unjudged_end import may_end_unjudged, with_unjudged_end
 from monitor.report.version_news_words import change_beginning
 from monitor.report.versions_now import VersionsReading, versions_reading
 from monitor.snapshot import ModelState, Snapshot
