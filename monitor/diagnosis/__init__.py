@@ -11,10 +11,8 @@
     diagnosing     `diagnose(before, after)`, which combines these into a `Diagnosis`
     result         `Diagnosis` and its parts
     estimated      a number with its interval
-    unlabelled_end     labels that end before the predictions do
-    ending_unlabelled  diagnoses that reach into that stretch
-    unjudged_end       predictions that are made later than those that a verdict judges
-    ending_unjudged    diagnoses of the data before that stretch
+    unlabelled_end labels that end before the predictions do; ending_unlabelled diagnoses of them
+    unjudged_end   predictions that no verdict is on yet; ending_unjudged diagnoses before them
     beginning      when its change began, and with which version
     version_events events of one model by version, and their outcomes
     versions       two versions over the same stretch of recorded events

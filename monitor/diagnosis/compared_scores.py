@@ -12,6 +12,11 @@ from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
 from monitor.drift.curve_parts import CurveParts, curve_parts, curve_parts_at_all
+from monitor.drift.implied_threshold import (
+    FlaggedScores,
+    ImpliedThresholds,
+    implied_thresholds,
+)
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.score_slide import ScoreSlide, score_slide
 from monitor.labels.error_ranges import Corner
@@ -45,6 +50,8 @@ class ComparedScores:
         slide: of the mean score of each class; None where a period has no scores.
         parts: of the effect of the operating point on precision, what the threshold did and
             what the curve; None without scores of before, and where a rate is 0.
+        thresholds: that cases are flagged by, as far as their scores imply it; None where some
+            have no score, where a period has few days, and where labels have errors.
         recalibration: corrections of the scores of after as probabilities; None with few.
         threshold: what the threshold for the precision wanted brings; None where precision is
             not certainly lower, and where few scores say.
@@ -56,6 +63,7 @@ class ComparedScores:
     roc_after: RocBand | None
     slide: ScoreSlide | None
     parts: CurveParts | None
+    thresholds: ImpliedThresholds | None
     recalibration: Recalibration | None
     threshold: ExpectedThreshold | None
 
@@ -98,6 +106,7 @@ def compare_scores(
         if before.scores is None or after.scores is None
         else score_slide(before.scores, after.scores),
         parts=_parts(before, after, corners),
+        thresholds=_thresholds(before.flagged_scores, after.flagged_scores),
         recalibration=None
         if after.scores is None
         else recalibration(after.scores, float(class_ratio(reference))),
@@ -105,6 +114,12 @@ def compare_scores(
         if wanted is None or skills[1] is None or _excluded(after)
         else expected_threshold(skills[1].by_day, wanted, skills[1].errors),
     )
+
+
+def _thresholds(
+    before: FlaggedScores | None, after: FlaggedScores | None
+) -> ImpliedThresholds | None:
+    return None if before is None or after is None else implied_thresholds(before, after)
 
 
 def _parts(before: Period, after: Period, corners: Sequence[Corner]) -> CurveParts | None:

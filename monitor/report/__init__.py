@@ -13,7 +13,7 @@ compared.py          what was found on two stretches; two_answers.py the answers
 deciding_window.py   the window whose verdict counts as the model's
 missing_class.py     which class of cases two stretches lack
 without_labels.py    what is known of a model while no metric is
-unjudged_end.py      predictions that are made later than those that a verdict judges
+unjudged_words.py    predictions that are made later than those that a verdict judges
 durations.py         lengths of time in words
 worse_lately.py      a stretch that looks worse, though another window decides
 missing_evidence.py  what is missing where a verdict is `insufficient_evidence`

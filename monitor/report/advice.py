@@ -20,7 +20,7 @@ from monitor.report.prediction_words import degenerate_text
 from monitor.report.recalibration_answer import score_corrections, threshold_answer
 from monitor.report.recalibration_words import correction_advice, threshold_advice
 from monitor.report.segment_names import segment_name
-from monitor.report.unjudged_end import unjudged_advice
+from monitor.report.unjudged_words import unjudged_advice
 from monitor.report.verdict_words import VERDICTS
 from monitor.report.versions_words import worse_version
 
@@ -83,11 +83,23 @@ def _predictions(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _operating_point(diagnosis: Diagnosis) -> Iterator[str]:
     back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
-    yield (
-        "Check whether the threshold changed or all scores shifted (a deployment, a new "
-        f"calibration, other cases); a {back} threshold would bring recall and false "
-        "positives back together."
-    )
+    thresholds = None if diagnosis.scores is None else diagnosis.scores.thresholds
+    if thresholds is not None and thresholds.is_raised is not None:
+        check = (
+            f"See why the threshold is about {thresholds.after.estimate:.3f}, and no longer "
+            f"{thresholds.before.estimate:.3f}: the scores did not certainly shift"
+        )
+    elif thresholds is not None and thresholds.scores_shifted:
+        check = (
+            "See why all scores shifted (a deployment, a new calibration, other cases): the "
+            "threshold did not certainly change"
+        )
+    else:
+        check = (
+            "Check whether the threshold changed or all scores shifted (a deployment, a new "
+            "calibration, other cases)"
+        )
+    yield f"{check}; a {back} threshold would bring recall and false positives back together."
     is_open = diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE  # more was asked for already
     if not (is_open or diagnosis.judgement.on_reference_curve):
         yield from _more(diagnosis)

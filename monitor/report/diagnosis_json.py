@@ -44,7 +44,7 @@ from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.source_answer import label_sources_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-from monitor.report.unjudged_end import notes_of
+from monitor.report.unjudged_words import notes_of
 from monitor.report.version_news_words import change_beginning, version_news
 
 

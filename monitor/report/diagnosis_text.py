@@ -27,7 +27,7 @@ from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
 from monitor.report.terminal_columns import cut, padded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-from monitor.report.unjudged_end import notes_of
+from monitor.report.unjudged_words import notes_of
 from monitor.report.version_news_words import compared_versions_text, news_sentences
 from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS

@@ -19,7 +19,7 @@ from monitor.report.label_quality_words import (
 )
 from monitor.report.prediction_words import degenerate_since
 from monitor.report.rate_changes import RatePairs, both_known, from_to, short
-from monitor.report.unjudged_end import unjudged_change
+from monitor.report.unjudged_words import unjudged_change
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by

@@ -169,6 +169,23 @@ class ScoreSlides(Struct, frozen=True, kw_only=True):
     negative: MetricInterval
 
 
+class ThresholdsImplied(Struct, frozen=True, kw_only=True):
+    """The threshold that the share of flagged cases and the scores of all imply.
+
+    Attributes:
+        before: of the earlier period, in units of the score.
+        after: of the later one.
+        moved: after minus before.
+        scores_shifted: the scores certainly flag another share at the threshold of before, and
+            the threshold did not certainly move.
+    """
+
+    before: MetricInterval
+    after: MetricInterval
+    moved: MetricInterval
+    scores_shifted: bool
+
+
 class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     """Metrics of the scores of two periods, and their ROC curves.
 
@@ -182,6 +199,7 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
         limits_after: of the ROC curve of after; null likewise.
         changes: of each metric that has an interval, by name, after minus before.
         slide: of the mean scores; null where a period has no labelled scores.
+        implied_thresholds: that cases are flagged by, where the scores of all imply one.
         skill: what of the part of skill the threshold did, and what the curve; null where
             that is not known.
         recalibration: corrections of the scores of after; null with few.
@@ -198,6 +216,7 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
     limits_after: RocLimits | None
     changes: dict[str, MetricInterval]
     slide: ScoreSlides | None
+    implied_thresholds: ThresholdsImplied | None
     skill: CurveEffects | None
     recalibration: ScoreCorrections | None
     threshold: ThresholdAdvice | None
@@ -223,6 +242,14 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
         else ScoreSlides(
             positive=score_interval(found.slide.positive),
             negative=score_interval(found.slide.negative),
+        ),
+        implied_thresholds=None
+        if found.thresholds is None
+        else ThresholdsImplied(
+            before=score_interval(found.thresholds.before),
+            after=score_interval(found.thresholds.after),
+            moved=score_interval(found.thresholds.moved),
+            scores_shifted=found.thresholds.scores_shifted,
         ),
         skill=curve_effects(found.parts),
         recalibration=score_corrections(found.recalibration),

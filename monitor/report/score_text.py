@@ -19,6 +19,7 @@ from monitor.report.score_words import (
     hidden_sentence,
     skill_parts_sentence,
     slide_sentence,
+    thresholds_sentence,
     ties_sentence,
 )
 
@@ -50,6 +51,8 @@ def score_lines(found: ComparedScores | None, *, by_labels: bool = False) -> Ite
         yield from _bins(name, side, MAIN_SCORE_WORDS)
     if found.slide is not None and (text := slide_sentence(*found.slide)) is not None:
         yield text
+    if found.thresholds is not None:
+        yield from wrap(thresholds_sentence(found.thresholds), COLUMNS)
     if found.parts is not None:
         parts = (Points(*part[1:]) for part in (found.parts.threshold, found.parts.curve))
         yield from wrap(skill_parts_sentence(*parts), COLUMNS)

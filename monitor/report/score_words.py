@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from monitor.drift.implied_threshold import ImpliedThresholds
 from monitor.metrics.score_intervals import Interval
 from monitor.metrics.score_skill import ScoreSkill
 from monitor.report.moved_precision import Points
@@ -68,6 +69,27 @@ def slide_sentence(positive: Interval, negative: Interval) -> str | None:
     if not math.isfinite(positive.estimate + negative.estimate):
         return None
     return f"Scores of positives slid by {_slid(positive)}, of negatives by {_slid(negative)}."
+
+
+def thresholds_sentence(found: ImpliedThresholds) -> str:
+    """Return which threshold cases are flagged by, in one sentence.
+
+    >>> threshold = Interval(.31, .3, .32)
+    >>> thresholds_sentence(ImpliedThresholds(threshold, threshold, Interval(0, -.01, .01),
+    ...                                       Interval(-.02, -.03, -.01)))
+    'Cases are flagged from a score of about 0.310, before and after; the scores shifted.'
+    """
+    old, new = (f"{one.estimate:.3f}" for one in (found.before, found.after))
+    if found.is_raised is not None:
+        way = "raised" if found.is_raised else "lowered"
+        return (
+            f"Cases are flagged from a score of about {new}, before from {old}: the threshold was "
+            f"{way}, and the scores did not certainly shift."
+        )
+    if found.scores_shifted or old == new:
+        shifted = "; the scores shifted" if found.scores_shifted else ""
+        return f"Cases are flagged from a score of about {new}, before and after{shifted}."
+    return f"Cases are flagged from a score of about {new}, before from {old}."
 
 
 def skill_parts_sentence(

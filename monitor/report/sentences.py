@@ -192,8 +192,8 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         return
     if diagnosis.judgement.on_reference_curve:
         yield (
-            "The scores show a slide of the threshold, or of all scores, and no worse model: "
-            "recall lies on the ROC curve of before at today's false positive rate."
+            f"The scores show {_moved_along(diagnosis)} and no worse model: recall lies on the ROC "
+            "curve of before at today's false positive rate."
         )
     elif diagnosis.below_reference_curve:
         yield (
@@ -205,6 +205,16 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
             "By the scores, too, recall is not certainly below the ROC curve of before at "
             "today's false positive rate."
         )
+
+
+def _moved_along(diagnosis: Diagnosis) -> str:
+    """Return what moved the point along the ROC curve, as far as scores of all cases show it."""
+    found = None if diagnosis.scores is None else diagnosis.scores.thresholds
+    if found is not None and found.is_raised is not None:
+        return "another threshold"
+    if found is not None and found.scores_shifted:
+        return "a slide of all scores"
+    return "a slide of the threshold, or of all scores,"
 
 
 def _cancelling(diagnosis: Diagnosis) -> Iterator[str]:

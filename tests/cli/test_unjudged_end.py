@@ -79,7 +79,8 @@ def test_a_share_of_flagged_cases_that_certainly_changed_is_in_the_headline_and_
     ]
     path.write_text("".join(f"{json.dumps(event)}\n" for event in events))
     changed = (
-        "Since 1970-03-02, which no verdict is on yet, fewer cases are flagged: .101, before .299."
+        "Since 1970-03-02, which no verdict is on yet, the share of flagged cases fell from .299 "
+        "to .101."
     )
     look = "see whether the threshold, the scores, or what reaches the model changed"
     diagnosed = " ".join(ran(capsys, "diagnose", path, "-c", config).out.split())

@@ -21,7 +21,8 @@ def unjudged_text(end: UnjudgedEnd) -> str:
         end: the stretch of these predictions.
     """
     has_all = end.labelled == end.predictions
-    changed = f", certainly {_fewer(end)}" if end.changed else ""
+    fewer = "fewer" if end.flagged < end.flagged_before else "more"
+    changed = f", certainly {fewer}" if end.changed else ""
     return (
         f"no verdict is on the last {duration_text(end.length_ms / 1000)} yet, as "
         f"{'maturity is so long' if has_all else 'labels take so long'}: of "
@@ -52,8 +53,9 @@ def unjudged_change(end: UnjudgedEnd | None) -> str:
     if end is None or not end.changed:
         return ""
     return (
-        f" Since {day_of(end.since)}, which no verdict is on yet, {_fewer(end)} cases are flagged: "
-        f"{short(end.flagged, _DIGITS)}, before {short(end.flagged_before, _DIGITS)}."
+        f" Since {day_of(end.since)}, which no verdict is on yet, the share of flagged cases "
+        f"{'fell' if end.flagged < end.flagged_before else 'rose'} from "
+        f"{short(end.flagged_before, _DIGITS)} to {short(end.flagged, _DIGITS)}."
     )
 
 
@@ -68,7 +70,3 @@ def unjudged_advice(end: UnjudgedEnd | None) -> str:
     has_all = end.labelled == end.predictions
     judge = "a shorter maturity judges" if has_all else "labels that are still to come judge"
     return f"Of the predictions since {day_of(end.since)}, {_LOOK}; {judge} them"
-
-
-def _fewer(end: UnjudgedEnd) -> str:
-    return "fewer" if end.flagged < end.flagged_before else "more"
