@@ -54,7 +54,6 @@ from monitor.labels.widened import (
     widened_false_positive_rate,
     widened_recall,
 )
-from monitor.metrics.label_errors import NO_ERRORS
 from monitor.metrics.label_sensitivity import label_sensitivity
 
 _Z_95 = 1.959963984540054
@@ -111,9 +110,8 @@ def diagnose(
     below: bool | None = None
     if trusted:
         days = ComparedOutcomes(before.days_or_blocks, after.days_or_blocks)
-        wrong = NO_ERRORS if after.labelled_blocks is None else after.labelled_blocks.errors
         window = AuditedWindow(
-            whole, errors.rows, errors.between, corners, wrong, lambda: after.audited, days
+            whole, errors.rows, errors.between, corners, after.labelled_blocks, after.audited, days
         )
         judgement, middle, below = window.judged(
             lambda by_labels: judge_on_curve(

@@ -20,9 +20,9 @@ from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, days_behind
 from monitor.drift.implied_threshold import FlaggedScores
 from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
+from monitor.labels.audits_decide import AuditedDuring, no_audits
 from monitor.labels.error_ranges import LabelledBlocks
 from monitor.labels.regime import LabelRegime
-from monitor.metrics.audited_errors import AuditedLabels
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.sampled import SampledCounts
 from monitor.windows.recalled import CountedRange
@@ -74,7 +74,8 @@ class Period:
         labelling_cells: labelled outcomes and predictions by the same blocks, (blocks, 6),
             where every prediction is to get a label; else None.
         labelled_blocks: the same with the rates at which labels are wrong; None where they are not.
-        audited: its audited cases; None where rates of wrong labels are not learned from them.
+        audited: returns the audited cases of a part of it; None where rates of wrong labels are
+            not learned from them.
     """
 
     opens: int | None
@@ -93,7 +94,7 @@ class Period:
     segment_scores: Callable[[Series], ScoreHistogram | None] | None = None
     labelling_cells: Int64Array | None = None
     labelled_blocks: LabelledBlocks | None = None
-    audited: AuditedLabels | None = None
+    audited: AuditedDuring = no_audits
 
     @classmethod
     def counted(

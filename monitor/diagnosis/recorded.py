@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -289,7 +290,7 @@ class RecordedComparison:
         number = self._monitor.models.index(model)
         check_audits(model, regime, errors.findings(number), errors.lost())
         period = Period.counted(counts, model, *asked, source=source, regime=regime)
-        period = replace(period, audited=errors.audited(number, *asked))
+        period = replace(period, audited=partial(errors.audited, number))
         if not period.predictions:
             first, last = map(format_time, self._all.span(model))
             covered = f"the data of {model} covers {first} to {last}"

@@ -8,14 +8,15 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import logit, rel_entr
 
+from monitor.counts import ConfusionCounts
 from monitor.drift import Judgement, Verdict
 from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import LabelChange, WrongLabels, explaining_labels
-from monitor.labels.error_ranges import Corner, certain_at
+from monitor.labels.error_ranges import Corner, LabelledBlocks, certain_at
 from monitor.metrics.audit_likelihood import log_likelihood
 from monitor.metrics.audited_errors import AuditedLabels
 from monitor.metrics.label_errors import ErrorRates
@@ -58,8 +59,9 @@ class AuditedWindow(NamedTuple):
         dispersion: variance of rows over that of independent ones.
         between: what the scatter of days adds.
         corners: the comparison at the ends of the ranges of wrong labels.
-        known: rates of wrong labels that the outcomes after are corrected for.
-        audited: returns the audited cases of the window; None where there are none.
+        labelled: blocks of the outcomes after, and the rates of wrong labels that they are
+            corrected for; None where they are not.
+        audited: returns the audited cases of a part of the window; None where there are none.
         days: outcomes before and after by days; None where they are not known by days.
     """
 
@@ -67,8 +69,8 @@ class AuditedWindow(NamedTuple):
     dispersion: Dispersion
     between: BetweenDays | None
     corners: tuple[Corner, ...]
-    known: ErrorRates
-    audited: Callable[[], AuditedLabels | None]
+    labelled: LabelledBlocks | None
+    audited: AuditedDuring
     days: ComparedOutcomes | None = None
 
     def judged(self, ask: Callable[[LabelChange | None], tuple[Judgement, bool | None]]) -> Judged:
@@ -94,13 +96,18 @@ class AuditedWindow(NamedTuple):
         return Judged(judgement, middle, below)
 
     def _blamed(self, change: LabelChange) -> Blamed | None:
-        found = self.audited()
+        if self.labelled is None:
+            return None
+        before, blocks = self.whole
+        first = changed_since(before.sum(axis=-1), blocks)
+        opens = self.labelled.opens
+        found = self.audited(int(opens[first]), int(opens[-1]) + 1)
         if found is None:
             return None
-        before, after = (one.sum(axis=-1) for one in self.whole)
-        moved = changes(*self.whole, self.dispersion, self.between)
-        explains = explaining_labels(before, after, moved, change)
-        return blamed_by_audits(found, self.known, explains)
+        changed = ConfusionCounts.from_cells(blocks.cells[first:])
+        moved = changes(before, changed, self.dispersion, self.between)
+        explains = explaining_labels(before.sum(axis=-1), changed.sum(axis=-1), moved, change)
+        return blamed_by_audits(found, self.labelled.errors, explains)
 
 
 class Judged(NamedTuple):
@@ -116,6 +123,34 @@ class Judged(NamedTuple):
     judgement: Judgement
     middle: Judgement
     below_curve: bool | None
+
+
+def changed_since(before: ConfusionCounts, blocks: ConfusionCounts) -> int:
+    """Return the block from which on the labels of a window differ most from those of before.
+
+    Audits of earlier blocks are of labels before the change, and say nothing of it.
+
+    Args:
+        before: outcomes to compare with, a scalar.
+        blocks: outcomes of the window by blocks of time along one axis, at least one.
+
+    Returns:
+        Its place. From it on, shares of positive labels among flagged and unflagged cases of their
+        own are most likely, beside those of before until then.
+
+    >>> before = ConfusionCounts(tp=160, fp=98, fn=40, tn=9_702)
+    >>> blocks = ConfusionCounts(tp=[16] * 4, fp=[10] * 4, fn=[4, 4, 14, 14], tn=[970] * 4)
+    >>> changed_since(before, blocks)
+    2
+    """
+    usual = before.cells.reshape(2, 2) + 0.5
+    cases = blocks.cells.reshape(-1, 2, 2)
+    since = np.cumsum(cases[::-1], axis=0)[::-1]
+    usual_shares, shares = (
+        one / np.maximum(one.sum(axis=-1, keepdims=True), 1) for one in (usual, since)
+    )
+    gained = since.sum(axis=-1) * rel_entr(shares, usual_shares).sum(axis=-1)
+    return int(gained.sum(axis=-1).argmax())
 
 
 def blamed_by_audits(

@@ -218,8 +218,7 @@ class CountsJudge:
             self._reference.labelled_blocks(self._regime), labelled, self._reference.scores_by_day
         )
         whole = ComparedOutcomes(self._reference.blocks, after)
-        audited = partial(self._audited, int(opens[0]), int(opens[-1]) + block_ms)
-        window = AuditedWindow(whole, dispersion, between, corners, labelled.errors, audited, days)
+        window = AuditedWindow(whole, dispersion, between, corners, labelled, self._audited, days)
         judgement, middle, _ = window.judged(
             lambda by_labels: judge_on_curve(
                 whole,

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from audited_cases import DAY, FPR, WRONG, Cases, fed, steady
 
+from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import compared_live
 from monitor.drift import Verdict
 from monitor.drift.label_quality import WrongLabels
 from monitor.drift.verdict import DEGRADED
 from monitor.exporter.api.compare import compared, recall
-from monitor.labels.audits_decide import Blamed, blamed_by_audits
+from monitor.labels.audits_decide import Blamed, blamed_by_audits, changed_since
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.audited_errors import AuditedLabels
 from monitor.metrics.label_errors import UNKNOWN_ERRORS, ErrorRates
@@ -29,15 +30,16 @@ def unseen():
     return cases
 
 
-def mislabelled():
-    """Labels of 2 % of negatives are wrong from a day on, of 1 % before."""
-    worse = ErrorRates(0.02, 0.05)
-    return Cases(DAYS, A_DAY, 3, steady(SHARE), rates=lambda day: WRONG if day < SINCE else worse)
+def mislabelled(since=SINCE, worse=0.02):
+    """Labels of 2 % of negatives, or `worse`, are wrong from a day on, of 1 % before."""
+    worse = ErrorRates(worse, 0.05)
+    return Cases(DAYS, A_DAY, 3, steady(SHARE), rates=lambda day: WRONG if day < since else worse)
 
 
-def judged(cases, each):
+def judged(cases, each, audited=DAYS):
+    """Of so many audits of each stratum of the window's days before `audited`."""
     monitor = fed(cases, 250, range(SINCE))
-    monitor = fed(cases, each, range(SINCE, DAYS), monitor)
+    monitor = fed(cases, each, range(SINCE, DAYS), monitor, audit_days=range(SINCE, audited))
     snapshot = monitor.snapshot()
     (model,) = snapshot.models
     ends = [f"1970-02-{day:02d}" for day in (SINCE - 30, DAYS - 30)]
@@ -121,3 +123,19 @@ def test_labels_that_miss_positives_are_known_by_flagged_cases_labelled_0(lost, 
     known = ErrorRates.within((0.0, 0.002), (0.0, 0.002))
     explains = WrongLabels(0.0, 0.1, more=True)
     assert blamed_by_audits(AuditedLabels(found, labelled), known, explains) is blamed
+
+
+def test_audits_of_days_before_the_labels_changed_say_nothing_of_the_model():
+    """Labels are worse from the third day of the window on, and only earlier days are audited."""
+    audited = SINCE + 2
+    window, found = judged(mislabelled(audited, 0.035), 100, audited)
+    for one in (window, found):
+        assert one.verdict is Verdict.INSUFFICIENT_EVIDENCE
+        assert one.judgement.labels_may_explain
+
+
+def test_a_change_is_dated_by_labels_of_flagged_and_of_other_cases():
+    before = ConfusionCounts(tp=160, fp=98, fn=40, tn=9_702)
+    fallen = ConfusionCounts(tp=[16, 16, 10, 10], fp=[10] * 4, fn=[4, 4, 10, 10], tn=[970] * 4)
+    missed = ConfusionCounts(tp=[16, 16, 16, 8], fp=[10, 10, 10, 18], fn=[4] * 4, tn=[970] * 4)
+    assert [changed_since(before, one) for one in (fallen, missed)] == [2, 3]

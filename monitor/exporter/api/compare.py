@@ -285,7 +285,7 @@ def _period(
     if not period.predictions:
         raise UsageError(f"{name}: nothing was predicted in {asked}")
     audits = model.audits.days if model.audits is not None and regime.has_errors else None
-    return period if audits is None else replace(period, audited=audits.during(*asked))
+    return period if audits is None else replace(period, audited=audits.during)
 
 
 def given_reference(model: ModelState) -> tuple[float, ...] | None:
