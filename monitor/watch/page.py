@@ -45,15 +45,21 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
     Returns:
         None as well where a longer one may show half of the fall (p > .025), and labels that are
         wrong more often leave its verdict open: it has more outcomes, and days enough to ask
-        their scores. Before the day is over, it counts without a verdict on the model, too. A
-        shorter one counts where labels leave its verdict open, and it fell further by more than
-        its error: the longer one then began before the fault.
+        their scores. Before the day is over, it counts without a verdict on the model, too, and
+        one that labels leave open counts unless the fall certainly goes further: of days with
+        worse labels, the worst would page. A shorter one counts where labels leave its verdict
+        open, and it fell further by more than its error: the longer one then began before the
+        fault.
     """
     found, errors = list(found), _SUDDENLY_BELOW if sudden else _BELOW_CURVE
     at = next((at for at, one in enumerate(found) if _is_degraded(one, errors)), None)
     if at is None:
         return None
     fall = found[at].change["odds_ratio"]
+    _, least = found[at].interval("odds_ratio", level=SUDDEN_LEVEL)
+    as_far = sudden and any(
+        one.labels_may_explain and one.change["odds_ratio"] <= least for one in found[at:]
+    )
     half_shown = any(
         (one.labels_may_explain or (sudden and one.label_change is not LabelChange.NONE))
         and one.interval("odds_ratio", level=_LASTS)[0] < _BACK_SHARE * fall
@@ -64,7 +70,7 @@ def certain_fall(found: Iterable[Judgement], *, sudden: bool = False) -> Judgeme
         and one.change["odds_ratio"] + one.standard_error["odds_ratio"] < fall
         for one in found[:at]
     )
-    return None if half_shown or fell_further else found[at]
+    return None if half_shown or as_far or fell_further else found[at]
 
 
 def _is_degraded(found: Judgement, errors: float) -> bool:
@@ -169,7 +175,9 @@ class ModelPage:
             False where the operating point of the month moved along the curve, or does not
             certainly lie below that of the scores, and where other labels explain its change:
             also of one without a verdict, where positives became more frequent, or labels leave
-            the verdict on the week open.
+            the verdict on the week open. False as well where they do, the class ratio
+            of the week moved with them (two errors), and the week fell more than twice as far as
+            the month: what labels explain then began within it.
         """
         moved = month.verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
         if p_value >= _TREND_PAGES or month.labels_may_explain or moved:
@@ -178,10 +186,14 @@ class ModelPage:
         by_labels = month.label_change is LabelChange.FALSE_NEGATIVES or (
             month.label_change is LabelChange.FALSE_POSITIVES and (more or week.labels_may_explain)
         )
-        if month.curve_z > -_TREND_BELOW or by_labels:
+        fall = month.change["odds_ratio"]
+        ratio, error = (of["class_ratio"] for of in (week.change, week.standard_error))
+        began = week.labels_may_explain and abs(ratio) > _TREND_BELOW * error
+        began = began and _BACK_SHARE * week.change["odds_ratio"] < fall
+        if month.curve_z > -_TREND_BELOW or by_labels or began:
             return False
         _, upper = month.interval("odds_ratio", level=_LASTS)
-        return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * month.change["odds_ratio"]
+        return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * fall
 
     def start(self, at: int, fall: float) -> None:
         """Start the page.

@@ -207,3 +207,33 @@ def test_a_trend_is_not_confirmed_where_labels_explain_the_month_and_leave_the_w
         A_TREND, open_week, replace(month, label_change=LabelChange.NONE)
     )
     assert not ModelPage().confirms_trend(A_TREND, open_week, of_month)
+
+
+@pytest.mark.parametrize(
+    ("further", "ratio", "confirms"), [(1.9, 0.3, True), (2.2, 0.3, False), (2.2, 0.1, True)]
+)
+def test_a_trend_is_not_confirmed_where_labels_explain_a_week_that_fell_twice_as_far(
+    further, ratio, confirms
+):
+    """Labels got worse within the month, and explain the week, not the sum of both stretches."""
+    month = judged(0.7, days=28)
+    week = of_labels(further * month.change["odds_ratio"], 0.1)
+    week = replace(
+        week,
+        change=week.change | {"class_ratio": ratio},
+        standard_error=week.standard_error | {"class_ratio": 0.1},
+    )
+    assert ModelPage().confirms_trend(A_TREND, week, month) == confirms
+
+
+@pytest.mark.parametrize(("error", "starts"), [(0.2, True), (0.38, False)])
+def test_of_days_with_worse_labels_the_worst_pages_nobody(error, starts):
+    """Labels leave the week open; the day's fall has to be certainly further than the week's."""
+    day = replace(judged(0.3, days=1), curve_z=-9.0)
+    day = replace(
+        day,
+        change=day.change | {"odds_ratio": -1.5},
+        standard_error=day.standard_error | {"odds_ratio": error},
+    )
+    week = of_labels(-0.46, 0.1)
+    assert (certain_fall([day, week], sudden=True) is day) == starts
