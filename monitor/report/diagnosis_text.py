@@ -211,7 +211,7 @@ def _segment(part: SegmentPart) -> str:
         for old, new in [_rates(part, cause)]
     ]
     return (
-        f"{name}{part.after.total.item():>10,}"
+        f"{name}{round(part.after.total.item()):>10,}"
         + "".join(f"{rate:>14}" for rate in rates)
         + f"{_signed(part.within_logit, 2):>10}{_signed(part.mix_logit, 2):>10}"
     )

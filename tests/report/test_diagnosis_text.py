@@ -30,3 +30,21 @@ def test_july_and_september_of_the_bundled_fifth_with_its_segments(capsys, golde
 def test_it_fits_into_a_terminal(request, name):
     lines = (request.path.parent / name).read_text(encoding="utf-8").splitlines()
     assert max(map(len, lines)) <= COLUMNS
+
+
+@pytest.mark.slow
+def test_estimated_outcomes_of_segments_are_whole_numbers(capsys, tmp_path):
+    config = tmp_path / "monitor.yaml"
+    rates = "{false_positive: 0.01, false_negative: 0.02}"
+    config.write_text(
+        f"models: {{delay-hgb-v1: {{label_errors: {rates}, label_timeout: 14d}}}}\n",
+        encoding="utf-8",
+    )
+    months = ("--before", "2013-07", "--after", "2013-09")
+    done = ran(
+        capsys, "diagnose", FLIGHTS, "-c", str(config), *months, "--segments", "origin,carrier"
+    )
+    rows = [line for line in done.out.splitlines() if "=" in line and "→" in line]
+    assert done.code == 0
+    assert rows
+    assert all(row.split()[1].replace(",", "").isdigit() for row in rows)
