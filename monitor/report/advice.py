@@ -200,9 +200,10 @@ def _more(diagnosis: Diagnosis) -> Iterator[str]:
     unknown = diagnosis.judgement.status["log_likelihood_ratio"] is Status.UNKNOWN
     factor = _times_the_data(diagnosis)
     if unknown and factor <= _MOST_DATA:
+        much = f"about {_rounded(factor)} times the data" if factor > 1 else "a little more data"
         yield (
-            "Wait, or compare longer ranges: if the estimates hold, about "
-            f"{_rounded(factor)} times the data would settle whether skill changed."
+            f"Wait, or compare longer ranges: if the estimates hold, {much} would settle whether "
+            "skill changed."
         )
     elif diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         yield "Wait for more outcomes, or compare longer ranges."
@@ -215,7 +216,10 @@ def _rounded(factor: float) -> str:
 
 
 def _times_the_data(diagnosis: Diagnosis) -> float:
-    """Factor that would show log LR+ as clean or as changed; infinite where none would."""
+    """Factor that would show log LR+ as clean or as changed; infinite where none would.
+
+    It may be 1 or less where few days leave a change open: it takes their scatter for known.
+    """
     found = diagnosis.judgement
     change = abs(found.change["log_likelihood_ratio"])
     error = found.standard_error["log_likelihood_ratio"]

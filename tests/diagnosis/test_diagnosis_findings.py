@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -262,3 +263,18 @@ def test_what_is_certain_is_named_where_the_verdict_is_not():
     assert "Certainly fell: the class ratio." in text
     assert "whether these changed: recall (" in text
     assert "times the data would settle" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "advised"), [(0.15, "a little more data would settle"), (0.2, "about 1.3 times the")]
+)
+def test_as_much_data_as_there_is_is_not_advised(error, advised):
+    found = diagnose(given(tp=80, fp=45, fn=20, tn=855), given(tp=8, fp=49, fn=2, tn=941))
+    judgement = replace(
+        found.judgement,
+        change=found.judgement.change | {"log_likelihood_ratio": -0.46},
+        standard_error=found.judgement.standard_error | {"log_likelihood_ratio": error},
+    )
+    advice = " ".join(diagnosis_text(replace(found, judgement=judgement)).split())
+    assert advised in advice
+    assert "1.0 times" not in advice
