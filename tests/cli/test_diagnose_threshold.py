@@ -14,7 +14,7 @@ RANGES = "--before", "1970-01-01..1970-02-10", "--after", "1970-02-10..1970-03-0
 
 
 def outcomes(*, threshold, shift):
-    """Scored outcomes of which the last third has another threshold, or scores shifted by so much."""
+    """Scored outcomes; the last third has another threshold, or scores that shifted."""
     rng, rows = np.random.default_rng(5), []
     for day in range(DAYS):
         later = day >= CHANGE
