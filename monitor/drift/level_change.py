@@ -11,7 +11,7 @@ from scipy.special import log_ndtr
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.component_changes import Changes, changes
-from monitor.drift.components import Component
+from monitor.drift.components import Component, SmoothedRates
 from monitor.drift.day_scatter import DayScatter, days_behind
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.skill import EQUIVALENCE
@@ -26,6 +26,7 @@ _FEW = 10
 """Factor on the p-value where a part has fewer than five days."""
 _SMALLEST = 2 * EQUIVALENCE
 _MOST_SPLITS = 40
+_ROUNDING = 1e-6
 
 
 class LevelChange(NamedTuple):
@@ -142,13 +143,33 @@ def _likeliest(
     """Return the likeliest change of some components; None where none is certain."""
     last = len(occupied) - _FEWEST_DAYS
     splits = range(fewest_before, last + 1, 1 + max(last - fewest_before, 0) // _MOST_SPLITS)
-    values = [(z, split) for split in splits for z in _statistics(days, occupied, split, tested)]
+    large = _with_large_changes(days, occupied, splits, tested)
+    values = [(z, split) for split in large for z in _statistics(days, occupied, split, tested)]
     if not values:
         return None
+    tests = len(splits) * len(tested)
     # Logarithms, since the p-values of many outcomes are all 0.
-    p_values = [(float(log_ndtr(-z)) + math.log(2 * len(values)), split) for z, split in values]
+    p_values = [(float(log_ndtr(-z)) + math.log(2 * tests), split) for z, split in values]
     weighed, p_value, split = min((p + _weight(split, occupied), p, split) for p, split in p_values)
     return _Split(split, math.exp(p_value)) if weighed < math.log(certain) else None
+
+
+def _with_large_changes(
+    days: ConfusionCounts, occupied: np.ndarray, splits: range, tested: Sequence[Component]
+) -> list[int]:
+    """Return the splits at which `_statistics` may be above 0.
+
+    The change within days is no larger than that of all outcomes.
+    """
+    if not splits:
+        return []
+    cells = days[occupied].cells
+    until = np.cumsum(cells, axis=0)[np.array(splits) - 1]
+    sides = (until, np.maximum(cells.sum(axis=0) - until, 0))
+    old, new = (SmoothedRates.of(ConfusionCounts.from_cells(one)).components() for one in sides)
+    least = _SMALLEST * (1 - _ROUNDING)
+    large = (np.abs(new - old)[list(tested)] >= least).any(axis=0)
+    return [splits[place] for place in np.flatnonzero(large).tolist()]
 
 
 def _weight(split: int, occupied: np.ndarray) -> float:

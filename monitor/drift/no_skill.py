@@ -3,8 +3,7 @@
 A dead model flags nothing, or everything, or cases at random, or negatives rather than
 positives. `is_dead` decides where one window shows it by its counts alone. Where a day has few
 positives and days scatter widely, a day of a model that flags at random could also be a bad
-day of the model as it was; several days together could not. `log_chance_ratio` compares the
-two explanations by their likelihoods, for any number of days.
+day of the model as it was; several days together could not. `log_chance_ratio` compares both.
 """
 
 from __future__ import annotations
@@ -156,6 +155,11 @@ class ByChance(NamedTuple):
         """One-step estimate of the log odds ratio within the days; NaN where nothing shows it."""
         return self.excess / self.variance if self.variance > 0 else math.nan
 
+    def is_better(self, dispersion: Dispersion) -> bool:
+        """Return whether the days are certainly (p < .01) better than chance."""
+        widened = max(dispersion.recall, dispersion.false_positive_rate)
+        return bool(self.excess > Z_ONE_SIDED * math.sqrt(self.variance * widened))
+
 
 def by_chance(days: ConfusionCounts) -> ByChance:
     """Return how the true positives of days differ from those that chance gives.
@@ -235,9 +239,7 @@ def log_chance_ratio(
     whole = _log_ratio(after.sum(axis=-1)[None], stretches, float(error), dispersion, between)
     if whole <= 0:
         return whole
-    chance = by_chance(after.sum(axis=-1)[None])
-    widened = max(dispersion.recall, dispersion.false_positive_rate)
-    if chance.excess > Z_ONE_SIDED * math.sqrt(chance.variance * widened):
+    if by_chance(after.sum(axis=-1)[None]).is_better(dispersion):
         return 0.0
     within = _log_ratio(after, before, float(error), dispersion, between)
     return whole if within >= 0 else within

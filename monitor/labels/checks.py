@@ -128,10 +128,11 @@ def _fault_since(
     before: Int64Array, after: Int64Array, strictness: Strictness, *, given: bool
 ) -> LabelFault | None:
     """Return the fault that has arisen since the reference."""
-    (lack, shift, difference), (lack_error, *errors) = _gaps(before, after)
-    if lack <= 0:
-        return None
+    lack, shift, difference = _missing(after.sum(axis=0), _coverage(before.sum(axis=0)))
     least_lack = -np.log(strictness.coverage)
+    if lack <= 0 or (lack <= least_lack and abs(shift) <= strictness.shift):
+        return None
+    lack_error, *errors = _errors(before, after)
     # Labels lost in a few blocks increase the scatter between blocks, which hides the loss.
     at_once = not given and lacks_one_side(before, after, z=_Z_AT_ONCE)
     # Where a class has hardly a case, the log is far from normal; the difference is not.
@@ -159,18 +160,19 @@ def in_order(before: Int64Array, after: Int64Array) -> bool:
     """
     if len(after) < _FEWEST_BLOCKS or not before[:, : len(Outcome)].any():
         return False
-    (lack, shift, _), (lack_error, shift_error, _) = _gaps(before, after)
+    lack, shift, _ = _missing(after.sum(axis=0), _coverage(before.sum(axis=0)))
+    lack_error, shift_error, _ = _errors(before, after)
     least_lack = -np.log(OF_A_WINDOW.coverage)
     certain = lack + _Z_ORDER * lack_error < least_lack
     return bool(certain and abs(shift) + _Z_ORDER * shift_error < 2 * OF_A_WINDOW.shift)
 
 
-def _gaps(before: Int64Array, after: Int64Array) -> tuple[FloatArray, FloatArray]:
-    """Return `_missing` and its standard errors between blocks."""
+def _errors(before: Int64Array, after: Int64Array) -> FloatArray:
+    """Return the standard errors of `_missing` between blocks, (3,)."""
     usual, usual_left_out = _coverage(before.sum(axis=0)), _coverage(_left_out(before))
     total, left_out = after.sum(axis=0), _left_out(after)
     variance = _variance(_missing(left_out, usual)) + _variance(_missing(total, usual_left_out))
-    return _missing(total, usual), np.sqrt(variance)
+    return np.asarray(np.sqrt(variance))
 
 
 def lacks_one_side(before: Int64Array, after: Int64Array, *, z: float = _Z) -> bool:

@@ -330,6 +330,6 @@ class LabelDelays:
 
 def _by_class(counts: Int64Array) -> Int64Array:
     """Labels of (cohorts, `Outcome`, bins) by `NEGATIVE`, `POSITIVE` and `BOTH`."""
-    negative = counts[:, ~ACTUAL_POSITIVE].sum(axis=1)
-    positive = counts[:, ACTUAL_POSITIVE].sum(axis=1)
+    negative = counts[:, Outcome.FP] + counts[:, Outcome.TN]
+    positive = counts[:, Outcome.TP] + counts[:, Outcome.FN]
     return np.stack([negative, positive, negative + positive], axis=1)

@@ -111,7 +111,7 @@ class AheadCounts:
             row: its number.
         """
         entries = self.entries()
-        self._keep(entries[entries[:, _ROW] != row])
+        self._set(entries[entries[:, _ROW] != row])
 
     def take_up_to(self, last: Int64Array, owners: Int64Array) -> Int64Array:
         """Return and remove the entries up to a pane of their model, as `entries` does.
@@ -124,7 +124,7 @@ class AheadCounts:
             return np.empty((0, 4), dtype=np.int64)
         entries = self.entries()
         reached = entries[:, _PANE] <= last[owners[entries[:, _ROW]]]
-        self._keep(entries[~reached])
+        self._set(entries[~reached])
         return entries[reached]
 
     def _keep(self, entries: Int64Array) -> None:
@@ -137,5 +137,9 @@ class AheadCounts:
             merged = entries[firsts]
             merged[:, _COUNT] = np.add.reduceat(entries[:, _COUNT], firsts)
             entries = merged[merged[:, _COUNT] != 0]
+        self._set(entries)
+
+    def _set(self, entries: Int64Array) -> None:
+        """Store these entries, which are in order and each cell once, and nothing else."""
         self._entries, self._added, self._rows = entries, [], len(entries)
         self.earliest = int(entries[0, _PANE]) if len(entries) else 1 << 60
