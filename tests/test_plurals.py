@@ -34,8 +34,7 @@ def unguarded(path):
             if isinstance(number, ast.FormattedValue) and isinstance(text, ast.Constant):
                 words = text.value.removeprefix(" more").split()
                 noun = words[0].strip(".,:;") if words and text.value[0] == " " else ""
-                constant = ast.unparse(number.value).strip("_").isupper()
-                if noun in NOUNS and not constant:
+                if noun in NOUNS and not ast.unparse(number.value).strip("_").isupper():
                     yield f"{path.name}:{node.lineno}: {ast.unparse(node)}"
 
 

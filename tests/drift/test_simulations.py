@@ -29,7 +29,7 @@ def test_a_slide_of_the_threshold_is_no_worse_model(
         assert improved <= 0.01
 
 
-@pytest.mark.parametrize("step", [-0.5, 0.5])
+@pytest.mark.parametrize("step", [pytest.param(-0.5, marks=pytest.mark.slow), 0.5])
 def test_a_slide_is_no_worse_model_where_the_curve_of_the_scores_decides(step: float) -> None:
     assert verdicts.slide_with_scores(400, 10_000, step) <= 0.0175, "1 % and the noise of 400 draws"
 

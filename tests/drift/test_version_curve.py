@@ -108,7 +108,7 @@ def test_the_standard_error_is_the_scatter_of_the_distance(changed):
     assert 0.9 < stated / scatter < 1.35  # an upper limit of the variance
 
 
-@pytest.mark.parametrize("slid", [-0.6, 0.6])
+@pytest.mark.parametrize("slid", [-0.6, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_another_threshold_is_not_taken_for_another_model_at_any_look(slid):
     looks = [Rollout(seed, slid=slid).looks() for seed in range(12)]
     assert {*np.concatenate(looks)} <= set(NotShown)
@@ -130,7 +130,7 @@ def test_another_curve_is_found_at_any_threshold(changed, verdict):
     assert found.count(verdict) >= 7
 
 
-@pytest.mark.parametrize("slid", [-0.6, 0.6])
+@pytest.mark.parametrize("slid", [-0.6, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_bins_too_coarse_for_the_scores_show_no_other_model(slid):
     """All scores lie in a few bins: the chords of the curve lie far below it."""
     looks = [Rollout(seed, 60_000, slid=slid, middle=8.0).looks() for seed in range(6)]

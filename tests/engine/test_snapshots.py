@@ -171,15 +171,20 @@ def test_a_weighted_correction_that_comes_first_leaves_estimates_undefined(cell)
     config = Config(models={"m": model | {"reference": {"first": "7d"}}}, windows=["1d"])
     monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
 
-    def counted(hour, **cells):
-        counts = {"tp": 8, "fp": 3, "fn": 2, "tn": 80} | cells
-        at = 1_000_000 + HOUR * hour
-        row = {"type": "counts", "model": "m", "ts": at, "label_ts": at + 60, **counts}
-        row |= {"sampling_probability": 0.5, "predicted_positive": 22, "predicted_negative": 164}
-        monitor.apply(decoder.decode_lines(msgspec.json.encode(row), source="t"))
+    def counted(*hours, **cells):
+        """A batch of the counts of some hours."""
+        rows = []
+        for at in (1_000_000 + HOUR * hour for hour in hours):
+            counts = {"tp": 8, "fp": 3, "fn": 2, "tn": 80} | cells
+            row = {"type": "counts", "model": "m", "ts": at, "label_ts": at + 60, **counts}
+            row |= {"sampling_probability": 0.5}
+            rows.append(row | {"predicted_positive": 22, "predicted_negative": 164})
+        lines = b"\n".join(map(msgspec.json.encode, rows))
+        monitor.apply(decoder.decode_lines(lines, source="t"))
 
-    for hour in range(24 * 12):
-        counted(hour, **({cell: -500} if hour >= 24 * 10 else {}))
+    counted(*range(24 * 10))
+    for hour in range(24 * 10, 24 * 12):
+        counted(hour, **{cell: -500})
     nothing = monitor.snapshot().windows[0].metrics["recall"].estimate
     assert np.isnan(nothing).all()
     for hour in range(24 * 10, 24 * 12):

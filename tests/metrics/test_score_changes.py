@@ -60,7 +60,7 @@ def test_one_day_or_a_perfect_curve_has_a_change_without_limits():
         assert all(map(math.isnan, (found.change.lower, found.change.upper, found.p_value)))
 
 
-@pytest.mark.parametrize("scatter", [0.0, 0.5])
+@pytest.mark.parametrize("scatter", [pytest.param(0.0, marks=pytest.mark.slow), 0.5])
 def test_limits_hold_and_the_test_keeps_its_level_where_days_scatter(scatter):
     rng = np.random.default_rng(7)
     runs = [

@@ -127,7 +127,7 @@ def watched(missing: float) -> Monitor:
     return monitor
 
 
-@pytest.mark.parametrize("missing", [0.5, 1.0])
+@pytest.mark.parametrize("missing", [0.5, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_the_class_whose_labels_stop_is_named_and_none_is_worse(missing: float) -> None:
     monitor = watched(missing)
     model = only_model(monitor)
@@ -156,7 +156,7 @@ def test_labels_that_miss_at_random_are_no_fault() -> None:
 
 
 def test_a_comparison_of_two_ranges_names_the_class_too() -> None:
-    found = compared(watched(1.0))
+    found = compared(watched(0.5))
     assert found.label_faults == {"class-0": LabelFault.POSITIVES_MISSING}
     lines = class_comparison_text(found).splitlines()
     assert lines[:2] == [

@@ -25,6 +25,20 @@ NARROW = {
 }
 
 
+def closer_by_night(size, half):
+    """Scores of a tenth of those of the day from midnight to six."""
+    return calls(size, 0.125, half) * (0.1 if half % 48 < 12 else 1.0)
+
+
+@pytest.fixture(scope="module")
+def nightly():
+    """The state of a monitor that knows such nights, of 300 cases each."""
+    found = monitor()
+    for half in range(48 * KNOWN):
+        found.apply(batch(half * HOUR // 2, (half + 1) * HOUR // 2, closer_by_night(25, half)))
+    return found.state()
+
+
 @pytest.mark.parametrize("scores", NARROW)
 @pytest.mark.parametrize(("a_day", "within"), [(24_000, 1), (1_200, 1), (240, 6)])
 def test_scores_that_lie_close_together_are_found_though_some_cases_are_flagged(
@@ -56,36 +70,21 @@ def test_the_alarm_of_close_scores_lasts_until_they_spread_again(scores):
     assert predictions(found).kind is None
 
 
-def test_scores_that_are_closer_every_night_are_usual():
-    """Every night 300 cases have scores of a tenth of those of the day."""
-
-    def scores(size, half):
-        night = half % 48 < 12
-        return calls(size, 0.125, half) * (0.1 if night else 1.0)
-
-    found = monitor()
-    for half in range(48 * KNOWN):
-        found.apply(batch(half * HOUR // 2, (half + 1) * HOUR // 2, scores(25, half)))
-    assert alarm_delay(found, scores, a_day=1_200, hours=24 * 5) is None
+def test_scores_that_are_closer_every_night_are_usual(nightly):
+    found = Monitor(monitor().config, through_disk(nightly))
+    assert alarm_delay(found, closer_by_night, a_day=1_200, hours=24 * 5) is None
     hours, wrong = alarm_delay(found, NARROW["two scores"], a_day=1_200, first=KNOWN + 5)
     assert wrong.kind is Degeneracy.NARROW_SCORES
     assert hours <= 6
 
 
-def test_a_state_without_narrowest_scores_learns_them_for_a_week_first():
+def test_a_state_without_narrowest_scores_learns_them_for_a_week_first(nightly):
     """A checkpoint of a version that did not know them."""
-
-    def scores(size, half):
-        return calls(size, 0.125, half) * (0.1 if half % 48 < 12 else 1.0)
-
-    found = monitor()
-    for half in range(48 * KNOWN):
-        found.apply(batch(half * HOUR // 2, (half + 1) * HOUR // 2, scores(25, half)))
-    state = found.state()
+    state = through_disk(nightly)
     for one in state["watch"]["predictions"]["models"].values():
         del one["narrowest"], one["spread"]
-    found = Monitor(found.config, through_disk(state))
-    assert alarm_delay(found, scores, a_day=1_200, hours=24 * 9) is None
+    found = Monitor(monitor().config, state)
+    assert alarm_delay(found, closer_by_night, a_day=1_200, hours=24 * 9) is None
     hours, wrong = alarm_delay(found, NARROW["two scores"], a_day=1_200, first=KNOWN + 9)
     assert wrong.kind is Degeneracy.NARROW_SCORES
     assert hours <= 6

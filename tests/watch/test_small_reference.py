@@ -24,6 +24,8 @@ from monitor.watch.small_reference import is_worse, pages_only_the_dead
 
 CONFIG = Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}})
 FALL, DAYS = 10, 42
+STOPS = (20, 36, 40)
+"""Days before which the state of `held` is stored."""
 END = (28 + 7 + 28) * DAY
 
 
@@ -51,9 +53,18 @@ def days_of(reference):
 
 
 @pytest.fixture(scope="module")
-def held():
-    """A monitor of which a fall in the second week pages nobody."""
-    return feed(Monitor(CONFIG), hours(then=0.4))
+def run_on():
+    """A monitor of which a fall in the second week pages nobody, and its states on some days."""
+    monitor, cells, states, first = Monitor(CONFIG), hours(then=0.4), {}, 0
+    for stop in STOPS:
+        states[stop] = feed(monitor, cells[: 24 * stop], first).state()
+        first = stop
+    return feed(monitor, cells, first), states
+
+
+@pytest.fixture(scope="module")
+def held(run_on):
+    return run_on[0]
 
 
 def test_a_fall_that_pages_nobody_does_not_become_the_reference(held):
@@ -158,11 +169,10 @@ def test_batches_of_other_sizes_hold_it_back_alike(held, size):
     assert other.reference == watched(held).reference
 
 
-@pytest.mark.parametrize("stop", [20, 36, pytest.param(40, marks=pytest.mark.slow)])
-def test_a_restart_changes_nothing(held, stop):
-    cells = hours(then=0.4)
-    before = feed(Monitor(CONFIG), cells[: 24 * stop])
-    again = watched(feed(Monitor(CONFIG, before.state()), cells, stop))
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_restart_changes_nothing(run_on, stop):
+    held, states = run_on
+    again = watched(feed(Monitor(CONFIG, states[stop]), hours(then=0.4), stop))
     assert again.reference == watched(held).reference
     assert again.reference.held_back
 

@@ -122,8 +122,10 @@ def test_a_diagnosis_of_such_days_concludes_nothing(share: float, *, spoilt: boo
     assert (unknown in text) is spoilt
 
 
-@pytest.mark.parametrize("kind", ["prediction", "label"])
-@pytest.mark.parametrize(("share", "spoilt"), [(0.0, False), (0.05, True)])
+@pytest.mark.parametrize(
+    ("kind", "share", "spoilt"),
+    [("prediction", 0.05, True), ("label", 0.05, True), ("label", 0.0, False)],
+)
 def test_so_do_records_that_are_rejected_where_no_model_has_the_class(
     kind: str, share: float, *, spoilt: bool
 ) -> None:

@@ -34,7 +34,7 @@ def watched(segments="[version]", *, slid=0.0, shift=0.0):
     return model_of(fed(events, config_of(config))).watched
 
 
-@pytest.mark.parametrize("slid", [-1.0, 1.0])
+@pytest.mark.parametrize("slid", [-1.0, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_another_threshold_of_the_new_version_neither_pages_nor_blames_the_model(slid):
     found = watched(slid=slid)
     assert found.verdicts["7d"].verdict is Verdict.THRESHOLD_MOVED

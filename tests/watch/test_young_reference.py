@@ -15,6 +15,8 @@ from monitor.watch.young_reference import YOUNG_DAYS, change_inside, days_since
 
 CONFIG = Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}})
 FALL, DAYS = 4, 16
+STOPS = (7, 8, 9, 12)
+"""Days before which the state of a monitor that goes on is stored."""
 
 
 def hours(*, fall=None, seed=0, days=DAYS, recall=0.8, then=0.5):
@@ -105,15 +107,19 @@ def test_batches_of_other_sizes_cut_it_and_page_at_the_same_moment(fall, seed, l
 
 
 @pytest.fixture(scope="module")
-def whole():
-    return watched(feed(Monitor(CONFIG), hours(fall=FALL)))
+def run_on():
+    """What a monitor finds that never stops, and its states on some days."""
+    monitor, cells, states, first = Monitor(CONFIG), hours(fall=FALL), {}, 0
+    for stop in STOPS:
+        states[stop] = feed(monitor, cells[: 24 * stop], first).state()
+        first = stop
+    return watched(feed(monitor, cells, first)), states
 
 
-@pytest.mark.parametrize("stop", [7, 8, 9, 12])
-def test_a_restart_changes_nothing(stop, whole):
-    cells = hours(fall=FALL)
-    before = feed(Monitor(CONFIG), cells[: 24 * stop])
-    again = watched(feed(Monitor(CONFIG, before.state()), cells, stop))
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_restart_changes_nothing(stop, run_on):
+    whole, states = run_on
+    again = watched(feed(Monitor(CONFIG, states[stop]), hours(fall=FALL), stop))
     assert again.reference == whole.reference
     assert again.detections == whole.detections
 
