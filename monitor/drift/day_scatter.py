@@ -241,8 +241,9 @@ def days_behind(blocks: ArrayLike, blocks_a_day: int) -> float:
     (2.0, 1.2195121951219512)
     """
     outcomes = np.asarray(blocks, dtype=np.float64)
-    missing = -len(outcomes) % blocks_a_day
-    a_day = np.pad(outcomes, (missing, 0)).reshape(-1, blocks_a_day).sum(axis=1)
+    if missing := -len(outcomes) % blocks_a_day:
+        outcomes = np.pad(outcomes, (missing, 0))
+    a_day = outcomes.reshape(-1, blocks_a_day).sum(axis=1)
     squares = float((a_day**2).sum())
     return max(float(a_day.sum()) ** 2 / squares, 1.0) if squares else 1.0
 

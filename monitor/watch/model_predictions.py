@@ -314,10 +314,10 @@ class LatestScores(NamedTuple):
             hours: how many.
             since: earlier half-hours do not count.
         """
-        first = np.searchsorted(self.opens, max(since, at - hours * HOUR_MS))
-        cases = self.scores[first : np.searchsorted(self.opens, at - RECENT_MS, side="right")]
+        first = self.opens.searchsorted(max(since, at - hours * HOUR_MS))
+        cases = self.scores[first : self.opens.searchsorted(at - RECENT_MS, side="right")]
         by_bin = cases.sum(axis=0)
-        there = np.flatnonzero(by_bin)
+        there = by_bin.nonzero()[0]
         if not len(there):
             return NO_SPAN
         return ScoreSpan(int(by_bin.sum()), int(there[-1] - there[0]) + 1, len(there))
