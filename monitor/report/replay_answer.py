@@ -18,7 +18,7 @@ from monitor.report.answer_parts import (
     Time,
 )
 from monitor.report.class_answer import ClassesAnswer
-from monitor.report.label_answer import LostAuditsAnswer
+from monitor.report.label_answer import AuditsAnswer, LostAuditsAnswer
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.score_answer import ScoreMetrics
@@ -116,6 +116,10 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
             left out before a second one.
         worse_version: the latest version that is proven worse than the one beside it and still
             predicts; left out where none is.
+        label_errors: rates of wrong labels that metrics are corrected for; left out, as are their
+            ranges, where labels are taken as they are.
+        label_error_ranges: the lowest and the highest of each.
+        audits: what audits of its labels show; left out without audits.
     """
 
     predictions: Count
@@ -144,6 +148,9 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
     worse_version: str | UnsetType = UNSET
+    label_errors: dict[str, float] | UnsetType = UNSET
+    label_error_ranges: dict[str, tuple[float, float]] | UnsetType = UNSET
+    audits: AuditsAnswer | UnsetType = UNSET
 
 
 class ReplayAnswer(Struct, frozen=True, kw_only=True):

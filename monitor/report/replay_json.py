@@ -12,6 +12,7 @@ from msgspec import UNSET
 from monitor.config.quantities import format_time
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import because, refused
+from monitor.labels.regime import LabelRegime
 from monitor.report.answer_parts import (
     json_text,
     label_status,
@@ -25,7 +26,7 @@ from monitor.report.answer_parts import (
 from monitor.report.class_answer import classes_of, compared_classes
 from monitor.report.deciding_window import deciding_window, verdict_on
 from monitor.report.findings import of_model
-from monitor.report.label_answer import lost_audits_answer
+from monitor.report.label_answer import audits_answer, lost_audits_answer
 from monitor.report.reference_answer import reference_period
 from monitor.report.replay_answer import (
     ReplayAnswer,
@@ -105,6 +106,9 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         change_began=change_beginning(model.watched.began) or UNSET,
         new_version=version_news(model.watched.new_version) or UNSET,
         worse_version=UNSET if worse is None else worse.versions[1].name,
+        label_errors=model.label_errors.rates or UNSET,
+        label_error_ranges=model.label_errors.ranges or UNSET,
+        audits=audits_answer(model.audits, LabelRegime.now(model)) or UNSET,
     )
 
 

@@ -263,7 +263,7 @@ SCORE_WORDS: Mapping[str, ScoreWords] = {
     ),
     "calibration_error": ScoreWords(
         words="calibration error",
-        meaning="Expected distance of the scores from the rates of positives, without bias",
+        meaning="Root mean square distance of the scores from the rates of positives, without bias",
         stem="classifier_calibration_error",
         unit="",
         of=lambda found: found.calibration_error,

@@ -1,5 +1,7 @@
 """Page, API, `replay` and `diagnose` say what audits show, and what they do not."""
 
+import json
+
 import numpy as np
 import pytest
 from audited_cases import (
@@ -14,6 +16,7 @@ from audited_cases import (
     sloppier,
     steady,
 )
+from msgspec import json as msgspec_json
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config
@@ -28,6 +31,7 @@ from monitor.exporter.api.series import series_answer
 from monitor.exporter.api.status import status_answer
 from monitor.exporter.page.now import now_section
 from monitor.labels.regime import LabelRegime
+from monitor.report.replay_json import replay_json
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +104,23 @@ def test_a_diagnosis_before_enough_audits_is_refused():
     asked = compared_live(snapshot, model, "1970-01-01..1970-01-15", "1970-01-16..1970-01-30")
     with pytest.raises(UsageError, match="too few labels are audited"):
         compared(model, asked, recall(monitor, asked, LabelRegime.now(model)))
+
+
+def test_the_json_of_replay_has_the_rates_and_audits_of_the_api(changed_labels):
+    snapshot = changed_labels.snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    (replayed,) = json.loads(replay_json(snapshot))["models"].values()
+    assert replayed["label_errors"] == status.label_errors != {}
+    assert {name: tuple(ends) for name, ends in replayed["label_error_ranges"].items()} == (
+        status.label_error_ranges
+    )
+    assert replayed["audits"] == json.loads(msgspec_json.encode(status.audits))
+
+
+def test_the_json_of_replay_leaves_them_out_where_labels_are_taken_as_they_are():
+    snapshot = fed(Cases(5, 500, 9, steady(0.04)), 0, range(5), monitor_of({})).snapshot()
+    (replayed,) = json.loads(replay_json(snapshot))["models"].values()
+    assert not {"label_errors", "label_error_ranges", "audits"} & replayed.keys()
 
 
 def test_page_api_replay_and_diagnosis_say_that_the_rates_changed(changed_labels):
