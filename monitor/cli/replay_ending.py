@@ -12,7 +12,7 @@ from textwrap import wrap
 from monitor.cli.mapped_files import MAPPING_OPTIONS
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.rejected_records import RejectedRecords
-from monitor.cli.usable import unjudged
+from monitor.cli.usable import many_rejected, unjudged
 from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config.quantities import count_of, format_time
 from monitor.counts import Outcome
@@ -100,12 +100,14 @@ def ending(
     if found or any(snapshot.events.values()):
         if blocked := _unknown_rates(snapshot, args, _moved(found, paging)):
             step = blocked
-        elif int(snapshot.lifetime.counts.total.sum()):
+        elif not int(snapshot.lifetime.counts.total.sum()):
+            step = f"{without_outcomes(snapshot, notation)}."
+        elif many_rejected(snapshot) and not paging:
+            step = "mend the records that were rejected, which no figure has: see stderr."
+        else:
             is_final = all(map(_is_final, snapshot.models))
             stretches = partial(_stretches, snapshot, history)
             step = _next(found, paging, args, ends, stretches, is_final=is_final)
-        else:
-            step = f"{without_outcomes(snapshot, notation)}."
         piped = any(map(is_read_once, args.files)) and f" {_PIPED}" in step
         lines.append(f"Next: {f'save standard input as {_PIPED}; ' if piped else ''}{step}")
     return "\n".join(lines)

@@ -280,6 +280,17 @@ def test_what_to_write_for_a_few_rejected_records_is_said_without_a_warning(caps
     assert done.code == 0
 
 
+@pytest.mark.parametrize(("rejected", "is_much"), [(11, True), (9, False)])
+def test_a_tenth_of_the_records_that_is_rejected_comes_first(capsys, tmp_path, rejected, is_much):
+    path = tmp_path / "events.csv"
+    rows = (f"{60 * n},1,{n % 2},{n * 8 if n < rejected else 0.5}\n" for n in range(1, 101))
+    path.write_text(f"ts,prediction,label,score\n{''.join(rows)}0,1,1,7\n")
+    done = ran(capsys, "replay", path)
+    mend = "Next: mend the records that were rejected, which no figure has: see stderr."
+    assert (mend in done.out) is is_much
+    assert done.err.splitlines()[-1].startswith("warning: ") is is_much
+
+
 def test_labels_that_are_all_rejected_are_not_said_to_be_absent(capsys, tmp_path):
     """Half of the records are too few for the warning that most are rejected."""
     lines = [{"id": n, "ts": 60 * n, "prediction": n % 2} for n in range(20)]
