@@ -16,6 +16,7 @@ from monitor.engine import Monitor
 from monitor.errors import UsageError
 from monitor.events.columns import EventBatch
 from monitor.events.label_totals import LabelTotals
+from monitor.events.labels_ahead import LabelsAhead
 from monitor.events.record_order import RecordOrder
 from monitor.events.renumbering import State
 from monitor.exporter.api.find_model import find_model
@@ -78,6 +79,7 @@ class EmbeddedMonitor(Monitor):
         self._lock = RLock()
         self._order = RecordOrder()
         super().__init__(config, state)
+        self._ahead = LabelsAhead(self.config)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Self:
@@ -150,6 +152,7 @@ class EmbeddedMonitor(Monitor):
                 alone &= len(batch.predictions) + len(batch.labels) <= batch.records
                 rejected.add(batch.rejected)
                 order.add(batch)
+                self._ahead.add(batch)
             again, relabelled = self._stages.repeated
             self._order, lost = order, self._unmatched_labels() - lost
         hint, spoilt = rejected.hint(), rejected.spoil(rows)
@@ -170,6 +173,15 @@ class EmbeddedMonitor(Monitor):
         for fault in filter(None, [*reader.contradictions, disorder]):
             warnings.warn(f"table: {fault}", stacklevel=2)
         return found
+
+    def finish(self) -> None:
+        """Let the labels of the tables carry the time, once a recording has ended.
+
+        Windows end by the times of rows, before those of their labels: where these take months,
+        months before the last row. This moves them on until all rows are mature, or labels end.
+        """
+        with self._lock:
+            self.carry(self._ahead.reached())
 
     def compare(
         self, before: str | None = None, after: str | None = None, *, model: str | None = None
