@@ -58,10 +58,13 @@ class ImpliedThresholds(NamedTuple):
 
     @property
     def is_raised(self) -> bool | None:
-        """Whether the threshold alone was raised, or lowered; None where that is not certain."""
-        if not _is_certain(self.moved) or _is_certain(self.at_before):
-            return None
-        return self.moved.estimate > 0
+        """Whether the threshold was raised, or lowered; None where that is not certain."""
+        return self.moved.estimate > 0 if _is_certain(self.moved) else None
+
+    @property
+    def is_raised_alone(self) -> bool | None:
+        """The same where the scores did not certainly shift; None where they did, too."""
+        return None if _is_certain(self.at_before) else self.is_raised
 
     @property
     def scores_shifted(self) -> bool:

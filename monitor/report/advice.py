@@ -16,6 +16,7 @@ from monitor.report.audit_words import evident, label_advice
 from monitor.report.findings import unlabelled
 from monitor.report.label_quality_words import audit_advice
 from monitor.report.missing_class import missing_class
+from monitor.report.points import points_text
 from monitor.report.prediction_words import degenerate_text
 from monitor.report.recalibration_answer import score_corrections, threshold_answer
 from monitor.report.recalibration_words import correction_advice, threshold_advice
@@ -44,6 +45,7 @@ def _advice(diagnosis: Diagnosis) -> Iterator[str]:
     yield from label_advice(diagnosis)
     yield from _first(diagnosis)
     if diagnosis.verdict in DEGRADED:
+        yield from _threshold(diagnosis)
         yield from _segments(diagnosis)
     if diagnosis.verdict is Verdict.INSUFFICIENT_EVIDENCE:
         if diagnosis.judgement.labels_may_explain:
@@ -81,10 +83,24 @@ def _predictions(diagnosis: Diagnosis) -> Iterator[str]:
         )
 
 
+def _threshold(diagnosis: Diagnosis) -> Iterator[str]:
+    """That a threshold which moved as well lowered precision, and by how much."""
+    found = diagnosis.scores
+    if found is None or found.thresholds is None or found.parts is None:
+        return
+    moved, part, curve = found.thresholds, found.parts.threshold, found.parts.curve
+    if moved.is_raised is not None and part.upper_points < 0:
+        yield (
+            f"Set the threshold back as well: it is about {moved.after.estimate:.3f}, and no "
+            f"longer {moved.before.estimate:.3f}, which accounts for {points_text(part.points)} "
+            f"points of precision, and the model for {points_text(curve.points)}."
+        )
+
+
 def _operating_point(diagnosis: Diagnosis) -> Iterator[str]:
     back = "lower" if diagnosis.judgement.change["recall"] < 0 else "higher"
     thresholds = None if diagnosis.scores is None else diagnosis.scores.thresholds
-    if thresholds is not None and thresholds.is_raised is not None:
+    if thresholds is not None and thresholds.is_raised_alone is not None:
         check = (
             f"See why the threshold is about {thresholds.after.estimate:.3f}, and no longer "
             f"{thresholds.before.estimate:.3f}: the scores did not certainly shift"

@@ -82,9 +82,10 @@ def thresholds_sentence(found: ImpliedThresholds) -> str:
     old, new = (f"{one.estimate:.3f}" for one in (found.before, found.after))
     if found.is_raised is not None:
         way = "raised" if found.is_raised else "lowered"
+        alone = found.is_raised_alone is not None
         return (
             f"Cases are flagged from a score of about {new}, before from {old}: the threshold was "
-            f"{way}, and the scores did not certainly shift."
+            f"{way}, and the scores {'did not certainly shift' if alone else 'shifted as well'}."
         )
     if found.scores_shifted or old == new:
         shifted = "; the scores shifted" if found.scores_shifted else ""

@@ -196,8 +196,10 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
             "curve of before at today's false positive rate."
         )
     elif diagnosis.below_reference_curve:
+        moved = _threshold_moved(diagnosis)
+        beside = " beside another threshold" if moved else ", not a slide of the threshold"
         yield (
-            "The scores show a worse model, not a slide of the threshold: recall lies certainly "
+            f"The scores show a worse model{beside}: recall lies certainly "
             "below the ROC curve of before at today's false positive rate."
         )
     else:
@@ -207,10 +209,15 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         )
 
 
+def _threshold_moved(diagnosis: Diagnosis) -> bool:
+    found = None if diagnosis.scores is None else diagnosis.scores.thresholds
+    return found is not None and found.is_raised is not None
+
+
 def _moved_along(diagnosis: Diagnosis) -> str:
     """Return what moved the point along the ROC curve, as far as scores of all cases show it."""
     found = None if diagnosis.scores is None else diagnosis.scores.thresholds
-    if found is not None and found.is_raised is not None:
+    if found is not None and found.is_raised_alone is not None:
         return "another threshold"
     if found is not None and found.scores_shifted:
         return "a slide of all scores"

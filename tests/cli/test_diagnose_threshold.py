@@ -13,13 +13,15 @@ DAYS, DAILY, CHANGE = 60, 700, 40
 RANGES = "--before", "1970-01-01..1970-02-10", "--after", "1970-02-10..1970-03-02"
 
 
-def outcomes(*, threshold, shift):
+def outcomes(*, threshold, shift, gap):
     """Scored outcomes; the last third has another threshold, or scores that shifted."""
     rng, rows = np.random.default_rng(5), []
     for day in range(DAYS):
         later = day >= CHANGE
         actual = rng.random(DAILY) < 0.15
-        logit = rng.normal(size=DAILY) + 2 * actual - 1.5 + (shift if later else 0)
+        logit = (
+            rng.normal(size=DAILY) + (gap if later else 2) * actual - 1.5 + (shift if later else 0)
+        )
         score = 1 / (1 + np.exp(-logit))
         at = threshold if later else 0.5
         for i in range(DAILY):
@@ -31,9 +33,9 @@ def outcomes(*, threshold, shift):
 
 @pytest.fixture
 def diagnosed(capsys, tmp_path):
-    def of(*options, threshold=0.5, shift=0.0):
+    def of(*options, threshold=0.5, shift=0.0, gap=2.0):
         path = tmp_path / "events.ndjson"
-        path.write_text(outcomes(threshold=threshold, shift=shift))
+        path.write_text(outcomes(threshold=threshold, shift=shift, gap=gap))
         return ran(capsys, "diagnose", path, *RANGES, *options).out
 
     return of
@@ -53,6 +55,21 @@ def test_scores_that_shifted_are_named_at_the_same_threshold(diagnosed):
     assert "The scores show a slide of all scores and no worse model" in found
     assert "from a score of about 0.500, before and after; the scores shifted." in found
     assert "- See why all scores shifted (a deployment, a new calibration, other cases)" in found
+
+
+def test_a_threshold_that_moved_beside_a_worse_model_is_set_back_as_well(diagnosed):
+    found = " ".join(diagnosed(threshold=0.3, gap=1.3).split())
+    assert "The scores show a worse model beside another threshold: recall" in found
+    assert "the threshold was lowered, and the scores shifted as well" in found
+    assert (
+        "- Set the threshold back as well: it is about 0.300, and no longer 0.500, which" in found
+    )
+
+
+def test_a_worse_model_at_the_same_threshold_asks_for_no_other(diagnosed):
+    found = " ".join(diagnosed(gap=1.3).split())
+    assert "The scores show a worse model, not a slide of the threshold: recall" in found
+    assert "Set the threshold back" not in found
 
 
 def test_json_has_the_thresholds_with_their_intervals(diagnosed):

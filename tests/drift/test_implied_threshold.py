@@ -45,18 +45,18 @@ def test_the_thresholds_are_those_by_which_cases_are_flagged():
 
 @pytest.mark.parametrize(("threshold", "raised"), [(0.6, True), (0.53, True), (0.4, False)])
 def test_a_threshold_that_moved_is_found_and_which_way(threshold, raised):
-    assert share(lambda one: one.is_raised is raised, threshold=threshold) >= 0.9
+    assert share(lambda one: one.is_raised_alone is raised, threshold=threshold) >= 0.9
     assert share(lambda one: one.scores_shifted, threshold=threshold) == 0
 
 
 @pytest.mark.parametrize("shift", [-0.5, 0.5])
 def test_scores_that_shifted_are_found_at_the_same_threshold(shift):
     assert share(lambda one: one.scores_shifted, shift=shift) >= 0.9
-    assert share(lambda one: one.is_raised is not None, shift=shift) == 0
+    assert share(lambda one: one.is_raised_alone is not None, shift=shift) == 0
 
 
 def test_where_nothing_changed_nothing_is_found():
-    assert share(lambda one: one.is_raised is not None) == 0
+    assert share(lambda one: one.is_raised_alone is not None) == 0
     assert share(lambda one: one.scores_shifted) <= 0.1
 
 
@@ -65,8 +65,9 @@ def test_rarer_positives_alone_shift_no_scores():
 
 
 def test_where_both_changed_neither_is_laid_alone():
-    assert share(lambda one: one.is_raised is not None, threshold=0.6, shift=-0.5) == 0
+    assert share(lambda one: one.is_raised_alone is not None, threshold=0.6, shift=-0.5) == 0
     assert share(lambda one: one.scores_shifted, threshold=0.6, shift=-0.5) == 0
+    assert share(lambda one: one.is_raised, threshold=0.6, shift=-0.5) >= 0.9
 
 
 def test_there_is_none_with_few_days_or_where_nothing_is_flagged_or_a_class_is_missing():
