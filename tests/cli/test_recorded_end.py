@@ -7,7 +7,7 @@ from cli.commands import ran
 
 DAY = 86_400
 DAYS = 80
-CONFIG = "models: {m: {label_timeout: 90d, reference: {first: 7d}}}\nwindows: [1d, 7d]\n"
+CONFIG = "models: {{m: {{label_timeout: {}, reference: {{first: 7d}}}}}}\nwindows: [1d, 7d]\n"
 
 
 def case(number):
@@ -47,9 +47,9 @@ def events(cases):
 def found(capsys, tmp_path):
     """Return what a command prints of some records."""
     config = tmp_path / "monitor.yaml"
-    config.write_text(CONFIG)
 
-    def of(command, records, *options):
+    def of(command, records, *options, settings="90d"):
+        config.write_text(CONFIG.format(settings))
         path = tmp_path / "events.ndjson"
         path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
         return ran(capsys, command, path, "-c", config, *options).out
@@ -60,18 +60,30 @@ def found(capsys, tmp_path):
 @pytest.fixture
 def replayed(found):
     """Return what `replay` finds out about the only model."""
-    return lambda records: json.loads(found("replay", records, "--json"))["models"]["m"]
+
+    def of(records, **settings):
+        return json.loads(found("replay", records, "--json", **settings))["models"]["m"]
+
+    return of
 
 
 def closes(model):
     return {name: window["close"] for name, window in model["windows"].items()}
 
 
-def test_a_table_is_judged_as_its_predictions_and_labels_are_as_events(replayed):
-    table = replayed(outcomes(CASES))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "90d",
+        "90d, clock: label",
+        pytest.param("40d, labelling: negatives_by_timeout", marks=pytest.mark.slow),
+    ],
+)
+def test_a_table_is_judged_as_its_predictions_and_labels_are_as_events(replayed, settings):
+    table = replayed(outcomes(CASES), settings=settings)
+    assert table == replayed(events(CASES), settings=settings)
     assert table["verdict"] == "model_degraded"
     assert table["paging"]
-    assert table == replayed(events(CASES))
 
 
 def test_records_without_an_id_carry_the_time_as_well(replayed):
