@@ -20,7 +20,7 @@ from monitor.report.recalibration_answer import (
     score_corrections,
     threshold_answer,
 )
-from monitor.report.score_words import SCORE_WORDS
+from monitor.report.score_words import SCORE_WORDS, thresholds_sentence
 
 
 class BrierScore(Struct, frozen=True, kw_only=True):
@@ -178,12 +178,14 @@ class ThresholdsImplied(Struct, frozen=True, kw_only=True):
         moved: after minus before.
         scores_shifted: the scores certainly flag another share at the threshold of before, and
             the threshold did not certainly move.
+        text: the same in words.
     """
 
     before: MetricInterval
     after: MetricInterval
     moved: MetricInterval
     scores_shifted: bool
+    text: str
 
 
 class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
@@ -250,6 +252,7 @@ def compared_scores(found: ComparedScores | None) -> ComparedScoreMetrics | Unse
             after=score_interval(found.thresholds.after),
             moved=score_interval(found.thresholds.moved),
             scores_shifted=found.thresholds.scores_shifted,
+            text=thresholds_sentence(found.thresholds),
         ),
         skill=curve_effects(found.parts),
         recalibration=score_corrections(found.recalibration),

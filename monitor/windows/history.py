@@ -198,7 +198,7 @@ class PastCounts:
         Raises:
             ValueError: the bounds are not whole hours in order.
         """
-        if opens % HOUR_MS or closes % HOUR_MS or opens >= closes:
+        if opens % HOUR_MS or closes % HOUR_MS or opens > closes:
             raise ValueError(f"recall: must be whole hours in order, got [{opens}, {closes})")
         rows = self._catalogue.rows_of(model)
         total = self._totals_row(model)

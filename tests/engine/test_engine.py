@@ -324,7 +324,7 @@ def test_score_histograms_equal_the_scores_by_class(replay, truth):
 def test_a_model_that_only_rejected_records_name_is_none():
     monitor = Monitor(Config())
     line = b'{"type":"prediction","id":"ms","ts":1700000000000,"prediction":1,"model":"m"}\n'
-    monitor.apply(monitor._decoder.decode_lines(line, source="t", first_line=1))
+    monitor.apply(monitor._events.decoder.decode_lines(line, source="t", first_line=1))
     snapshot = monitor.snapshot()
     assert snapshot.models == ()
     assert snapshot.rejected[RejectReason.TIMESTAMP_IN_MILLISECONDS] == 1

@@ -115,7 +115,7 @@ CELL = st.tuples(
 def test_columns_and_rows_are_rejected_for_the_same_reasons(cells):
     names = ("id", "ts", "score", "prediction", "label")
     table = dict(zip(names, map(list, zip(*cells, strict=True)), strict=True))
-    whole = tables.TableReader(table, tables.mapping_of({}, None, None), Monitor()._decoder)
+    whole = tables.TableReader(table, tables.mapping_of({}, None, None), Monitor()._events.decoder)
     by_rows = [r for batch in whole._by_rows() for r in batch.rejected]
     by_columns = [r for batch in whole.batches() for r in batch.rejected]
     assert [(r.position, r.reason, r.detail) for r in by_columns] == [

@@ -71,7 +71,7 @@ def by_single_labels(monitor):
 
 
 def by_lines(monitor):
-    decoder = monitor._decoder
+    decoder = monitor._events.decoder
     for source, frame in LABELS.items():
         lines = [json.dumps({**row, "source": source}) for row in records(frame)]
         monitor.apply(decoder.decode_lines("\n".join(lines).encode() + b"\n", source="t"))
@@ -81,13 +81,13 @@ def by_feedback(monitor):
     for source, frame in LABELS.items():
         body = json.dumps([{**row, "source": source} for row in records(frame)]).encode()
         lines = feedback_lines(body, "application/json", now=0.0)
-        monitor.apply(monitor._decoder.decode_lines(lines, source="t"))
+        monitor.apply(monitor._events.decoder.decode_lines(lines, source="t"))
 
 
 def by_csv(monitor):
     for source, frame in LABELS.items():
         text = pd.DataFrame(records(frame)).assign(source=source).to_csv(index=False)
-        for batch in read_csv([text.encode()], "t", monitor._decoder, 1 << 16):
+        for batch in read_csv([text.encode()], "t", monitor._events.decoder, 1 << 16):
             monitor.apply(batch)
 
 

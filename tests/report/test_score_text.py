@@ -35,7 +35,15 @@ def test_below_the_table_stands_which_metrics_bins_hide() -> None:
 def test_a_diagnosis_names_those_of_its_table() -> None:
     truth, score = drawn(3, cases=7_000)
     near_0 = ScoreSkill(by_day=by_day(truth, score / 5_000, 7))
-    parts = ("roc_before", "roc_after", "slide", "parts", "recalibration", "threshold")
+    parts = (
+        "roc_before",
+        "roc_after",
+        "slide",
+        "parts",
+        "thresholds",
+        "recalibration",
+        "threshold",
+    )
     found = ComparedScores(before=ScoreSkill(by_day=SCORES), after=near_0, **dict.fromkeys(parts))
     said = " ".join(score_lines(found))
     assert "bins of .001: calibration slope of after is undefined, because it depends" in said

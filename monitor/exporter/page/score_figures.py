@@ -75,6 +75,7 @@ def scores_panel(found: ComparedScoreMetrics | UnsetType, *, by_labels: bool = F
         _tables(found),
         _bins(found),
         _slide(found),
+        None if found.implied_thresholds is None else h.p[found.implied_thresholds.text],
         None if by_labels else _corrections(found.recalibration),
         h.p(".muted")[_CORRECTED if corrected else _HOW_TO_READ],
     ]

@@ -8,6 +8,7 @@ from drawn_scores import by_day, drawn
 
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.compared_scores import ComparedScores
+from monitor.drift.implied_threshold import FlaggedScores, implied_thresholds
 from monitor.exporter.page.score_figures import scores_panel
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.recalibration import recalibration
@@ -18,11 +19,12 @@ from monitor.report.score_words import MAIN_SCORE_WORDS, SCORE_WORDS
 REFERENCE = ConfusionCounts(tp=300, fn=100, fp=100, tn=1500)
 
 
-def shown(*sides, recalibration=None):
+def shown(*sides, recalibration=None, thresholds=None):
     """The panel of two periods of seven days."""
     found = ComparedScores(
         **dict(zip(("before", "after"), sides, strict=True)),
         **dict.fromkeys(("roc_before", "roc_after", "slide", "parts")),
+        thresholds=thresholds,
         recalibration=recalibration,
         threshold=None,
     )
@@ -31,6 +33,15 @@ def shown(*sides, recalibration=None):
 
 def skill(seed, sharpness=1.0):
     return ScoreSkill(by_day=by_day(*drawn(seed, 3_000, sharpness), 7), reference=REFERENCE)
+
+
+def test_the_threshold_that_scores_imply_is_named():
+    days = skill(1).by_day
+    flagged = (days.positive + days.negative)[:, 600:].sum(axis=1)
+    found = implied_thresholds(*(FlaggedScores(flagged, days) for _ in range(2)))
+    page = shown(skill(1), skill(1), thresholds=found)
+    assert re.search(r"<p>Cases are flagged from a score of about 0\.(599|600), before and", page)
+    assert "Cases are flagged" not in shown(skill(1), skill(1))
 
 
 def test_the_main_metrics_are_in_sight_and_the_others_folded():
