@@ -9,8 +9,8 @@ from cli.commands import ran
 from monitor.clock import DAY_MS
 from monitor.config.quantities import format_time
 
-DAYS, DAILY, CHANGE = 60, 700, 40
-RANGES = "--before", "1970-01-01..1970-02-10", "--after", "1970-02-10..1970-03-02"
+DAYS, DAILY, CHANGE = 45, 700, 30
+RANGES = "--before", "1970-01-01..1970-01-31", "--after", "1970-01-31..1970-02-15"
 
 
 def outcomes(*, threshold, shift, gap):

@@ -162,7 +162,7 @@ def same_however_cut(events, cuts, config=CONFIG):
     return not [*differences(found, one_by_one)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     steps,
     st.sampled_from([0, 1, 20]),
