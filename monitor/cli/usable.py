@@ -166,8 +166,8 @@ def _percent(share: float) -> str:
 def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
     """Print a last line where records were rejected, or none came; return the exit code.
 
-    It is a warning where nothing counts as judged, where a tenth of all was rejected, where the
-    values of a class seem to stand for none, and where the others hold no outcome.
+    It is a warning where nothing counts as judged, where the values of a class seem to stand for
+    none, and where the others hold no outcome.
 
     Args:
         snapshot: after all records.
@@ -187,6 +187,6 @@ def usable(snapshot: Snapshot, faults: RejectedRecords) -> int:
         tell(f"error: {rejected_text(snapshot, faults)}")
     elif total:
         warns = bool(unjudged(snapshot, faults)) or without_them or stand_for_no_class(faults)
-        warns |= bool(labels_of_no_class(snapshot, faults)) or many_rejected(snapshot)
+        warns |= bool(labels_of_no_class(snapshot, faults))
         tell(f"{'warning: ' if warns else ''}{rejected_text(snapshot, faults)}")
     return UNREADABLE if total == snapshot.records else 0
