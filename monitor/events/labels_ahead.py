@@ -7,7 +7,7 @@ later it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from monitor.events.columns import NO_TIME, EventBatch, Int64Array
 
 _RANK = 3
 """The third-highest time of a label counts, as of events: two stray records move nothing."""
+_ENDLESS = 1 << 62
 _NONE = np.full(_RANK, NO_TIME, dtype=np.int64)
 
 
@@ -37,15 +38,25 @@ class LabelsAhead:
         Args:
             batch: as decoding gives it.
         """
+        names = [*dict.fromkeys(group.model for group in batch.groups)]
+        number = {name: at for at, name in enumerate(names)}
+        model_of = np.array([number[group.model] for group in batch.groups], dtype=np.int64)
+        timeouts = [self._config.model(name).label_timeout for name in names]
+        timeout = np.array([_ENDLESS if one is None else one for one in timeouts], dtype=np.int64)
         for group, made, labelled in _with_labels(batch):
-            for number in np.unique(group).tolist():
-                name = batch.groups[number].model
-                timeout = self._config.model(name).label_timeout
-                chosen = group == number
-                if timeout is not None:
-                    chosen &= labelled - made <= timeout
-                times = np.append(self._highest.get(name, _NONE), labelled[chosen])
-                self._highest[name] = np.sort(times)[-_RANK:]
+            model = model_of[group]
+            least = np.array([self._highest.get(name, _NONE)[0] for name in names])
+            later = (labelled > least[model]) & (labelled - made <= timeout[model])
+            self._note(names, model[later], labelled[later])
+
+    def _note(self, names: Sequence[str], model: Int64Array, times: Int64Array) -> None:
+        """Note the times of labels, by the place of their model among the names."""
+        order = np.lexsort((times, model))
+        for end in np.flatnonzero(np.diff(model[order], append=len(names))).tolist():
+            last = order[max(0, end + 1 - _RANK) : end + 1]
+            own = times[last[model[last] == model[order[end]]]]
+            name = names[model[order[end]]]
+            self._highest[name] = np.sort(np.append(self._highest.get(name, _NONE), own))[-_RANK:]
 
     def reached(self) -> dict[str, int]:
         """Return the time by model, epoch milliseconds; none for one of fewer than three labels."""
