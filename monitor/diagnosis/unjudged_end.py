@@ -16,10 +16,13 @@ from monitor.windows.history import History
 
 _WEEK_MS = 7 * DAY_MS
 _LEAST_BEFORE_MS = 4 * _WEEK_MS
-_SURELY = 0.001
+_SURELY = 0.0003
+"""Error of the test, which takes weeks for independent; days that hang together make it larger."""
 _MATTERS = 0.2
 """Log-odds by which a share must have moved to be named, as a rate of a model must."""
 _TWO_SIDES = 2
+_LATEST_WEEKS = 4
+"""Weeks at the end that are compared as well: the share may have changed within the stretch."""
 _FEWEST = 3
 """Weeks of both stretches that are needed to learn how weeks scatter, besides one on each side."""
 
@@ -35,7 +38,8 @@ class UnjudgedEnd(NamedTuple):
         flagged: share of these.
         flagged_before: the same of a stretch before it.
         before_ms: length of that one: of the longest window, or four weeks where that is shorter.
-        changed: whether the second share certainly differs from the first, by how weeks scatter.
+        changed: whether the second share certainly differs from the first, by how whole weeks
+            scatter.
     """
 
     since: int
@@ -72,6 +76,9 @@ def unjudged_end(model: ModelState, history: History, judged_ms: int) -> Unjudge
     if not (now.sum() and before.sum()):
         return None
     weeks = (opens - mature) // _WEEK_MS
+    first, whole = -(before_ms // _WEEK_MS), (last - mature) // _WEEK_MS
+    stretches = [(weeks >= begins) & (weeks < ends) for begins, ends in ((first, 0), (0, whole))]
+    usual, lately = (_by_week(weeks[side], made[side]) for side in stretches)
     return UnjudgedEnd(
         since=mature,
         length_ms=last - mature,
@@ -80,27 +87,27 @@ def unjudged_end(model: ModelState, history: History, judged_ms: int) -> Unjudge
         flagged=float(now[0] / now.sum()),
         flagged_before=float(before[0] / before.sum()),
         before_ms=before_ms,
-        changed=_differ(*(_by_week(weeks[side], made[side]) for side in (earlier, later))),
+        changed=_differ(usual, lately) or _differ(usual, lately[-_LATEST_WEEKS:]),
     )
 
 
 def _by_week(weeks: Int64Array, made: Int64Array) -> FloatArray:
     """Return the log-odds of being flagged of each week that has predictions."""
-    place = weeks - weeks[0]
+    place = weeks - weeks.min(initial=0)
     flagged, others = (np.bincount(place, weights=column) for column in made.T)
     held = flagged + others > 0
     return np.asarray(np.log((flagged[held] + 0.5) / (others[held] + 0.5)))
 
 
 def _differ(before: FloatArray, after: FloatArray) -> bool:
-    """Return whether two runs of weeks have another mean, by a t-test at .001.
+    """Return whether two runs of weeks certainly have another mean, by a t-test.
 
     Args:
         before: log-odds of each week.
         after: the same.
     """
     freedom = len(before) + len(after) - _TWO_SIDES
-    if freedom < _FEWEST:
+    if freedom < _FEWEST or not (len(before) and len(after)):
         return False
     moved = float(after.mean() - before.mean())
     around = sum(float(((side - side.mean()) ** 2).sum()) for side in (before, after))

@@ -59,6 +59,14 @@ def test_two_weeks_in_all_show_nothing():
     assert not of_days([0.2] * 7 + [0.5] * 10, mature=7).changed
 
 
+@pytest.mark.parametrize("end", [102, 109, 116])
+def test_a_week_that_has_not_ended_does_not_count(end):
+    """Its days are others than those of a whole week: here a weekend."""
+    shares = np.where(np.arange(end) % 7 < 2, 0.4, 0.1)
+    assert MATURE % 7 == 2
+    assert not of_days(np.roll(shares, 2), judged=1).changed
+
+
 def test_days_that_scatter_and_hang_together_rarely_look_changed():
     found = [of_days(drifting(seed, 160)).changed for seed in range(400)]
     assert np.mean(found) <= 0.01
