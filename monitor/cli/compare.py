@@ -72,7 +72,7 @@ def run(args: Namespace) -> int:
     for batch in feed.batches():
         monitor.apply(batch)
         batches.append(batch)
-    feed.carry(monitor)
+    monitor.carry(feed.reached())
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed, pairs=scored_again(batches))
     check_segments(snapshot, feed, asked=args.segments is not None)

@@ -77,7 +77,7 @@ def run(args: Namespace) -> int:
     for batch in feed.batches():
         monitor.apply(batch)
         predicted.add(batch)
-    feed.carry(monitor)
+    monitor.carry(feed.reached())
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)

@@ -58,7 +58,7 @@ def run_classes(
     _check_options(args)
     for batch in feed.batches():
         monitor.apply(batch)
-    feed.carry(monitor)
+    monitor.carry(feed.reached())
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed)
     names = tuple(model.name for model in snapshot.models)

@@ -19,7 +19,6 @@ from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
-from monitor.engine import Monitor
 from monitor.errors import ColumnError, FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.events.labels_ahead import LabelsAhead
@@ -144,13 +143,9 @@ class RecordedFeed:
             self.faults.asked = text.partition(ASKED)[2]
         tell(text)
 
-    def carry(self, monitor: Monitor) -> None:
-        """Let the labels of the records carry the time of their models, once all are counted.
-
-        Args:
-            monitor: that counted all batches.
-        """
-        monitor.carry(self._ahead.reached())
+    def reached(self) -> dict[str, int]:
+        """Return the time that labels in the records of predictions reach, see `LabelsAhead`."""
+        return self._ahead.reached()
 
     def warn_of_order(self, snapshot: Snapshot) -> None:
         """Print a warning where the order of the records changes what is counted or judged.

@@ -55,7 +55,7 @@ def run(args: Namespace) -> int:
         for batch in feed.batches():
             apply(batch)
             rejected.note(batch.rejected)
-    feed.carry(monitor)
+    monitor.carry(feed.reached())
     snapshot = monitor.snapshot()
     rejected.tell()
     feed.warn_of_order(snapshot)
