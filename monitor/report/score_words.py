@@ -96,19 +96,22 @@ def thresholds_sentence(found: ImpliedThresholds) -> str:
 def skill_parts_sentence(
     threshold: Points, curve: Points, *, whole: str = "the part of skill"
 ) -> str:
-    """Return what of the part of skill the threshold did, and what the curve, in one sentence.
+    """Return what movement along the ROC curve did, and what another curve, in one sentence.
+
+    Another threshold moves the point of recall and false positives along the curve, and so do
+    scores that all shift.
 
     Args:
         threshold: movement along the ROC curve of before; NaN for limits that are undefined.
         curve: movement off it, likewise.
         whole: what both add up to.
 
-    >>> skill_parts_sentence(Points(-.081, -.093, -.069), Points(-.014, math.nan, math.nan))[26:]
-    'threshold accounts for -8.1 points (-9.3 to -6.9), another ROC curve -1.4 points.'
+    >>> skill_parts_sentence(Points(-.081, -.093, -.069), Points(-.014, math.nan, math.nan))[45:]
+    'curve accounts for -8.1 points (-9.3 to -6.9), another curve for -1.4 points.'
     """
     return (
-        f"Of {whole}, the threshold accounts for {_part(threshold)}, another ROC curve "
-        f"{_part(curve)}."
+        f"Of {whole}, movement along the ROC curve accounts for {_part(threshold)}, another curve "
+        f"for {_part(curve)}."
     )
 
 
@@ -122,8 +125,8 @@ def cancelling_sentence(threshold: Points, curve: Points) -> str | None:
         threshold: movement along the ROC curve of before; NaN for limits that are undefined.
         curve: movement off it, likewise.
 
-    >>> cancelling_sentence(Points(.029, .018, .04), Points(-.027, -.056, .002))[-59:]
-    ' ROC curve for -2.7 points (-5.6 to +0.2), and they cancel.'
+    >>> cancelling_sentence(Points(.029, .018, .04), Points(-.027, -.056, .002))[-62:]
+    'another curve for -2.7 points (-5.6 to +0.2), and they cancel.'
     >>> cancelling_sentence(Points(.029, .018, .04), Points(-.01, -.04, .02))
     """
     smaller = min(abs(threshold.estimate), abs(curve.estimate))
@@ -132,8 +135,8 @@ def cancelling_sentence(threshold: Points, curve: Points) -> str | None:
     if not (cancel and smaller >= _WORTH_A_POINT and (threshold.certain or curve.certain)):
         return None
     return (
-        "Skill (log LR+) is as before in sum alone: the threshold accounts for "
-        f"{_part(threshold)}, another ROC curve for {_part(curve)}, and they cancel."
+        "Skill (log LR+) is as before in sum alone: movement along the ROC curve accounts for "
+        f"{_part(threshold)}, another curve for {_part(curve)}, and they cancel."
     )
 
 

@@ -59,7 +59,7 @@ def test_recorded_and_live_comparisons_give_what_is_true_of_right_labels(recorde
     assert "ROC curves" not in panel
     text = diagnosis_text(found.diagnosis)
     assert "corrected for wrong labels (label_errors)" in text
-    assert "Of the part of skill, the threshold accounts for" in text
+    assert "Of the part of skill, movement along the ROC curve accounts for" in text
 
 
 def test_what_labels_exclude_is_left_out_of_metrics_and_said(recorded, tmp_path, capsys):

@@ -144,7 +144,7 @@ def test_parts_are_those_of_right_labels_and_wider_over_ranges(after):
     skill = found["known"].attribution["skill"].points
     assert known.threshold.points + known.curve.points == pytest.approx(skill, abs=0.01)
     text = " ".join(diagnosis_text(found["known"]).split())
-    assert "the threshold accounts for" in text
+    assert "movement along the ROC curve accounts for" in text
 
 
 def test_intervals_of_parts_at_the_ends_of_ranges_are_between_days():

@@ -142,8 +142,8 @@ def test_a_threshold_that_falls_short_by_its_own_estimate_is_not_advised():
 
 def test_text_and_page_divide_the_part_of_skill_in_the_same_words() -> None:
     sentence = (
-        "Of the part of skill, the threshold accounts for +0.1 points (-0.2 to +0.4), another ROC "
-        "curve +0.3 points (-0.4 to +1.0)."
+        "Of the part of skill, movement along the ROC curve accounts for +0.1 points (-0.2 to "
+        "+0.4), another curve for +0.3 points (-0.4 to +1.0)."
     )
     assert sentence in " ".join(diagnosis_text(RARER).split())
     page = plain(str(why_section(diagnosis_answer(RARER))))

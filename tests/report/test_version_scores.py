@@ -57,7 +57,8 @@ def test_one_curve_and_another_threshold_are_told_by_scores_alone():
     assert (found["verdict"], found["because"]) == ("not_shown", "another_threshold")
     assert found["from_roc_curve"]["position"] == "on"
     assert "area under ROC curve" in str(report)
-    assert "Of the model and the mix together, the threshold accounts for -" in str(report)
+    parts = "Of the model and the mix together, movement along the ROC curve accounts for -"
+    assert parts in str(report)
     without = compared({name: column for name, column in cases.items() if name != "score"})
     assert "has another operating point" in without.headline
     assert without.to_dict()["because"] == "another_operating_point"
@@ -131,7 +132,7 @@ def test_a_small_canary_has_no_parts_and_may_have_another_threshold():
     assert report.compared.because == "too_few_outcomes"
     assert "scores leave another threshold possible; about " in report.headline
     assert "takes 200 positives of each version." in str(report)
-    assert "the threshold accounts for" not in str(report)
+    assert "movement along the ROC curve accounts for" not in str(report)
 
 
 def test_areas_of_other_days_say_why_they_are_left_out():

@@ -139,7 +139,7 @@ def test_the_page_shows_the_areas_and_what_the_threshold_did():
     text = plain(re.search(r'<section id="versions".*?</section>', page, re.DOTALL)[0])
     assert text.startswith("Versions Another threshold Versions 7 and 6")
     assert "Area under the ROC curve: 0.8" in text
-    assert "Of the model and the mix together, the threshold accounts for -" in text
+    assert "Of the model and the mix together, movement along the ROC curve accounts for -" in text
 
 
 def test_no_days_are_read_that_lie_before_those_stored(monkeypatch):
