@@ -30,13 +30,13 @@ from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_since
 from monitor.report.printable import one_line
+from monitor.report.reference_answer import stand_in_text
 from monitor.report.reference_text import (
     far_text,
     level_phrase,
     mixed_text,
     prevalence_text,
     reference_text,
-    stand_in_text,
     warming_up_text,
 )
 from monitor.report.trend_answer import trend_text

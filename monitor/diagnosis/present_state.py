@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.clock import DAY_MS
-from monitor.diagnosis.result import Diagnosis, WorseLately
+from monitor.diagnosis.result import Diagnosis, MovedLately
 from monitor.drift import Verdict
 from monitor.drift.change_news import ChangeNews
 from monitor.drift.recall_evidence import Because
 from monitor.snapshot import ModelState
-from monitor.verdicts import Watched
+from monitor.verdicts import ReferenceOutcomes, Watched
 
-_QUIET = (Because.STEADY, Because.TOO_FEW, Because.LABEL_ERRORS)
+_OPEN = (Because.STEADY, Because.MOVED, Because.TOO_FEW, Because.LABEL_ERRORS)
 LATEST = "mature"
 """Source of a period to judge that nobody named: the latest data with labels."""
 
@@ -21,21 +21,21 @@ def with_present_state(
     found: Diagnosis,
     model: ModelState,
     *,
-    worse_lately: WorseLately | None = None,
+    moved_lately: MovedLately | None = None,
     because: Because | None = None,
     flags_nothing: bool = False,
 ) -> Diagnosis:
     """Return a diagnosis of the latest data that says what is known of the model now.
 
     A model that died since the last mature label is not steady. One that pages has not certainly
-    recovered, whatever the latest data show alone. Nor is one steady that looks worse over its
-    last day. Its change began when its watch says: of a page that lasts also where the latest data
+    recovered, whatever the latest data show alone. Nor is one steady that moved over its last
+    day. Its change began when its watch says: of a page that lasts also where the latest data
     alone show none. A comparison of two periods that a person asked for is about these alone.
 
     Args:
         found: the diagnosis.
         model: whose it is, now.
-        worse_lately: the stretch of it that looks worse and does not decide; None where none does.
+        moved_lately: the stretch of it that moved and does not decide; None where none did.
         because: why the model has no verdict then.
         flags_nothing: its deciding window has outcomes, none of a flagged case.
     """
@@ -47,9 +47,9 @@ def with_present_state(
         return found
     if model.watched.degradation_detected:
         since = paged_since(model.watched)
-        found = replace(found, pages=True, paged_since=since, worse_lately=worse_lately)
-    elif worse_lately is not None and found.because in _QUIET:
-        found = replace(found, worse_lately=worse_lately, because=because)
+        found = replace(found, pages=True, paged_since=since, moved_lately=moved_lately)
+    elif moved_lately is not None and found.because in _OPEN:
+        found = replace(found, moved_lately=moved_lately, because=because)
     if found.after.source != LATEST:
         return found
     found = replace(found, flags_nothing=flags_nothing)
@@ -65,10 +65,7 @@ def with_present_state(
 def _by_its_reference(found: Diagnosis, model: ModelState) -> Diagnosis:
     """Say what is wrong with the reference of the model, where it is the period before."""
     reference = model.watched.reference
-    if reference is None or (reference.opens, reference.closes) != (
-        found.before.opens,
-        found.before.closes,
-    ):
+    if reference is None or not is_of_reference(found, reference):
         return found
     if reference.held_back is not None:
         found = replace(found, notes=(*found.notes, reference.held_back.sentence))
@@ -76,6 +73,17 @@ def _by_its_reference(found: Diagnosis, model: ModelState) -> Diagnosis:
         return found
     found = replace(found, mixed_reference=reference)
     return replace(found, because=Because.TOO_FEW) if found.because is Because.STEADY else found
+
+
+def is_of_reference(found: Diagnosis, reference: ReferenceOutcomes | None) -> bool:
+    """Return whether the period before is the reference of a model.
+
+    Args:
+        found: the diagnosis.
+        reference: that the model has now; None without one.
+    """
+    ends = (found.before.opens, found.before.closes)
+    return reference is not None and (reference.opens, reference.closes) == ends
 
 
 def paged_since(watched: Watched) -> int | None:

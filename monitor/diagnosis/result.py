@@ -18,6 +18,7 @@ from monitor.diagnosis.unlabelled_end import UnlabelledEnd
 from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
+from monitor.drift.verdict import IMPROVED, MOVED_RATES
 from monitor.labels.uncorrected import MissingMisses
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_sensitivity import LabelSensitivity
@@ -30,8 +31,8 @@ _UNLIKE_COVERAGE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorseLately:
-    """A stretch of a running monitor that looks worse, though another window decides.
+class MovedLately:
+    """A stretch of a running monitor by which something changed, though another window decides.
 
     Attributes:
         window: name of the window; "" for the outcomes since the reference.
@@ -47,6 +48,11 @@ class WorseLately:
     rates: Mapping[str, tuple[float, float]]
     judgement: Judgement
     deciding: str
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether its rates changed, and that is no better model."""
+        return self.judgement.verdict in MOVED_RATES - IMPROVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +170,7 @@ class Diagnosis:
         paged_since: when the page started, epoch milliseconds; None where `pages` is False.
         mixed_reference: the reference of the model, where the period to compare with is that one
             and holds a change of level; None for any other.
-        worse_lately: the stretch of a running monitor that looks worse; None where none does, or
+        moved_lately: the stretch of a running monitor that moved; None where none did, or
             other data are judged.
         flags_nothing: the latest mature data are judged, and the end of them has outcomes, none
             of a flagged case.
@@ -209,7 +215,7 @@ class Diagnosis:
     pages: bool = False
     paged_since: int | None = None
     mixed_reference: ReferenceOutcomes | None = None
-    worse_lately: WorseLately | None = None
+    moved_lately: MovedLately | None = None
     flags_nothing: bool = False
     uncorrected_audits: AuditFindings | None = None
     missing_misses: MissingMisses | None = None

@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 
 from monitor.counts import Outcome
-from monitor.drift import Status, Verdict
+from monitor.drift import Verdict
 from monitor.drift.checked_estimate import ESTIMATED_RATES
 from monitor.drift.degenerate import Degeneracy
+from monitor.drift.rates_changed import moved_by_prevalence
 from monitor.drift.recall_evidence import Because
-from monitor.drift.verdict import OF_THE_MODEL
 from monitor.labels.faults import LabelFault
 from monitor.prometheus.class_verdict_families import (
     by_class,
@@ -285,11 +285,8 @@ def _rates_changed(found: WindowVerdict) -> list[float]:
 
 
 def _by_prevalence(found: WindowVerdict) -> list[float]:
-    if found.judgement is None or found.attribution is None:
-        return [np.nan]
-    changed = found.judgement.status["class_ratio"] is Status.CHANGED
-    of_the_model = found.verdict in OF_THE_MODEL
-    return [float(changed and found.attribution.by_prevalence and not of_the_model)]
+    moved = moved_by_prevalence(found.verdict, found.judgement, found.attribution)
+    return [np.nan if moved is None else float(moved)]
 
 
 def _estimated(rate: str, field: str, found: WindowVerdict) -> list[float]:

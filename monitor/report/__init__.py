@@ -15,7 +15,7 @@ missing_class.py     which class of cases two stretches lack
 without_labels.py    what is known of a model while no metric is
 unjudged_words.py    predictions that are made later than those that a verdict judges
 durations.py         lengths of time in words
-worse_lately.py      a stretch that looks worse, though another window decides
+moved_lately.py      a stretch that moved, though another window decides
 missing_evidence.py  what is missing where a verdict is `insufficient_evidence`
 diagnosis_text.py    the text of `diagnose`; diagnosis_json.py its JSON
 versions_text.py     the text of `compare`; versions_answer.py its JSON

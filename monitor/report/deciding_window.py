@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from monitor.clock import DAY_MS
 from monitor.config.quantities import parse_duration
@@ -12,6 +13,7 @@ from monitor.drift import Verdict
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.detectors import is_too_small
 from monitor.drift.no_skill import separates_nothing
+from monitor.drift.rates_changed import moved_by_prevalence
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.labels.faults import LabelFault
@@ -40,8 +42,8 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
     """Return the name of the window whose verdict is the model's own.
 
     That is the longest window that is compared. A shorter one of a day or more decides while
-    that one is open, where it says `prevalence_shift` of 50 outcomes or more and the detector
-    of the class ratio agrees: a day alone may be a weekend, and its verdict comes and goes.
+    that one is open, where precision moved by the class ratio of 50 outcomes or more and the
+    detector of that agrees: a day alone may be a weekend, and its verdict comes and goes.
     Where no window is compared, or none is longer, every verdict but `insufficient_evidence`
     decides. Windows below a day decide only where there are no others: an hour is no model's
     headline while the longer windows still reach back into the reference.
@@ -77,14 +79,14 @@ def deciding_window(model: ModelState, windows: Sequence[str]) -> str:
         if worse:
             return _most_recent(model, worse[-1], by_length)
     compared = [n for n in trusted if _is_compared(model, n) and _is_long(n, by_length)]
-    shifted = model.watched.prevalence_shift_detected is not False
-    agreed = _SHIFT if shifted else frozenset[Verdict]()
     shorter = trusted[: trusted.index(compared[-1])] if compared else []
-    judged = [
-        n for n in trusted if _decides(model, n, by_length, agreed if n in shorter else _JUDGED)
-    ]
+    judged = [n for n in trusted if n not in shorter and _decides(model, n, by_length, _JUDGED)]
     if judged and verdict_on(model, judged[-1]).verdict is not Verdict.NO_CHANGE:
         return _most_recent(model, judged[-1], by_length)
+    open_ = [*shorter, *compared[-1:]]
+    shifted = [n for n in open_ if _has_shifted(model, n) and _is_enough(model, n, by_length)]
+    if shifted and not judged:
+        return next((n for n in shifted if parse_duration(n) >= _WEEK_MS), shifted[-1])
     return (judged or compared or trusted)[-1]
 
 
@@ -112,9 +114,19 @@ def _decides(
     model: ModelState, window: str, by_length: Sequence[str], verdicts: frozenset[Verdict]
 ) -> bool:
     """Return whether a window has one of some verdicts, and rests on enough to decide."""
-    found = verdict_on(model, window)
-    enough = found.rests_on >= FEWEST_OUTCOMES
-    return found.verdict in verdicts and enough and _is_long(window, by_length)
+    return verdict_on(model, window).verdict in verdicts and _is_enough(model, window, by_length)
+
+
+def _is_enough(model: ModelState, window: str, by_length: Sequence[str]) -> bool:
+    """Return whether a window is long enough to decide, and rests on enough outcomes."""
+    return verdict_on(model, window).rests_on >= FEWEST_OUTCOMES and _is_long(window, by_length)
+
+
+def _has_shifted(model: ModelState, window: str) -> bool:
+    """Return whether precision moved by the class ratio in a window, and the detector agrees."""
+    found, detected = verdict_on(model, window), model.watched.prevalence_shift_detected
+    by_ratio = moved_by_prevalence(found.verdict, found.judgement, found.attribution)
+    return detected is not False and (found.verdict in _SHIFT or by_ratio is True)
 
 
 def _is_long(window: str, by_length: Sequence[str]) -> bool:
@@ -141,22 +153,28 @@ def worse_window(model: ModelState, decides: WindowVerdict) -> str:
 
 
 def moved_window(model: ModelState) -> str:
-    """Return the longest window of a day or more by which rates changed; "" where none is.
+    """Return the longest window of a day or more by which rates changed, or the class ratio.
+
+    Rates come first. A class ratio that changed counts where the detector of it agrees.
 
     Args:
         model: with its verdicts.
+
+    Returns:
+        "" where there is none.
     """
-    return _longest_that_says(model, MOVED_RATES)
+    shifted = partial(_has_shifted, model)
+    return _longest_that_says(model, MOVED_RATES) or _longest_where(model, shifted)
 
 
 def _longest_that_says(model: ModelState, verdicts: frozenset[Verdict]) -> str:
+    return _longest_where(model, lambda name: verdict_on(model, name).verdict in verdicts)
+
+
+def _longest_where(model: ModelState, holds: Callable[[str], bool]) -> str:
     used = (name for name in model.watched.verdicts if name not in model.unused_windows)
     by_length = sorted(used, key=parse_duration)
-    found = (
-        name
-        for name in reversed(by_length)
-        if verdict_on(model, name).verdict in verdicts and _is_long(name, by_length)
-    )
+    found = (name for name in reversed(by_length) if _is_long(name, by_length) and holds(name))
     return next(found, "")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.present_state import paged_since, with_present_state
+from monitor.diagnosis.present_state import is_of_reference, paged_since, with_present_state
 from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.detectors import is_too_small
@@ -44,19 +45,19 @@ from monitor.report.missing_evidence import (
     too_few_before,
     useless_reference,
 )
+from monitor.report.moved_lately import (
+    live_rates,
+    moved_lately,
+    rates_since,
+    since_words,
+    worse_words,
+)
 from monitor.report.moved_precision import Points
 from monitor.report.prediction_words import degenerate_text
-from monitor.report.reference_text import level_phrase, mixed_phrase
+from monitor.report.reference_text import level_phrase, mixed_phrase, reference_notes
 from monitor.report.version_news_words import begun_with_ended
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
-from monitor.report.worse_lately import (
-    lately_words,
-    live_rates,
-    rates_since,
-    since_words,
-    worse_lately,
-)
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
@@ -94,7 +95,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         pages=diagnosis.pages,
         paged_since=diagnosis.paged_since,
         with_version=begun_with_ended(diagnosis.news.new_version),
-        worse_lately=lately_words(diagnosis.worse_lately, pages=diagnosis.pages),
+        worse_lately=worse_words(diagnosis.moved_lately, pages=diagnosis.pages),
         mix_of=diagnosis.judged_within or "",
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_text(diagnosis.predictions),
@@ -174,7 +175,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         obstacle="" if since is not None else _obstacle(model, window, found),
         reaches_back="" if since is not None else reaches_back(model, window, found),
         classes=class_findings(model, deciding) if model.classes else None,
-        worse_lately=lately_words(worse_lately(snapshot, model, deciding), pages=pages),
+        worse_lately=worse_words(moved_lately(snapshot, model, deciding), pages=pages),
         by_predictions=degenerate_text(model.watched.predictions),
         mixed=mixed_phrase(model.watched.reference),
         doubted=doubted_labels(live_audits(model), misses=evident(live_misses(snapshot, model))),
@@ -191,13 +192,15 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
         snapshot: the state.
         model: the model in it.
     """
+    if is_of_reference(found, model.watched.reference):
+        found = replace(found, notes=(*found.notes, *reference_notes(model.watched)))
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
     counts = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
     return with_present_state(
         found,
         model,
         flags_nothing=_flags(counts) == FLAGS_NOTHING,
-        worse_lately=worse_lately(snapshot, model, deciding),
+        moved_lately=moved_lately(snapshot, model, deciding),
         because=model_because(model, verdict_on(model, deciding)),
     )
 
@@ -208,9 +211,9 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     It is the reason of its deciding window. Where that holds too few outcomes and another one,
     or what lies beyond the reference in one that reaches back into it, excludes a fall that
     matters, the model is steady. It is not while another window, or these outcomes since the
-    reference, say that rates changed, or predictions alone that something is wrong, nor beside a
-    reference that holds a change of level. A window of 50 outcomes that looks worse, or as many
-    since the reference, is a move, and the outcomes are too few otherwise.
+    reference, say that rates changed, or the class ratio, or predictions alone that something is
+    wrong, nor beside a reference that holds a change of level. Such a window of 50 outcomes, or as
+    many since the reference, is a move, and the outcomes are too few otherwise.
 
     Args:
         model: with its reference and its windows.
@@ -228,14 +231,14 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
 
 def _why_quiet(model: ModelState, found: WindowVerdict, usual: float) -> Because:
     """Return why a model has no verdict, whose deciding window shows no change."""
-    since, worse = since_reference(model), worse_window(model, found)
-    rests_on = [verdict_on(model, worse).rests_on] if worse else []
+    since, elsewhere = since_reference(model), (worse_window(model, found), moved_window(model))
+    rests_on = [verdict_on(model, name).rests_on for name in elsewhere if name]
     rests_on += [since.rests_on] if since is not None and since.has_moved else []
     if rests_on:
         return Because.MOVED if max(rests_on) >= FEWEST_OUTCOMES else Because.TOO_FEW
     reference = model.watched.reference
     mixed = reference is not None and reference.level_change is not None
-    if mixed or model.watched.predictions.kind is not None or moved_window(model):
+    if mixed or model.watched.predictions.kind is not None:
         return Because.TOO_FEW
     if _excludes_much(model, usual, since):
         return Because.STEADY

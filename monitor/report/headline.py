@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.result import WorseLately
+from monitor.diagnosis.result import MovedLately
 from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
@@ -17,14 +17,14 @@ from monitor.report.label_quality_words import (
     labels_condition,
     open_by_labels,
 )
+from monitor.report.moved_lately import lately_words, worse_words
 from monitor.report.prediction_words import degenerate_since
-from monitor.report.rate_changes import RatePairs, both_known, from_to, short
+from monitor.report.rate_changes import RatePairs, both_known, from_to, positives_moved, short
 from monitor.report.unjudged_words import unjudged_change
 from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
-from monitor.report.worse_lately import lately_words
 from monitor.verdicts import DegeneratePredictions
 
 _HARDLY = 0.005
@@ -57,10 +57,11 @@ def headline(diagnosis: Diagnosis) -> str:
         diagnosis.judged_within,
         because=diagnosis.because,
         learned=diagnosis.rates_learned,
+        lately=diagnosis.moved_lately,
     )
     labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
     if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
-        why = page_reason(diagnosis.judgement, diagnosis.predictions, diagnosis.worse_lately)
+        why = page_reason(diagnosis.judgement, diagnosis.predictions, diagnosis.moved_lately)
     ends = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = certainly_moved(*ends, because=diagnosis.because)
     happened = with_version(
@@ -89,22 +90,23 @@ def died(found: DegeneratePredictions) -> str:
 
 
 def page_reason(
-    judgement: Judgement, predictions: DegeneratePredictions, worse: WorseLately | None
+    judgement: Judgement, predictions: DegeneratePredictions, lately: MovedLately | None
 ) -> str:
     """Return why a model pages whose deciding window alone is not degraded, a clause.
 
     Args:
         judgement: of that window.
         predictions: its predictions against all that is known of them.
-        worse: the stretch that looks worse; None where none does.
+        lately: the stretch that moved; None where none did.
 
     Returns:
         The question that labels leave open, where they explain the change by now.
     """
-    if worse is None and predictions.kind is None and judgement.labels_may_explain:
+    worse = worse_words(lately, pages=True)
+    if not worse and predictions.kind is None and judgement.labels_may_explain:
         return open_by_labels(judgement)
     lasts = _NOT_RECOVERED if predictions.kind is None else _GOT_WORSE
-    return f"{lately_words(worse, pages=True) or lasts}."
+    return f"{worse or lasts}."
 
 
 def rates_of(diagnosis: Diagnosis) -> RatePairs:
@@ -180,6 +182,7 @@ def reason(
     *,
     because: Because | None = None,
     learned: bool = False,
+    lately: MovedLately | None = None,
 ) -> str:
     """Return why precision moved, and whether the model is at fault, in a few words.
 
@@ -190,6 +193,7 @@ def reason(
         judged_within: the segment key whose mix alone changed, if that is so.
         because: why the verdict is `insufficient_evidence`; None for any other.
         learned: rates of wrong labels are learned from audits.
+        lately: the stretch that moved though another one is judged; None where none did.
     """
     if judged_within is not None:
         open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
@@ -197,12 +201,14 @@ def reason(
         return f"the mix of {judged_within} changed. {fault}"
     if judgement.label_errors_changed:
         return f"{changed_labels(judgement)}."
+    if lately is not None and because is Because.TOO_FEW:
+        return f"{lately_words(lately)}."
     words = VERDICTS[verdict] if because is None else BECAUSE[because]
     return words.headline.format(
-        positives=_positives(judgement),
+        positives=positives_moved(judgement.change["class_ratio"]),
         moved=_moved_together(judgement, rates, "threshold or scores moved"),
         slid=_moved_together(judgement, rates, "along the ROC curve of the reference"),
-        open=_open_question(judgement, rates),
+        open=_open_question(judgement, rates, lately),
         narrower=_MORE_AUDITS if learned else _NARROWER,
     )
 
@@ -230,7 +236,7 @@ def _both_rates(rates: RatePairs, way: str) -> str:
     return f"{one} {way} {first}, {other} {second}"
 
 
-def _open_question(judgement: Judgement, rates: RatePairs) -> str:
+def _open_question(judgement: Judgement, rates: RatePairs, lately: MovedLately | None) -> str:
     status = judgement.status
     if judgement.labels_may_explain:
         return open_by_labels(judgement)
@@ -248,9 +254,5 @@ def _open_question(judgement: Judgement, rates: RatePairs) -> str:
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[rate])}"
         model = "worse" if fell == (rate == "recall") else "better"
         return f"{METRIC_WORDS[rate].short} {how}; {model} model or moved threshold? Open."
-    return "too little evidence to say whether the model is at fault."
-
-
-def _positives(judgement: Judgement) -> str:
-    rarer = judgement.change["class_ratio"] < 0
-    return f"positives became {'rarer' if rarer else 'more frequent'}"
+    moved_elsewhere = "" if lately is None else f"{lately_words(lately)}."
+    return moved_elsewhere or "too little evidence to say whether the model is at fault."

@@ -178,13 +178,17 @@ def open_by_labels(judgement: Judgement) -> str:
 def changed_labels(judgement: Judgement) -> str:
     """Return what scores, or audits, show of labels that changed, as a clause.
 
+    Scores do not tell more wrong labels from cases of a kind that the model does not see.
+
     Args:
         judgement: with `label_errors_changed`.
     """
-    shown = _kind(judgement).scores[0 if more_are_wrong(judgement) else 1]
+    kind, labels = _kind(judgement), labels_alone(judgement)
     if judgement.by_audits:
-        shown = "audits of these days show it"
-    return f"{labels_alone(judgement)}: {shown}"
+        return f"{labels}: audits of these days show it"
+    if not more_are_wrong(judgement):
+        return f"{labels}: {kind.scores[1]}"
+    return f"{labels}, or {kind.unlike.partition(',')[0]} came: {kind.scores[0]}"
 
 
 def other_cause(judgement: Judgement) -> str:

@@ -31,10 +31,10 @@ from monitor.report.label_quality_words import (
 )
 from monitor.report.label_words import LABEL_FAULTS
 from monitor.report.missing_evidence import day_text, missing_evidence
+from monitor.report.moved_lately import live_rates, moved_lately, rates_since
 from monitor.report.verdict_words import BECAUSE
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
-from monitor.report.worse_lately import live_rates, rates_since, worse_lately
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
 
@@ -108,12 +108,19 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
     )
     change = moved(then, float(now), certain=certain)
     labels_changed = answers.judgement.label_errors_changed
+    lately = moved_lately(snapshot, model, deciding)
     if model.watched.degradation_detected and found.verdict not in DEGRADED and not labels_changed:
-        worse = worse_lately(snapshot, model, deciding)
-        return f"{change}: {page_reason(answers.judgement, model.watched.predictions, worse)}"
+        return f"{change}: {page_reason(answers.judgement, model.watched.predictions, lately)}"
     rates = live_rates(model, after) if since is None else rates_since(model, since)
     learned = LabelRegime.now(model).is_learned
-    why = reason(found.verdict, answers.judgement, rates, because=because, learned=learned)
+    why = reason(
+        found.verdict,
+        answers.judgement,
+        rates,
+        because=because,
+        learned=learned,
+        lately=lately,
+    )
     if labels_changed and reference is not None:
         stretch = (reference.opens, reference.closes)
         if more_are_wrong(answers.judgement):

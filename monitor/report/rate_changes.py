@@ -1,4 +1,4 @@
-"""Recall and the false positive rate before and after, in words: from what to what."""
+"""Recall, the false positive rate and positives before and after, in words."""
 
 from __future__ import annotations
 
@@ -84,3 +84,15 @@ def change_text(before: float, after: float) -> str:
     times = round(after / before)
     many = f"about {_FOLDS[times - 2]}fold" if times - 2 < len(_FOLDS) else "more than tenfold"
     return f"rose {many}, {ends}"
+
+
+def positives_moved(change: float) -> str:
+    """Return what became of positives, a clause.
+
+    Args:
+        change: of log r.
+
+    >>> positives_moved(-0.7)
+    'positives became rarer'
+    """
+    return f"positives became {'rarer' if change < 0 else 'more frequent'}"

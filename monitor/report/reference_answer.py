@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from monitor.clock import DAY_MS
-from monitor.config.quantities import format_time
-from monitor.drift.reference_news import HeldBack, ReferenceVersions
+from monitor.config.quantities import format_duration, format_time
+from monitor.drift.reference_news import AwaitedReference, HeldBack, ReferenceVersions
 from monitor.report.answer_parts import OutcomeSums, Time, defined, outcome_sums, time_text
+from monitor.report.missing_evidence import day_text
 from monitor.verdicts import ReferenceOutcomes
 
 
@@ -40,6 +41,18 @@ class HeldBackDays(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class ProvisionalReference(Struct, frozen=True, kw_only=True):
+    """Days that stand in for longer first days, until these are known.
+
+    Attributes:
+        until: about when the longer ones replace them.
+        text: the same, a clause.
+    """
+
+    until: Time
+    text: str
+
+
 class ReferencePeriod(Struct, frozen=True, kw_only=True):
     """The reference: the outcomes that the windows of a model are compared with.
 
@@ -54,6 +67,8 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
             or their odds ratio changed; null where no change is certain.
         held_back: longer first days in which the model looks worse than in the days that stand in
             for them: not taken, or taken after four weeks; left out elsewhere.
+        provisional: until when it stands in for longer first days; left out where it does not.
+        cut_short: about when a change began before which it ends; left out where none cut it.
         prevalence_changed: first moment of the day on which its prevalence changed; left out
             where that did not certainly.
         versions: that predicted in it, in the order in which they began; left out for given
@@ -70,13 +85,22 @@ class ReferencePeriod(Struct, frozen=True, kw_only=True):
     class_ratio: float | None
     level_changed: Time | None
     held_back: HeldBackDays | UnsetType = UNSET
+    provisional: ProvisionalReference | UnsetType = UNSET
+    cut_short: Time | UnsetType = UNSET
     prevalence_changed: Time | UnsetType = UNSET
     versions: tuple[VersionBeginning, ...] | UnsetType = UNSET
     restarted_with: str | UnsetType = UNSET
 
 
-def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None:
-    """Return the reference of a model; None while it is not known."""
+def reference_period(
+    before: ReferenceOutcomes | None, awaited: AwaitedReference | None = None
+) -> ReferencePeriod | None:
+    """Return the reference of a model; None while it is not known.
+
+    Args:
+        before: the reference.
+        awaited: what the configured one lacks; None for nothing.
+    """
     if before is None:
         return None
     return ReferencePeriod(
@@ -88,9 +112,25 @@ def reference_period(before: ReferenceOutcomes | None) -> ReferencePeriod | None
         class_ratio=defined(before.class_ratio),
         level_changed=time_text(before.level_changed),
         held_back=_held_back(before.held_back),
+        provisional=_provisional(awaited),
+        cut_short=time_text(before.cut_short) or UNSET,
         prevalence_changed=time_text(prevalence_changed(before)) or UNSET,
         versions=version_beginnings(before.versions),
         restarted_with=(before.versions and before.versions.restarted_with) or UNSET,
+    )
+
+
+def stand_in_text(awaited: AwaitedReference | None) -> str:
+    """Return for how long a reference stands in for the configured one; "" where it does not.
+
+    Args:
+        awaited: what the configured reference lacks.
+    """
+    if awaited is None or not awaited.first_ms:
+        return ""
+    return (
+        f"this reference stands in for the first {format_duration(awaited.first_ms)} until about "
+        f"{day_text(awaited.about_ms)}, when these and a week to compare are known"
     )
 
 
@@ -117,6 +157,12 @@ def version_beginnings(found: ReferenceVersions | None) -> tuple[VersionBeginnin
         VersionBeginning(version=name, first_prediction=time_text(first))
         for name, first in found.began
     )
+
+
+def _provisional(awaited: AwaitedReference | None) -> ProvisionalReference | UnsetType:
+    if awaited is None or not (text := stand_in_text(awaited)):
+        return UNSET
+    return ProvisionalReference(until=format_time(awaited.about_ms), text=text)
 
 
 def _held_back(found: HeldBack | None) -> HeldBackDays | UnsetType:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from scipy.special import logit
 
 from monitor import metrics
-from monitor.config.quantities import count_of, format_duration, format_time
+from monitor.config.quantities import count_of, format_time
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import (
     FEWEST_COMPARED,
@@ -17,10 +18,13 @@ from monitor.drift.detectors import (
 )
 from monitor.drift.level_change import LevelChange
 from monitor.drift.recall_evidence import excludes_much, visible_recall_at_best
-from monitor.drift.reference_news import AwaitedReference
 from monitor.report.missing_evidence import day_text
 from monitor.report.rate_changes import short
-from monitor.report.reference_answer import prevalence_changed, version_beginnings
+from monitor.report.reference_answer import (
+    prevalence_changed,
+    stand_in_text,
+    version_beginnings,
+)
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
@@ -64,18 +68,17 @@ def level_phrase(opens: int | None, closes: int | None) -> str:
     return f"compared with {SOURCES['level'].words}, {days}"
 
 
-def stand_in_text(awaited: AwaitedReference | None) -> str:
-    """Return for how long a reference stands in for the configured one; "" where it does not.
+def reference_notes(watched: Watched) -> Iterator[str]:
+    """Yield that a reference is provisional, and that it ends before a change, in sentences.
 
     Args:
-        awaited: what the configured reference lacks.
+        watched: a model, as it is watched now.
     """
-    if awaited is None or not awaited.first_ms:
-        return ""
-    return (
-        f"this reference stands in for the first {format_duration(awaited.first_ms)} until about "
-        f"{day_text(awaited.about_ms)}, when these and a week to compare are known"
-    )
+    reference = watched.reference
+    texts = [stand_in_text(watched.awaited)]
+    if reference is not None and reference.held_back is None and reference.cut_short is not None:
+        texts.append(mixed_text(reference))
+    yield from (f"{text[0].upper()}{text[1:]}." for text in texts if text)
 
 
 def mixed_text(before: ReferenceOutcomes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET, Struct, UnsetType
 
-from monitor.clock import HOUR_MS
+from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config.quantities import parse_time
 from monitor.drift.change_news import ChangeBegan, NewVersion
 from monitor.report.answer_parts import Share, Time, defined, time_text
@@ -98,11 +98,18 @@ def with_version(headline: str, new: NewVersion | None, opens: int | None, *, mo
 
 
 def beginning_text(began: ChangeBegan | ChangeBeginning) -> str:
-    """Return when recall or false positives changed, UTC, with an interval of over an hour."""
+    """Return when recall or false positives changed, UTC, with an interval of over an hour.
+
+    One of over a week says nothing of an hour: then its first and its last day stand alone.
+    """
     ends = change_beginning(began) if isinstance(began, ChangeBegan) else began
     assert ends is not None  # noqa: S101  # `began` is not None
     at, earliest, latest = (_minute(text) for text in (ends.at, ends.earliest, ends.latest))
-    if parse_time(ends.latest) - parse_time(ends.earliest) <= HOUR_MS:
+    length_ms = parse_time(ends.latest) - parse_time(ends.earliest)
+    if length_ms > 7 * DAY_MS:
+        days = f"{ends.earliest[:10]} to {ends.latest[:10]}"
+        return f"recall or false positives, some time from {days}"
+    if length_ms <= HOUR_MS:
         return f"recall or false positives, about {at} UTC, to the hour"
     return f"recall or false positives, about {at} UTC ({earliest} to {latest})"
 

@@ -11,12 +11,12 @@ from monitor.events.columns import OTHER_VALUE
 from monitor.events.model_time import SHARE
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
+from monitor.report.reference_answer import stand_in_text
 from monitor.report.reference_text import (
     far_text,
     mixed_text,
     prevalence_text,
     reference_text,
-    stand_in_text,
     warming_up_text,
 )
 from monitor.report.vocabulary import ADDITIVE_CAUSES

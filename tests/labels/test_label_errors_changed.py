@@ -85,7 +85,7 @@ def test_label_errors_that_changed_are_named_everywhere_and_page_nobody(flipped)
     assert "Labels are wrong more, or less, often than before." in page
     assert "not representative of the missing ones" not in page
     assert answer.answers.model_worse == "unknown"
-    words = "more labels are wrong: missed positives are spread over all scores, as wrong labels"
+    words = "more labels are wrong, or positives of a new kind came: missed positives are spread"
     assert words in text
     assert "Have 20 cases looked at again, drawn at random from the unflagged cases of" in text
 

@@ -53,6 +53,16 @@ def one_bad_day():
     return counted([USUAL] * 21 + [(18, 50, 32, 400)])
 
 
+def a_day_of_rarer_positives():
+    """The detector of the class ratio has found it; the week holds six days from before."""
+    return counted([USUAL] * 40 + [(11, 29, 3, 500)] * 2)
+
+
+def a_better_day():
+    """A day that is judged improved, while a week decides."""
+    return counted([USUAL] * 40 + [(46, 12, 4, 438)] * 2)
+
+
 def pages_after_the_fault():
     """A page that lasts: the last week holds too few outcomes to tell."""
     return counted(
@@ -137,6 +147,8 @@ def event_list(days, *, labelled, dies=math.inf, hours=1, daily=240):
 MOMENTS = {
     **{name: partial(shown, cells) for name, cells in THEN.items()},
     "one bad day": one_bad_day,
+    "a day of rarer positives": a_day_of_rarer_positives,
+    "a better day": a_better_day,
     "pages after the fault": pages_after_the_fault,
     "worse at another threshold": worse_at_another_threshold,
     "died and pages": died_and_pages,

@@ -14,7 +14,7 @@ from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.diagnosis.comparison import compared_live
 from monitor.drift import Verdict
-from monitor.drift.verdict import DEGRADED
+from monitor.drift.verdict import DEGRADED, MOVED_RATES
 from monitor.exporter.api.compare import compared, recall
 from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
@@ -290,13 +290,33 @@ def test_no_answer_contradicts_another_of_the_same_moment(moment):
     assert calm == (status.verdict_because == "steady")
     quiet = status.worse.text.startswith(("Nothing points to it", "No:"))
     wrong = status.predictions_degenerate.text is not None or status.change_began is not None
-    degraded = [name for name in ("1d", "7d") if is_degraded(status.windows.get(name))]
+    days = [one for name in ("1d", "7d") if (one := status.windows.get(name)) is not None]
+    degraded = [one for one in days if one.verdict in DEGRADED]
+    moved = [one for one in days if one.verdict in MOVED_RATES]
+    shifted = status.detectors.prevalence_shift_detected and has_moved(days)
     assert not (quiet and degraded)
-    assert not (calm and (wrong or degraded))
+    assert not (calm and (wrong or moved or shifted))
     assert not (quiet and status.predictions_degenerate.text)
     if status.verdict_because == "too_few_outcomes" and status.missing_evidence is None:
         assert not quiet or "only a fall" in status.worse.text
 
 
-def is_degraded(window):
-    return window is not None and window.verdict in DEGRADED
+def has_moved(windows):
+    return any(one.verdict_because == "moved_cause_open" for one in windows)
+
+
+def test_a_day_of_rarer_positives_that_the_detector_found_decides():
+    """The alert fires by this day, and names its numbers."""
+    (status,) = status_answer(at("a day of rarer positives").snapshot(), limit=1).models
+    assert status.detectors.prevalence_shift_detected
+    assert (status.verdict_window, status.verdict_because) == ("1d", "moved_cause_open")
+    assert status.headline.endswith("certainly fewer positives. Whether skill changed is open.")
+    assert status.moved_precision.text.startswith("Rarer positives: ")
+
+
+def test_a_better_day_is_named_while_the_week_is_open():
+    (status,) = status_answer(at("a better day").snapshot(), limit=1).models
+    assert (status.verdict_window, status.verdict_because) == ("7d", "moved_cause_open")
+    assert status.windows["1d"].verdict == Verdict.MODEL_IMPROVED
+    assert ": over the last 1d recall rose from .80 to .92" in status.headline
+    assert status.worse.text.startswith("Nothing points to it: ")

@@ -13,9 +13,10 @@ from monitor.drift.degenerate import Degeneracy
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import model_because, of_model
+from monitor.report.moved_lately import lately_words, moved_lately
 from monitor.report.two_answers import is_model_worse
-from monitor.report.worse_lately import lately_words, worse_lately
 from monitor.verdicts import DegeneratePredictions
 
 DAYS = 42
@@ -95,7 +96,9 @@ def test_a_window_of_few_outcomes_that_looks_worse_is_named_and_colours_nothing(
     [
         (Verdict.OPERATING_POINT_MOVED, FEWEST_OUTCOMES, Because.MOVED),
         (Verdict.OPERATING_POINT_MOVED, FEWEST_OUTCOMES - 1, Because.TOO_FEW),
-        (Verdict.THRESHOLD_MOVED, FEWEST_OUTCOMES, Because.TOO_FEW),
+        (Verdict.THRESHOLD_MOVED, FEWEST_OUTCOMES, Because.MOVED),
+        (Verdict.MODEL_IMPROVED, FEWEST_OUTCOMES, Because.MOVED),
+        (Verdict.MODEL_IMPROVED, FEWEST_OUTCOMES - 1, Because.TOO_FEW),
     ],
 )
 def test_a_model_is_not_steady_while_another_window_says_that_rates_moved(
@@ -104,6 +107,21 @@ def test_a_model_is_not_steady_while_another_window_says_that_rates_moved(
     slid = {"verdict": verdict, "because": None, "rests_on": rests_on}
     _, model = with_verdicts(counted(USUAL), w1d=slid, w7d=STEADY)
     assert model_because(model, model.watched.verdicts["7d"]) is because
+
+
+@pytest.mark.parametrize(
+    ("detected", "because"), [(True, Because.TOO_FEW), (False, Because.STEADY)]
+)
+def test_a_day_of_few_outcomes_on_which_positives_became_rarer_is_not_steady(detected, because):
+    """The alert rests on the same two: a day that moved, and the detector of the class ratio."""
+    rarer = {"verdict": Verdict.PREVALENCE_SHIFT, "because": None, "rests_on": FEWEST_OUTCOMES - 1}
+    snapshot, model = with_verdicts(counted(USUAL), w1d=rarer, w7d=STEADY)
+    model = replace(model, watched=replace(model.watched, prevalence_shift_detected=detected))
+    assert model_because(model, model.watched.verdicts["7d"]) is because
+    assert deciding_window(model, ["1d", "7d"]) == "7d"
+    lately = moved_lately(snapshot, model, "7d")
+    assert (lately is not None) is detected
+    assert lately is None or not lately.is_worse
 
 
 def test_an_operating_point_that_moved_over_a_day_leaves_the_answer_open_over_a_week():
@@ -209,6 +227,6 @@ def test_only_a_window_that_is_compared_is_said_not_to_show_it_certainly(compare
     snapshot, model = with_verdicts(counted(WORSE))
     if not compared:
         snapshot, model = with_verdicts(counted(WORSE), w7d={"judgement": None})
-    found = worse_lately(snapshot, model, "7d")
+    found = moved_lately(snapshot, model, "7d")
     assert (found.window, found.deciding) == ("1d", "7d" if compared else "")
     assert ("over the last 7d not certainly" in lately_words(found)) is compared

@@ -191,7 +191,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         maturity_seconds=_seconds(model.maturity_ms),
         maturity_settled=model.maturity_settled,
         judged_age_seconds=_seconds(watched.judged_age_ms),
-        reference=reference_period(watched.reference),
+        reference=reference_period(watched.reference, watched.awaited),
         detectors=_detectors(watched),
         detections=tuple(DetectionMark.of(found) for found in watched.detections),
         labels_missing_in=missing_label_shares(watched.missing_labels),

@@ -64,6 +64,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
             None if model.without_labels is None else without_labels_block(model.without_labels),
             _mixed_reference(model),
             _held_back(model),
+            _first_days(model),
             _changed_prevalence(model),
             rejected_note(content.status.rejected_lately),
             *sections.values(),
@@ -159,6 +160,21 @@ def _held_back(model: ModelStatus) -> h.Node:
     if model.reference is None or model.reference.held_back is UNSET:
         return None
     return h.p(".fault")[coded(model.reference.held_back.text)]
+
+
+def _first_days(model: ModelStatus) -> h.Node:
+    """Return that the reference is provisional, or ends before a change."""
+    if model.reference is None or model.reference.held_back is not UNSET:
+        return None
+    if (provisional := model.reference.provisional) is not UNSET:
+        return h.p[f"{provisional.text[0].upper()}{provisional.text[1:]}."]
+    if (cut_short := model.reference.cut_short) is UNSET:
+        return None
+    return h.p[
+        "The reference ends before a change about ",
+        moment(cut_short),
+        ": longer first days would be a mixture of two states.",
+    ]
 
 
 def _changed_prevalence(model: ModelStatus) -> h.Node:

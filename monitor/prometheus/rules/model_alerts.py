@@ -12,6 +12,7 @@ from monitor.prometheus.rules.scope import GAP, WHOLE, Scope
 
 _DEGRADED = tuple(str(verdict) for verdict in Verdict if verdict in DEGRADED)
 _SHIFT = (str(Verdict.PREVALENCE_SHIFT),)
+_BY_PREVALENCE = "classifier_precision_moved_by_prevalence"
 _UNTRUSTED = (str(Verdict.LABELS_NOT_TRUSTWORTHY),)
 
 
@@ -118,7 +119,7 @@ def _predictions_degenerate(scope: Scope) -> Alert:
 
 
 def _shift_holds(scope: Scope, *windows: str) -> str:
-    moved = scope.select("classifier_precision_moved_by_prevalence", window=windows)
+    moved = scope.select(_BY_PREVALENCE, window=windows)
     verdict = _verdict_holds(scope, _SHIFT, *windows)
     return f"{verdict}\nor\nmax without (window) (last_over_time({moved}[{GAP}])) == 1"
 
@@ -130,7 +131,7 @@ def _prevalence_shift(scope: Scope) -> Alert:
         detected = scope.select("classifier_prevalence_shift_detected")
         soon = _shift_holds(scope, *shorter)
         holds += f"\nor\n(\n(\n{soon}\n)\nand\nmax_over_time({detected}[{GAP}]) == 1\n)"
-    window = templates.longest_window(scope, _SHIFT)
+    window = templates.longest_window(scope, _SHIFT, beside=_BY_PREVALENCE)
     return Alert(
         name="PrevalenceShift",
         why="The verdict, or precision that certainly moved by the class ratio while too few "
@@ -146,7 +147,9 @@ def _prevalence_shift(scope: Scope) -> Alert:
         "separates the classes worse. If recall and false positives moved together, "
         "OperatingPointMoved fires as well. Look for a change in the world, and in the inputs of "
         "the model. If it persists, choose a new threshold for the new class ratio.",
-        numbers=templates.in_windows(_SHIFT, class_ratio_moved(), always=scope.long),
+        numbers=templates.in_windows(
+            _SHIFT, class_ratio_moved(), always=scope.long, beside=_BY_PREVALENCE
+        ),
         runbook=scope.verdict_link(Verdict.PREVALENCE_SHIFT),
         page=links.page_of_comparison(scope, window),
         dashboard=links.on_call(scope),

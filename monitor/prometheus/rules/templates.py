@@ -37,7 +37,11 @@ AT_INSTANCE = (
 
 
 def in_windows(
-    verdicts: tuple[str, ...], text: str, series: str = "classifier_verdict", always: str = ""
+    verdicts: tuple[str, ...],
+    text: str,
+    series: str = "classifier_verdict",
+    always: str = "",
+    beside: str = "",
 ) -> str:
     """Return a text that repeats for each window in which one of these verdicts holds: `$window`.
 
@@ -48,9 +52,9 @@ def in_windows(
         text: what follows the window's name; may use `at_window`.
         series: the gauge that is 1 in such a window.
         always: name of a window that is listed whatever its verdict.
+        beside: a gauge that is 1 in further such windows; "" for none.
     """
-    chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
-    query = f"{_by_window(series, chosen)} == 1"
+    query = _holds(verdicts, series, beside)
     if always:
         query += f" or {_by_window(series, f',window={quoted(always)}')}"
     query = f"({query}) unless on () {OF_CLASSES}"
@@ -58,6 +62,13 @@ def in_windows(
         f"{{{{ range printf `{query}` $labels.model | query | sortByLabel `window` }}}}"
         f"{{{{ $window := .Labels.window }}}} {{{{ $window }}}}: {text}.{{{{ end }}}}"
     )
+
+
+def _holds(verdicts: tuple[str, ...], series: str, beside: str) -> str:
+    """An expression with a sample for each window in which a verdict holds, or a gauge is 1."""
+    chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
+    holds = f"{_by_window(series, chosen)} == 1"
+    return f"{holds} or {_by_window(beside, '')} == 1" if beside else holds
 
 
 def _by_window(series: str, matchers: str) -> str:
@@ -165,7 +176,7 @@ def of_reference(expr: str) -> str:
 
 
 def longest_window(
-    scope: Scope, verdicts: tuple[str, ...], series: str = "classifier_verdict"
+    scope: Scope, verdicts: tuple[str, ...], series: str = "classifier_verdict", beside: str = ""
 ) -> str:
     """Return a template that sets `$window` to the longest window in which a verdict holds.
 
@@ -176,8 +187,9 @@ def longest_window(
         scope: windows of the rules.
         verdicts: their names; none for a series without the label `verdict`.
         series: the gauge that is 1 in such a window.
+        beside: a gauge that is 1 in further such windows; "" for none.
     """
-    return _window(scope, verdicts, series, "bottomk")
+    return _window(scope, _holds(verdicts, series, beside), "bottomk")
 
 
 def shortest_window(scope: Scope, verdicts: tuple[str, ...]) -> str:
@@ -189,16 +201,15 @@ def shortest_window(scope: Scope, verdicts: tuple[str, ...]) -> str:
         scope: windows of the rules; those of at least a day are asked.
         verdicts: their names.
     """
-    return _window(scope, verdicts, "classifier_verdict", "topk")
+    return _window(scope, _holds(verdicts, "classifier_verdict", ""), "topk")
 
 
-def _window(scope: Scope, verdicts: tuple[str, ...], series: str, chooses: str) -> str:
-    """A template that sets `$window` to the window whose start `chooses` picks."""
+def _window(scope: Scope, such: str, chooses: str) -> str:
+    """A template that sets `$window` to the window, of such ones, whose start `chooses` picks."""
     among = "|".join(scope.daily)
-    chosen = f',verdict=~"{"|".join(verdicts)}"' if verdicts else ""
     opens = _by_window("classifier_window_open_timestamp_seconds", f',window=~"{among}"')
     closes = f"max(last_over_time(classifier_reference_close_timestamp_seconds{BEFORE}[{GAP}]))"
-    holds = of_reference(f"{chooses}(1, {opens} and {_by_window(series, chosen)} == 1)")
+    holds = of_reference(f"{chooses}(1, {opens} and ({such}))")
     apart = of_reference(f"bottomk(1, {opens} >= scalar({closes}))")
     found = "{{ $window = .Labels.window }}"
     return (
