@@ -12,6 +12,9 @@ from monitor.events.columns import Int64Array
 from monitor.events.renumbering import State
 from monitor.windows.panes import PaneRing
 
+_MOST_CELLS = 1 << 16
+"""Panes times rows that are read from the ring at once, at most, to save memory."""
+
 
 class PassedPanes:
     """Counts by wider pane and row.
@@ -137,6 +140,10 @@ class PassedPanes:
             rows: to read.
         """
         table = self.passed(start, end, rows)
-        for i, pane in enumerate(range(start, end)):
-            table[i] += self._ring.sum(pane * self._panes, (pane + 1) * self._panes, rows)
+        at_once = max(1, _MOST_CELLS // max(1, self._panes * len(rows)))
+        for first in range(start, end, at_once):
+            last = min(first + at_once, end)
+            panes = self._ring.table(first * self._panes, last * self._panes, rows)
+            of_each = panes.reshape(last - first, self._panes, *panes.shape[1:])
+            table[first - start : last - start] += of_each.sum(axis=1)
         return table
