@@ -126,6 +126,10 @@ def delay_curve(counts: Int64Array, limits: FloatArray, edges_seconds: FloatArra
     [[0.0, 0.5, 1.0, 1.0]]
     """
     finite = np.append(edges_seconds[:-1], edges_seconds[-2])
+    # Successive cohorts that show the same bins, as old ones do, count as one.
+    shown = np.searchsorted(edges_seconds[:-1], limits, side="right")
+    firsts = np.flatnonzero(np.diff(shown, prepend=-1))
+    counts, limits = np.add.reduceat(counts, firsts, axis=0), limits[firsts]
     visible = limits[:, None] >= finite[None, :]
     came = np.einsum("cb,ckb->kb", visible, counts)
     at_risk = np.einsum("cb,ckb->kb", visible, np.cumsum(counts, axis=2))
