@@ -23,7 +23,7 @@ from monitor.counts import Outcome
 from monitor.drift.component_changes import jackknife_variance
 from monitor.events.columns import FloatArray, Int64Array
 from monitor.join.deltas import PREDICTED_POSITIVE
-from monitor.labels.faults import SIDES, LabelFault, faults_of_sides, strata
+from monitor.labels.faults import ONE_SIDE, SIDES, LabelFault, faults_of_sides, strata
 from monitor.labels.pace import Pace
 
 _HALF = 0.5
@@ -120,7 +120,10 @@ def _fault_of_sides(blocks: Int64Array) -> LabelFault | None:
     >>> print(_fault_of_sides(np.array([[62, 38, 0, 0, 100, 3820]])))
     one_side_labelled
     """
-    found = faults_of_sides(*strata(blocks.sum(axis=0)))
+    labelled, predicted = strata(blocks.sum(axis=0))
+    if (labelled >= ONE_SIDE * predicted).all():  # nearly always
+        return None
+    found = faults_of_sides(labelled, predicted)
     return next((fault for fault, holds in zip(SIDES, found, strict=True) if holds), None)
 
 

@@ -21,7 +21,7 @@ from monitor.join.deltas import PREDICTED_NEGATIVE, PREDICTED_POSITIVE
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_errors import ErrorRates
 
-_ONE_SIDE = 0.5
+ONE_SIDE = 0.5
 """Ratio of the coverages of the predicted classes below which labels are not missing at random."""
 _FEWEST_DUE = 50
 
@@ -121,7 +121,7 @@ def faults_of_sides(
         best = np.nan_to_num((labelled / predicted).max(axis=-1))
     due = predicted * best[..., None]
     enough = (due >= _FEWEST_DUE) & known[..., None]
-    fewer = np.asarray((labelled < _ONE_SIDE * due) & enough)
+    fewer = np.asarray((labelled < ONE_SIDE * due) & enough)
     return fewer[..., 1], fewer[..., 0]
 
 
