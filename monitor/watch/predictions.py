@@ -20,7 +20,7 @@ import numpy as np
 
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.drift import Judgement
-from monitor.drift.degenerate import Present, fewest_same, same_scores
+from monitor.drift.degenerate import Present, fewest_same
 from monitor.drift.known_predictions import FEWEST_DAYS, Hours, KnownPredictions
 from monitor.drift.score_spread import KnownSpread
 from monitor.drift.verdict import IMPROVED, NOT_OF_THE_MODEL
@@ -29,7 +29,8 @@ from monitor.events.columns import NO_TIME, Int64Array
 from monitor.events.renumbering import Numbers, State
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
-from monitor.watch.model_predictions import LatestScores, ModelPredictions
+from monitor.watch.latest_scores import LatestScores
+from monitor.watch.model_predictions import ModelPredictions
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.history import HISTORY_DAYS
@@ -275,7 +276,7 @@ class PredictionWatch:
     def _scored(self, model: int, watched: ModelPredictions, end: int) -> LatestScores:
         """Return the latest scores, and learn how long runs of one score are."""
         opens, scores = self._scores.recent(model, watched.from_moment, end)
-        scored = LatestScores(opens, scores, same_scores(opens, scores))
+        scored = LatestScores.of(opens, scores)
         if watched.alarm is None:
             watched.longest_same = max(watched.longest_same, scored.longest_ended)
         return scored

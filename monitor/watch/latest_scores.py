@@ -1,0 +1,143 @@
+"""The latest scores of one model: runs of one score, and how close together they are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.clock import DAY_MS, HOUR_MS
+from monitor.drift.degenerate import Degeneracy, Found, SameScores, same_scores
+from monitor.drift.known_predictions import LENGTHS
+from monitor.drift.score_spread import NO_SPAN, KnownSpread, ScoreSpan
+from monitor.events.columns import Int64Array
+from monitor.windows.scores import RECENT_MS
+
+_FEWEST_SCORED = 20
+
+
+class LatestScores(NamedTuple):
+    """The scores of the latest predictions by the half-hour.
+
+    Attributes:
+        opens: first moment of each half-hour, epoch milliseconds.
+        scores: cases by bin, (half-hours, bins), none below 0.
+        runs: of successive cases with one score, as of the end of each.
+        came: number of cases before each half-hour, and behind the last one.
+    """
+
+    opens: Int64Array
+    scores: Int64Array
+    runs: SameScores
+    came: Int64Array
+
+    @classmethod
+    def of(cls, opens: Int64Array, scores: Int64Array) -> LatestScores:
+        """Return the scores of some half-hours.
+
+        Args:
+            opens: first moment of each half-hour, epoch milliseconds.
+            scores: cases by bin, (half-hours, bins), none below 0.
+        """
+        came = np.append(0, scores.sum(axis=1).cumsum())
+        return cls(opens, scores, same_scores(opens, scores), came)
+
+    @property
+    def longest_ended(self) -> int:
+        """Number of cases of the longest run that has ended."""
+        began, cases = self.runs
+        ended = (began[1:] != began[:-1]) | (cases[1:] == 0)
+        return int(cases[:-1][ended].max(initial=0))
+
+    def found(self, at: int, fewest: float) -> Found | None:
+        """Return the run of one score at a moment, if it has so many cases.
+
+        Args:
+            at: epoch milliseconds.
+            fewest: number of cases.
+        """
+        last = int(self.opens.searchsorted(at - RECENT_MS, side="right")) - 1
+        if last < 0 or self.runs.cases[last] < fewest:
+            return None
+        return Found(Degeneracy.CONSTANT_SCORE, int(self.runs.began[last]))
+
+    def differ(self, at: int, since: int, crowd: float) -> bool:
+        """Return whether scores certainly differ again.
+
+        That is where, of at least 20 cases of the last 1, 6 or 24 hours, the commonest score
+        has a share midway between that of the past and 1; or where no scores come for a day.
+
+        Args:
+            at: epoch milliseconds.
+            since: the moment of the alarm, epoch milliseconds; earlier cases do not count.
+            crowd: largest share of a day's cases that had one score in the past.
+        """
+        for hours in LENGTHS:
+            opens = max(since, at - hours * HOUR_MS)
+            chosen = (self.opens >= opens) & (self.opens + RECENT_MS <= at)
+            cases = self.scores[chosen].sum(axis=0)
+            if cases.sum() >= _FEWEST_SCORED and cases.max() <= cases.sum() * (1 + crowd) / 2:
+                return True
+        return self._have_stopped(at, since)
+
+    def spans(self, at: int) -> list[ScoreSpan]:
+        """Return how close together the scores of the last 1, 6 and 24 hours are.
+
+        Hours of the day before do not count: behind a batch of a whole day they are not held.
+
+        Args:
+            at: end of these hours, epoch milliseconds.
+
+        Returns:
+            By length, up to the first whose scores are so wide that longer ones are not narrow.
+        """
+        since = (at - 1) // DAY_MS * DAY_MS
+        found = [self.span(at, LENGTHS[0], since)]
+        for hours in LENGTHS[1:]:
+            if found[-1].is_wide:
+                break
+            cases = self._cases(*self._places(at, hours, since))
+            # Where the earlier hours have no case, these are the same cases.
+            same = cases == found[-1].cases
+            found.append(found[-1] if same else self.span(at, hours, since))
+        return found
+
+    def span(self, at: int, hours: int, since: int = 0) -> ScoreSpan:
+        """Return how close together the scores of the last hours are.
+
+        Args:
+            at: end of these hours, epoch milliseconds.
+            hours: how many.
+            since: earlier half-hours do not count.
+        """
+        first, end = self._places(at, hours, since)
+        if not (cases := self._cases(first, end)):
+            return NO_SPAN
+        there = self.scores[first:end].any(axis=0).nonzero()[0]
+        return ScoreSpan(cases, int(there[-1] - there[0]) + 1, len(there))
+
+    def _places(self, at: int, hours: int, since: int) -> tuple[int, int]:
+        """Return the place of the first half-hour of the last hours, and that behind the last."""
+        first = self.opens.searchsorted(max(since, at - hours * HOUR_MS))
+        return int(first), int(self.opens.searchsorted(at - RECENT_MS, side="right"))
+
+    def _cases(self, first: int, end: int) -> int:
+        """Return the number of cases of half-hours by their places."""
+        return max(0, int(self.came[end] - self.came[first]))
+
+    def spread_again(self, at: int, since: int, known: KnownSpread | None) -> bool:
+        """Return whether scores certainly spread as usual, or none came for a day.
+
+        Args:
+            at: epoch milliseconds.
+            since: the moment of the alarm, epoch milliseconds; earlier cases do not count.
+            known: how far they usually spread.
+        """
+        if known is not None and any(known.is_spread(self.span(at, n, since)) for n in LENGTHS):
+            return True
+        return self._have_stopped(at, since)
+
+    def _have_stopped(self, at: int, since: int) -> bool:
+        """Return whether no scores have come for a day since the alarm."""
+        latest = self.opens >= at - LENGTHS[-1] * HOUR_MS
+        return at - since >= LENGTHS[-1] * HOUR_MS and not self.scores[latest].any()
