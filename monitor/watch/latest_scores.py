@@ -113,7 +113,7 @@ class LatestScores(NamedTuple):
         first, end = self._places(at, hours, since)
         if not (cases := self._cases(first, end)):
             return NO_SPAN
-        there = self.scores[first:end].any(axis=0).nonzero()[0]
+        there = self.scores[first:end].sum(axis=0).nonzero()[0]
         return ScoreSpan(cases, int(there[-1] - there[0]) + 1, len(there))
 
     def _places(self, at: int, hours: int, since: int) -> tuple[int, int]:
