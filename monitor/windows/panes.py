@@ -221,11 +221,13 @@ class PaneRing:
         newest = self.newest(int(self._owners[row]))
         if newest is None:
             return ahead, beyond
-        panes = np.arange(newest - self.span + 1, newest + 1)
-        counts = self._slots.counts[panes % self.span, row].astype(np.int64)
-        if not len(ahead):
-            return panes, counts
-        return np.append(panes, ahead).astype(np.int64), np.concatenate([counts, beyond])
+        panes = np.append(np.arange(newest - self.span + 1, newest + 1), ahead)
+        counts = np.empty((len(panes), self.cells), dtype=np.int64)
+        oldest, held = (newest + 1) % self.span, self._slots.counts[:, row]
+        counts[: self.span - oldest] = held[oldest:]
+        counts[self.span - oldest : self.span] = held[:oldest]
+        counts[self.span :] = beyond
+        return panes, counts
 
     def last(self, row: int, cells: slice) -> int | None:
         """Return the latest pane in which some cells of a row are above 0; None without one.
