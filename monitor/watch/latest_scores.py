@@ -91,39 +91,30 @@ class LatestScores(NamedTuple):
         Returns:
             By length, up to the first whose scores are so wide that longer ones are not narrow.
         """
-        since = (at - 1) // DAY_MS * DAY_MS
-        found = [self.span(at, LENGTHS[0], since)]
-        for hours in LENGTHS[1:]:
-            if found[-1].is_wide:
+        found: list[ScoreSpan] = []
+        shorter = NO_SPAN
+        for hours in LENGTHS:
+            shorter = self.span(at, hours, (at - 1) // DAY_MS * DAY_MS, shorter)
+            found.append(shorter)
+            if shorter.is_wide:
                 break
-            cases = self._cases(*self._places(at, hours, since))
-            # Where the earlier hours have no case, these are the same cases.
-            same = cases == found[-1].cases
-            found.append(found[-1] if same else self.span(at, hours, since))
         return found
 
-    def span(self, at: int, hours: int, since: int = 0) -> ScoreSpan:
+    def span(self, at: int, hours: int, since: int = 0, shorter: ScoreSpan = NO_SPAN) -> ScoreSpan:
         """Return how close together the scores of the last hours are.
 
         Args:
             at: end of these hours, epoch milliseconds.
             hours: how many.
             since: earlier half-hours do not count.
+            shorter: span of fewer last hours; returned where the earlier ones have no case.
         """
-        first, end = self._places(at, hours, since)
-        if not (cases := self._cases(first, end)):
-            return NO_SPAN
+        first = self.opens.searchsorted(max(since, at - hours * HOUR_MS))
+        end = self.opens.searchsorted(at - RECENT_MS, side="right")
+        if (cases := max(0, int(self.came[end] - self.came[first]))) == shorter.cases:
+            return shorter
         there = self.scores[first:end].sum(axis=0).nonzero()[0]
         return ScoreSpan(cases, int(there[-1] - there[0]) + 1, len(there))
-
-    def _places(self, at: int, hours: int, since: int) -> tuple[int, int]:
-        """Return the place of the first half-hour of the last hours, and that behind the last."""
-        first = self.opens.searchsorted(max(since, at - hours * HOUR_MS))
-        return int(first), int(self.opens.searchsorted(at - RECENT_MS, side="right"))
-
-    def _cases(self, first: int, end: int) -> int:
-        """Return the number of cases of half-hours by their places."""
-        return max(0, int(self.came[end] - self.came[first]))
 
     def spread_again(self, at: int, since: int, known: KnownSpread | None) -> bool:
         """Return whether scores certainly spread as usual, or none came for a day.
