@@ -59,7 +59,7 @@ class ClassRatioDetector:
         self._sides = TwoSidedStatistic(("falling", "rising"), threshold)
         self._dispersion = Dispersion.of(dispersion).class_ratio
         self._tolerance = profile.tolerance if tolerance is None else np.asarray(tolerance)
-        self._z = baseline_margin(profile.positives)
+        self._margin = baseline_margin(profile.positives), np.sqrt(self._dispersion)
 
     @property
     def warming_up(self) -> BoolArray:
@@ -89,7 +89,8 @@ class ClassRatioDetector:
             ValueError: the shape differs from that of earlier panes.
         """
         expected, error = self._profile.expected(opened)
-        margin = self._z * error * np.sqrt(self._dispersion) + self._tolerance
+        z, scatter = self._margin
+        margin = z * error * scatter + self._tolerance
         positive, negative = counts.actual_positive, counts.actual_negative
         ratios = []
         for direction in (-1.0, 1.0):

@@ -83,7 +83,8 @@ class SeasonalProfile:
         by_phase = _summed(panes, np.floor(_position(times, phases)).astype(np.int64), phases)
         smooth = _circular_sum(by_phase + _overall(panes), min(_SMOOTHED_PHASES, phases))
         curve = np.log(smooth[:, 0] / smooth[:, 1])
-        weekdays, scatter = _days(panes, _interpolated(curve, times), times)
+        (expected,) = _interpolated(times, curve)
+        weekdays, scatter = _days(panes, expected, times)
         return cls(
             phases=curve,
             errors=np.sqrt((1 / smooth).sum(axis=1)),
@@ -107,8 +108,8 @@ class SeasonalProfile:
             Two arrays of shape (*times, *series).
         """
         times = np.asarray(opened, dtype=np.float64)
-        logit = _interpolated(self.phases, times) + self.weekdays[_weekday(times)]
-        return logit, _interpolated(self.errors, times)
+        phases, errors = _interpolated(times, self.phases, self.errors)
+        return phases + self.weekdays[_weekday(times)], errors
 
 
 def _days(
@@ -181,10 +182,14 @@ def _circular_sum(values: FloatArray, width: int) -> FloatArray:
     return np.asarray(sum(np.roll(values, offset, axis=0) for offset in offsets))
 
 
-def _interpolated(curve: FloatArray, times: FloatArray) -> FloatArray:
-    """Circular linear interpolation between the middles of the phases: (*times, *series)."""
-    position = _position(times, curve.shape[0]) - 0.5
+def _interpolated(times: FloatArray, *curves: FloatArray) -> list[FloatArray]:
+    """Circular linear interpolation of curves of one shape between the middles of the phases.
+
+    Each is (phases, *series), its interpolation (*times, *series).
+    """
+    phases, *series = curves[0].shape
+    position = _position(times, phases) - 0.5
     below = np.floor(position).astype(np.int64)
-    share = (position - below).reshape(times.shape + (1,) * (curve.ndim - 1))
-    phases = curve.shape[0]
-    return np.asarray((1 - share) * curve[below % phases] + share * curve[(below + 1) % phases])
+    share = (position - below).reshape(times.shape + (1,) * len(series))
+    first, second = below % phases, (below + 1) % phases
+    return [np.asarray((1 - share) * curve[first] + share * curve[second]) for curve in curves]

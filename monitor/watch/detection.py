@@ -77,6 +77,7 @@ class Detection:
         self._cuts: list[Int64Array] = []
         self._skill: list[ShiryaevRoberts] = []
         self.follow(cuts)
+        self._ratio_dispersion = self._dispersion_of_ratio()
         self._ratio = self._ratio_detector()
 
     @property
@@ -161,14 +162,20 @@ class Detection:
             segments=True,
         )
 
-    def _ratio_detector(self) -> ClassRatioDetector | None:
+    def _dispersion_of_ratio(self) -> Dispersion | None:
+        """Return how the panes of the reference scatter about its profile; None without panes."""
         panes, profile = self.reference.panes, self._profile
         if panes is None or profile is None:
             return None
         logit, _ = profile.expected(self.reference.opened)
         days = max(1, round(DAY_SECONDS / self.reference.step_seconds))
         prevalence = 1 / (1 + np.exp(-logit))
-        dispersion = Dispersion.estimate(panes, sorted({1, days}), prevalence)
+        return Dispersion.estimate(panes, sorted({1, days}), prevalence)
+
+    def _ratio_detector(self) -> ClassRatioDetector | None:
+        profile, dispersion = self._profile, self._ratio_dispersion
+        if profile is None or dispersion is None:
+            return None
         return ClassRatioDetector(profile=profile, threshold=self._threshold, dispersion=dispersion)
 
 
