@@ -58,18 +58,15 @@ class _Hour:
 
 
 class _ModelHours:
-    """The hours of one model."""
+    """The hours of one model, and how many rows they have together."""
 
     def __init__(self, width: int, since: int = _NEVER) -> None:
         self.width = width
         self.hours: dict[int, _Hour] = {}
+        self.rows = 0
         self.since = since
         self.read_to = _NEVER
         self.changes = 0
-
-    @property
-    def rows(self) -> int:
-        return sum(len(hour.groups) for hour in self.hours.values())
 
     def add(self, deltas: Deltas) -> None:
         hours = deltas.time // HOUR_MS
@@ -78,7 +75,9 @@ class _ModelHours:
         for number in np.unique(hours).tolist():
             rows = np.flatnonzero(hours == number)
             hour = self.hours.setdefault(number, _Hour(self.width))
+            known = len(hour.groups)
             hour.add(deltas.group[rows], deltas.cell[rows], deltas.count[rows])
+            self.rows += len(hour.groups) - known
             self.changes += number < self.read_to
         while self.rows > MOST_ROWS:
             self.forget(min(self.hours) + 1)
@@ -89,7 +88,7 @@ class _ModelHours:
             return
         self.since = since
         for number in [number for number in self.hours if number < since]:
-            del self.hours[number]
+            self.rows -= len(self.hours.pop(number).groups)
             self.changes += 1
 
 
@@ -217,6 +216,7 @@ class VersionCounts:
             order = rows[np.argsort(group[rows])]
             hour = table.hours.setdefault(number, _Hour(self.width))
             hour.groups, hour.cells = group[order], state["cells"][order].copy()
+            table.rows += len(order)
         return table
 
     def _keeps(self) -> BoolArray:
