@@ -1,8 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.clock import DAY_MS
+from monitor.windows import passed_panes
 from monitor.windows.days import Days
 from monitor.windows.panes import PaneRing
 
@@ -41,3 +43,10 @@ def test_hours_ahead_that_a_leap_of_time_passes_over_are_in_their_days():
 def test_however_time_moves_on_each_event_is_in_its_day_once(steps):
     found = stepped(*zip(*steps, strict=True)) if steps else [0] * 30
     assert found == [sum(hour // 24 == day for hour, _ in steps) for day in range(30)]
+
+
+@pytest.mark.parametrize("most", [1, 24 * 7, 1 << 16])
+def test_days_are_the_same_however_many_are_read_at_once(monkeypatch, most):
+    monkeypatch.setattr(passed_panes, "_MOST_CELLS", most)
+    hours = [*range(0, 24 * 30, 5)]
+    assert stepped(hours, hours) == [sum(h // 24 == day for h in hours) for day in range(30)]

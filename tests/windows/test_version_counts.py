@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recount import Recount
+from same import differences
 from watch.versioned import DAY, HOUR, batches, config_of, fed, stream
 
 from monitor.engine import CountingMonitor, Monitor
@@ -96,3 +97,17 @@ def test_beyond_the_most_rows_the_oldest_hours_go_whatever_the_batches(monkeypat
     assert len(held["hour"]) <= 100
     assert counted(monitor) == expected(events, held["since"])
     assert held["since"] == int(held["hour"].min())
+
+
+def test_a_restored_monitor_drops_the_oldest_hours_at_the_same_moment(monkeypatch):
+    monkeypatch.setattr(version_counts, "MOST_ROWS", 100)
+    parts = [*batches(stream(days=5), config_of(), 40)]
+    whole = broken = CountingMonitor(config_of())
+    for number, batch in enumerate(parts):
+        if number == len(parts) // 2:
+            broken = CountingMonitor(config_of(), whole.state())
+        whole.apply(batch)
+        if broken is not whole:
+            broken.apply(batch)
+    assert broken is not whole
+    assert not [*differences(whole.state(), broken.state())]
