@@ -222,11 +222,8 @@ class PaneRing:
         if newest is None:
             return ahead, beyond
         panes = np.append(np.arange(newest - self.span + 1, newest + 1), ahead)
-        counts = np.empty((len(panes), self.cells), dtype=np.int64)
         oldest, held = (newest + 1) % self.span, self._slots.counts[:, row]
-        counts[: self.span - oldest] = held[oldest:]
-        counts[self.span - oldest : self.span] = held[:oldest]
-        counts[self.span :] = beyond
+        counts = np.concatenate([held[oldest:], held[:oldest], beyond], dtype=np.int64)
         return panes, counts
 
     def last(self, row: int, cells: slice) -> int | None:
