@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from monitor.drift.recall_evidence import Because, RecallEvidence, excludes_much
+from scipy.special import logit
+
+from monitor.drift.recall_evidence import MATTERS, Because, RecallEvidence, excludes_much
 from monitor.report.compared import Compared
 from monitor.report.rate_changes import both_known, short
 
@@ -12,6 +14,8 @@ _LEAST_EXCLUDED = 0.005
 """A recall that is excluded below this reads as .00, which is nothing, and above 1 less it as 1."""
 _HIGHEST = 0.999
 """A recall that is excluded beyond this is given as this, since below 1 all is excluded."""
+_FEW_TIMES, _MOST_TIMES = 10, 100
+"""Below the first, a number of times is rounded up to a tenth; above the second, it is left out."""
 _NOT_KNOWN = "not known"
 
 
@@ -93,7 +97,29 @@ def what_is_excluded(found: Compared) -> str:
     what = "a recall" if found.recall.excluded > found.rates["recall"][0] else "a fall of recall"
     nearly_one = found.recall.excluded > 1 - _LEAST_EXCLUDED
     limit = short(min(found.recall.excluded, _HIGHEST), 3 if nearly_one else 2)
-    return f"{little}{what} below {limit}{stretch} is excluded"
+    return f"{little}{what} below {limit}{stretch} is excluded{_with_more(found)}"
+
+
+def _with_more(found: Compared) -> str:
+    """Return how many more outcomes would exclude a fall that matters, a clause.
+
+    The distance from recall to its limit, in log-odds, falls with the root of their number.
+
+    Returns:
+        "" where a fall that matters is excluded, or recall is so low that more would not exclude
+        it, or over a hundred times as many would.
+    """
+    usual, now = found.rates["recall"]
+    if excludes_a_fall(found) or not 0 < now < 1:
+        return ""
+    least = (1 - MATTERS) * usual
+    reach = float(logit(now) - logit(found.recall.excluded))
+    needed = float(logit(now) - logit(least))
+    times = (reach / needed) ** 2 if needed > 0 else math.inf
+    if times > _MOST_TIMES:
+        return ""
+    many = f"{math.ceil(times * 10) / 10:.1f}" if times < _FEW_TIMES else f"{math.ceil(times)}"
+    return f"; about {many} times as many outcomes would exclude one below {short(least, 2)}"
 
 
 def excludes_a_fall(found: Compared) -> bool:

@@ -1,6 +1,7 @@
 """The answer to "Is the model worse?", for two ranges of outcomes."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from monitor.drift.verdict import Verdict
 from monitor.report.headline import page_reason
 from monitor.report.label_quality_words import as_when_labels, cases_named, open_by_labels
 from monitor.report.moved_precision import Points
+from monitor.report.recall_words import excludes_a_fall
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.verdicts import DegeneratePredictions
 
@@ -195,7 +197,19 @@ def test_few_outcomes_point_to_nothing_and_exclude_little():
     assert (moved.cause, moved.certain) == (None, False)
     assert moved.text.startswith("Nothing certain: ")
     assert worse.answer == "not_shown"
-    assert worse.text == "Nothing points to it: only a fall of recall below .32 is excluded"
+    assert worse.text == (
+        "Nothing points to it: only a fall of recall below .32 is excluded; about 4.8 times as "
+        "many outcomes would exclude one below .60"
+    )
+
+
+@pytest.mark.parametrize("few", [(8, 5, 2, 85), (20, 11, 5, 214), (30, 18, 8, 344)])
+def test_so_many_times_the_outcomes_exclude_a_fall_that_matters(few):
+    """Nearly: the exact limits of few outcomes lie somewhat lower than the root of their number."""
+    text = answers(BEFORE, few)[1].text
+    times = float(re.search(r"about ([\d.]+) times as many", text)[1])
+    more = [found_on(BEFORE, [round(factor * times * n) for n in few]) for factor in (0.7, 1.4)]
+    assert [excludes_a_fall(one) for one in more] == [False, True]
 
 
 def test_a_steady_window_says_what_it_excludes():
