@@ -22,6 +22,7 @@ from monitor.report.class_answer import ClassesAnswer, ranked_classes
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.metric_words import MetricValues, titled
 from monitor.report.printable import one_line
+from monitor.report.rejected_lately import kind_text, rejected_text
 from monitor.report.terminal_columns import columns_of, cut, padded
 from monitor.report.verdict_words import KINDS
 from monitor.report.version_news_words import beginning_text
@@ -110,6 +111,10 @@ def _head(status: StatusAnswer, width: int) -> Iterator[str]:
     yield from wrap(f"{summary}   {tally or 'no models yet'}", width)
     if status.audits_without_effect is not None:
         yield from wrap(f"{titled(status.audits_without_effect.text)}.", width)
+    rejected = status.rejected_lately
+    if rejected is not None and rejected.needs_attention:
+        text = " ".join([rejected_text(rejected), *map(kind_text, rejected.kinds[:1])])
+        yield from wrap(one_line(text), width)
     yield ""
     names = _name_width(width)
     heads = "".join(f"{metric.short:>{_wide(metric)}}" for metric in PAGE_METRICS)

@@ -10,6 +10,8 @@ from monitor.report.answer_parts import Count
 
 _LEAST, _SHARE = 20, 0.01
 """Records, and share of all, from which rejections need attention, as for the alert."""
+_TENTH = 10
+"""Percentages from here on are whole numbers, others have two digits."""
 
 
 class RejectedKind(Struct, frozen=True, kw_only=True):
@@ -61,11 +63,14 @@ def rejected_text(found: RejectedLately) -> str:
     'Of the 8,000 records of the last day 1,334 (17 %) are rejected, and count nowhere.'
     >>> rejected_text(RejectedLately(read=8000, rejected=1, kinds=()))
     'Of the 8,000 records of the last day 1 (0.013 %) is rejected, and counts nowhere.'
+    >>> rejected_text(RejectedLately(read=1000, rejected=1000, kinds=()))
+    'Of the 1,000 records of the last day 1,000 (100 %) are rejected, and count nowhere.'
     """
     percent = max(0.01, 100 * found.rejected / found.read)
+    share = f"{percent:.0f}" if percent >= _TENTH else f"{percent:.2g}"
     are = "is rejected, and counts" if found.rejected == 1 else "are rejected, and count"
     read = f"Of the {count_of(found.read, 'record')} of the last day"
-    return f"{read} {found.rejected:,} ({percent:.2g} %) {are} nowhere."
+    return f"{read} {found.rejected:,} ({share} %) {are} nowhere."
 
 
 def kind_text(kind: RejectedKind) -> str:

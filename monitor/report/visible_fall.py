@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monitor.drift.recall_evidence import Because
+from monitor.drift.recall_evidence import MATTERS, Because
 from monitor.report.rate_changes import short
 from monitor.report.two_answers import WorseAnswer
 
@@ -21,4 +21,8 @@ def visible_fall(because: str | None, worse: WorseAnswer) -> str:
     visible = worse.recall_visible
     if because != Because.STEADY or visible is None or worse.answer != "not_shown":
         return ""
-    return f"A fall of recall to {short(visible, 2)} would have been shown with 80 % probability."
+    text = f"all of recall to {short(visible, 2)} would have been shown with 80 % probability"
+    excluded = worse.recall_excluded
+    if excluded is not None and visible < (1 - MATTERS) * excluded:
+        return f"Only a f{text}: a verdict counts the errors of the reference as well."
+    return f"A f{text}."

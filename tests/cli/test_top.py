@@ -17,8 +17,10 @@ from monitor.cli.top import table
 from monitor.config import Config
 from monitor.drift import Verdict
 from monitor.engine import Monitor
+from monitor.events.reject_reasons import RejectReason
 from monitor.exporter.api.status import status_answer
 from monitor.report.class_answer import ranked_classes
+from monitor.report.rejected_lately import RejectedKind, RejectedLately
 from monitor.report.vocabulary import PAGE_METRICS
 
 NAMES = ("fraud", "a-model-whose-name-is-longer-than-its-column", "two\nlines")
@@ -74,6 +76,22 @@ def test_what_is_not_known_yet_is_a_dash(status):
     young = replace(status.models[0], last_prediction_age_seconds=None, last_label_age_seconds=None)
     row = table(replace(status, models=(young,), total=1))[3]
     assert row.split()[-2:] == ["—", "—"]
+
+
+@pytest.mark.parametrize(("rejected", "named"), [(1_000, True), (5, False)])
+def test_records_that_are_rejected_are_named_where_they_are_many(status, rejected, named):
+    kind = RejectedKind(
+        feed="a.csv",
+        reason=RejectReason.BAD_VALUE,
+        field="score",
+        records=rejected,
+        latest="a.csv:9",
+        detail="score: must be a number, got 'x'",
+    )
+    lately = RejectedLately(read=1_000, rejected=rejected, kinds=(kind,))
+    text = " ".join("\n".join(table(replace(status, rejected_lately=lately))).split())
+    assert ("are rejected, and count nowhere" in text) is named
+    assert ("a.csv:9: score: must be a number" in text) is named
 
 
 @pytest.fixture(scope="module")

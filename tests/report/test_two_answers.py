@@ -17,6 +17,7 @@ from monitor.report.label_quality_words import as_when_labels, cases_named, open
 from monitor.report.moved_precision import Points
 from monitor.report.recall_words import excludes_a_fall
 from monitor.report.two_answers import is_model_worse, what_moved_precision
+from monitor.report.visible_fall import visible_fall
 from monitor.verdicts import DegeneratePredictions
 
 DIED = "flags nothing any more"
@@ -216,6 +217,17 @@ def test_a_steady_window_says_what_it_excludes():
     _, worse = answers(BEFORE, (310, 180, 80, 3_600))
     assert worse.text == "Nothing points to it: a fall of recall below .73 is excluded"
     assert worse.recall_visible < worse.recall_excluded
+
+
+def test_a_verdict_that_needs_far_more_than_what_is_excluded_says_why():
+    steady = answers(BEFORE, (310, 180, 80, 3_600))[1]
+    seen = visible_fall(Because.STEADY, replace_struct(steady, recall_visible=0.7))
+    assert seen == "A fall of recall to .70 would have been shown with 80 % probability."
+    seen = visible_fall(Because.STEADY, replace_struct(steady, recall_visible=0.2))
+    assert seen == (
+        "Only a fall of recall to .20 would have been shown with 80 % probability: a verdict "
+        "counts the errors of the reference as well."
+    )
 
 
 def test_a_page_whose_windows_are_open_says_what_recall_is_now():
