@@ -57,6 +57,15 @@ def merged(streams: Sequence[Iterator[EventBatch]]) -> Iterator[EventBatch]:
         raise torn
 
 
+def by_time(streams: Sequence[tuple[EventBatch, int]]) -> EventBatch:
+    """Merge a batch of each of several streams, as `merged` would if they had no more.
+
+    Args:
+        streams: what each gave, and the time that it had reached before, epoch milliseconds.
+    """
+    return _in_turn([_Timed(batch, _reached_along(batch, since)) for batch, since in streams])
+
+
 class _Waiting:
     """One stream, and its events that are not due yet.
 
@@ -108,6 +117,15 @@ def reached_by(batch: EventBatch) -> int:
     return max(
         (int(time.max()) for time in _times(batch).values() if len(time)), default=BEFORE_ALL
     )
+
+
+def begins_at(batch: EventBatch) -> int:
+    """Return the earliest event time of a batch, epoch milliseconds; `BEFORE_ALL` if empty.
+
+    Labels that came in one record with their prediction do not count.
+    """
+    times = np.concatenate([*_times(batch).values()])
+    return int(min(times[times > BEFORE_ALL], default=BEFORE_ALL))
 
 
 def _times(batch: EventBatch) -> dict[str, Int64Array]:

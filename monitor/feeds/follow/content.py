@@ -1,85 +1,23 @@
-"""A file's bytes from an offset on, plain or gzip, and what identifies them."""
+"""A file's bytes from an offset on, plain or gzip."""
 
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
-from typing import BinaryIO, NamedTuple, Protocol, Self
+from typing import BinaryIO, NamedTuple, Protocol
 
 from monitor.feeds.blocks import GZIP_MAGIC, TornError, inflated, pieces
+from monitor.feeds.follow.mark import TAIL_BYTES, Mark
 
 HEAD_BYTES = 1024
 """First bytes stored of a content: most other contents differ in them."""
-TAIL_BYTES = 512
-"""Last bytes stored of what was read: a file with other bytes there has another content."""
 _TRAILER_BYTES = 8
-_STEPS = tuple(accumulate(range(200), lambda at, _: at + max(256, at // 4), initial=256))
-"""Lengths whose checksum is stored: every 256 bytes at first, then each a quarter longer."""
 _GZIP_LENGTHS = 1 << 32
 """A gzip file ends with the length of its content modulo this."""
 
 
 class ReplacedError(Exception):
     """A file no longer holds the bytes that were read from it."""
-
-
-class Mark(NamedTuple):
-    """Identifies the first bytes of a content.
-
-    Attributes:
-        length: how many bytes.
-        crc: CRC-32 of all of them; None if unknown.
-        tail: the last of them, up to `TAIL_BYTES`; None if unknown.
-        steps: CRC-32 at each length of `_STEPS`, as far as known; distinguishes files
-            that are shorter than `length`.
-    """
-
-    length: int = 0
-    crc: int | None = 0
-    tail: bytes | None = b""
-    steps: tuple[int, ...] = ()
-
-    def after(self, data: bytes) -> Self:
-        """Return the mark after further bytes.
-
-        >>> Mark().after(b"ab").after(b"c") == Mark().after(b"abc")
-        True
-        """
-        if not data:
-            return self
-        end, crc, steps = self.length + len(data), self.crc, self.steps
-        if crc is not None:
-            begin, view = self.length, memoryview(data)
-            while _STEPS[len(steps)] <= end:
-                step = _STEPS[len(steps)]
-                crc = zlib.crc32(view[begin - self.length : step - self.length], crc)
-                begin, steps = step, (*steps, crc)
-            crc = zlib.crc32(view[begin - self.length :], crc)
-        tail = ((self.tail or b"") + data[-TAIL_BYTES:])[-TAIL_BYTES:]
-        return self._replace(length=end, crc=crc, tail=tail, steps=steps)
-
-    def begins_as(self, other: Mark) -> bool:
-        """Return whether the stored checksums of both agree, as far as both have them."""
-        return all(one == two for one, two in zip(self.steps, other.steps, strict=False))
-
-    def agrees(self, other: Mark) -> bool:
-        """Return whether both may be of the same bytes, by all that is known of both."""
-        return (
-            self.length == other.length
-            and self.begins_as(other)
-            and (None in {self.crc, other.crc} or self.crc == other.crc)
-            and (self.tail is None or other.tail is None or _end_alike(self.tail, other.tail))
-        )
-
-    def joined(self, other: Mark) -> Self:
-        """Combine what two marks know of the same bytes."""
-        return self._replace(
-            crc=other.crc if self.crc is None else self.crc,
-            tail=max(self.tail, other.tail, key=lambda tail: len(tail or b"")),
-            steps=max(self.steps, other.steps, key=len),
-        )
 
 
 class Content(Protocol):
@@ -99,6 +37,14 @@ class Content(Protocol):
         Raises:
             TornError: the gzip is damaged, or ends too early.
             ReplacedError: the file no longer holds the bytes read before.
+        """
+        ...
+
+    def ahead(self, size: int) -> bytes:
+        """Return the bytes that `read` would return next, without reading them.
+
+        Args:
+            size: most bytes.
         """
         ...
 
@@ -224,11 +170,6 @@ def matches_trailer(trailer: Mark, mark: Mark) -> bool:
     return (trailer.length, trailer.crc) == (mark.length % _GZIP_LENGTHS, mark.crc)
 
 
-def _end_alike(one: bytes, other: bytes) -> bool:
-    """Return whether two tails, one perhaps shorter, end in the same bytes."""
-    return one.endswith(other) or other.endswith(one)
-
-
 class Plain:
     """A file that is not compressed, and may grow.
 
@@ -281,6 +222,10 @@ class Plain:
         """
         return os.pread(self._descriptor, size, offset)
 
+    def ahead(self, size: int) -> bytes:
+        """As `Content.ahead`."""
+        return self.peek(size, self._offset)
+
     def again(self) -> Plain:
         """Open the same file a second time, also if it has no name any more."""
         return Plain(os.dup(self._descriptor))
@@ -302,6 +247,7 @@ class _Packed:
     def __init__(self, file: BinaryIO, offset: int) -> None:
         self._file = file
         self._held = b""
+        self._torn: TornError | None = None
         self._pieces: Iterator[bytes] = inflated(pieces(file))
         self.before = Mark()
         try:
@@ -312,10 +258,18 @@ class _Packed:
             raise
 
     def read(self, size: int) -> bytes:
-        if not self._held:
-            self._held = next(self._pieces, b"")
+        if not self.ahead(1) and self._torn:
+            raise self._torn
         data, self._held = self._held[:size], self._held[size:]
         return data
+
+    def ahead(self, size: int) -> bytes:
+        try:
+            while len(self._held) < size and (piece := next(self._pieces, b"")):
+                self._held += piece
+        except TornError as error:
+            self._torn = error  # `read` raises it after the bytes before it
+        return self._held[:size]
 
     def head(self) -> bytes:
         self._file.seek(0)

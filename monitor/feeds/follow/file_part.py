@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from monitor.feeds.decode import MAX_RECORD_BYTES
-from monitor.feeds.follow.content import HEAD_BYTES, Content, Mark
+from monitor.feeds.follow.content import HEAD_BYTES, Content
+from monitor.feeds.follow.mark import Mark
+from monitor.feeds.follow.read_pace import ReadPace
 from monitor.feeds.merge import BEFORE_ALL
 
 
@@ -40,7 +42,13 @@ class FilePart:
         torn: True where it is done because its gzip file is damaged, perhaps still being written.
         left: the inode of the file from which it was truncated.
         packed: True in a gzip file, whose size does not show how much was read.
-        reached: its latest event time, epoch milliseconds.
+        reached: its latest event time, epoch milliseconds; before the first one is read, the
+            earliest of its next few lines.
+        pace: how much of it is read at a time, where others are read beside it.
+        base: the path whose writer wrote it, before and after a rotation.
+        changed: when its file was last written to, as it was found; epoch nanoseconds.
+        waiting: True where it has more to read, and is closed until its turn comes.
+        at_end: True where the last read gave no bytes.
         content: the open file; None while it is closed.
         current: True where its file matches the path or pattern, and is not rotated.
         active: when it last had new bytes, in seconds of the clock.
@@ -60,6 +68,11 @@ class FilePart:
     left: tuple[int, int] | None = None
     packed: bool = False
     reached: int = BEFORE_ALL
+    pace: ReadPace = field(default_factory=ReadPace)
+    base: str = ""
+    changed: int = 0
+    waiting: bool = False
+    at_end: bool = False
     content: Content | None = field(default=None, repr=False)
     current: bool = True
     active: float = 0.0
@@ -113,6 +126,7 @@ class FilePart:
         self.rewind()
         self.given = self.got = self.given.joined(content.before)
         self.content, self.packed = content, content.packed
+        self.waiting = self.at_end = False
         return True
 
     def rewind(self) -> None:

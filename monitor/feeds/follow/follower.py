@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from monitor.clock import Clock
@@ -12,19 +12,18 @@ from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
 from monitor.feeds.decode import LineDecoder
 from monitor.feeds.decoder_threads import DecoderThreads
-from monitor.feeds.follow.content import Head, Plain, ReplacedError, head_of, opened, same_content
-from monitor.feeds.follow.file_part import Behind, FilePart
+from monitor.feeds.follow.content import Head, Plain, head_of, opened, same_content
+from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.identification import Answer, ContentMatch, UnknownFile, UnknownFiles
 from monitor.feeds.follow.known import has_left, has_more, is_in, is_lost, was_cut, whole
 from monitor.feeds.follow.lines_ahead import LinesAhead
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
+from monitor.feeds.follow.part_reader import GRACE_SECONDS, PartReader
 
 BATCH_BYTES = 1_500_000
 """Bytes read at a time: about ten thousand events."""
 LOOK_EVERY_SECONDS = 0.5
 """How often the directory is listed; the file at a name is checked sooner once read to its end."""
-GRACE_SECONDS = 60.0
-"""A rotated file is closed once nothing was written to it for so long."""
 
 FAULTS = ("gone", "unclear", "torn")
 """Faults that may lose lines or count them twice: a file was truncated or removed before it was
@@ -39,8 +38,7 @@ class FollowedFiles:
     A line counts once its newline is there. A renamed file is read on until nothing was
     written to it for a minute. A file that was created and rotated between two listings is
     found by its rotated name. If a file was copied and truncated, the rest is read from the
-    copy. A missing file is waited for. Of several files, the one least far in event time is
-    read first.
+    copy. A missing file is waited for. `PartReader` has the order in which they are read.
 
     Args:
         path: of an NDJSON file, or a pattern of many.
@@ -76,6 +74,14 @@ class FollowedFiles:
         self._inodes: dict[_Inode, FilePart] = {}
         self._seen: dict[str, tuple[object, FilePart]] = {}
         self._ahead = LinesAhead(decoder, clock, threads or DecoderThreads(1))
+        self._reader = PartReader(
+            self._ahead,
+            clock,
+            many=self._many,
+            open_file=self._open,
+            cut=self._replaced,
+            torn=self._torn,
+        )
         self._unknown = UnknownFiles(LOOK_EVERY_SECONDS, GRACE_SECONDS, self._unclear)
         self.faults = dict.fromkeys(FAULTS, 0)
         self._begun = False
@@ -85,7 +91,9 @@ class FollowedFiles:
     @property
     def attached(self) -> bool:
         """True while there is a file to read; always for a pattern, which may match none."""
-        return self._many or any(part.current and part.content for part in self._parts)
+        return self._many or any(
+            part.current and (part.content or part.waiting) for part in self._parts
+        )
 
     def poll(self) -> EventBatch | None:
         """Return the events of the lines finished since the last call; None without any.
@@ -95,10 +103,10 @@ class FollowedFiles:
         """
         if self._look_again or self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS:
             self._look()
-        batches = list(self._read())
+        batches = list(self._reader.read(self._parts, BATCH_BYTES))
         if not batches and self._moved():
             self._look()
-            batches = list(self._read())
+            batches = list(self._reader.read(self._parts, BATCH_BYTES))
         return concatenate(batches) if batches else None
 
     def position(self) -> Mapping[str, Any]:
@@ -140,9 +148,11 @@ class FollowedFiles:
         self._inodes = {
             part.inode: part for part in self._parts if part.inode and (part.head or part.content)
         }
-        there = {one.inode for one in found}
+        there, known = {one.inode for one in found}, len(self._parts)
         for step in (self._is_recognized, self._is_identified):
             found = [one for one in found if not self._is_done_by(step, one, there)]
+        # of files that changed at the same time, names do not show which one is older
+        self._parts[known:] = sorted(self._parts[known:], key=_age)
         for part in rotated:
             if not part.current:
                 part.active = self._looked  # its writer may still have it open for a while
@@ -180,13 +190,15 @@ class FollowedFiles:
             self._seen[one.path] = (stamp, part)
         part.listed = self._looked
         if part.inode == one.inode:
-            part.path, part.current = one.path, one.current
+            part.path, part.current, part.base = one.path, one.current, one.base
             if part.content is None and (more or self._is_wanted(part, one.status.st_size)):
                 self._open(part)
         return True
 
     def _is_wanted(self, part: FilePart, size: int) -> bool:
         """Return whether a closed part has more to read, or may have soon."""
+        if part.waiting:
+            return False
         if part.packed or (not part.done and not (self._many and part.current)):
             return not part.done
         return size > part.read
@@ -218,13 +230,14 @@ class FollowedFiles:
         if kind is ContentMatch.REST:
             part.rewind()
             self._inodes.pop(part.inode or (0, 0), None)
-            part.path, part.inode, part.current = one.path, one.inode, one.current
+            part.path, part.inode = one.path, one.inode
+            part.current, part.base = one.current, one.base
             part.done, part.torn = False, False
             self._open(part)
 
     def _begin(self, one: Listed, head: Head) -> None:
         part = FilePart(one.path, one.inode, head.first, current=one.current, listed=self._looked)
-        part.packed = head.packed
+        part.packed, part.base, part.changed = head.packed, one.base, one.status.st_mtime_ns
         self._parts.append(part)
         if self._begun or one.current:
             self._open(part)
@@ -244,73 +257,23 @@ class FollowedFiles:
             self._say_once(f"{part.path}: cannot be followed: {reason(error)}; tried again")
             return
         if not part.begin(content):
-            self._cut(part)
-            self._look_again = True  # a copy may hold its rest
+            self._replaced(part)
             return
         part.done = part.torn = False
         part.active = self._looked
+        self._reader.opened(part)
+
+    def _replaced(self, part: FilePart) -> None:
+        self._cut(part)
+        self._look_again = True  # a copy may hold its rest
 
     def _cut(self, part: FilePart) -> None:
         """Detach a content from its file, which holds another now; a copy may hold the rest."""
         part.rewind()
         self._inodes.pop(part.inode or (0, 0), None)
         part.left, part.inode, part.listed = part.inode, None, self._looked
+        part.waiting = False
         self._seen.clear()
-
-    def _read(self) -> Iterator[EventBatch]:
-        """Read the open parts, up to `BATCH_BYTES`, the least far in event time first."""
-        reading = [part for part in self._parts if part.content]
-        if len(reading) == 1 and (self._ahead or self._ahead.has_room):
-            self._read_ahead(reading.pop())
-        for _ in range(len(self._ahead) if reading else min(1, len(self._ahead))):
-            yield self._ahead.next()
-        room = BATCH_BYTES
-        for part in sorted(reading, key=lambda part: part.reached):
-            if not room:
-                return  # the others wait, and do not count as idle
-            data = self._taken(part, room)
-            room -= len(data)
-            if lines := self._finished(part, data):
-                yield self._ahead.decoded(part, lines)
-
-    def _read_ahead(self, part: FilePart) -> None:
-        """Read the only open part to its end, as far as there is room."""
-        size = BATCH_BYTES
-        while part.content and size == BATCH_BYTES and self._ahead.has_room:
-            behind = Behind(part.given, part.line)
-            size = len(data := self._taken(part, BATCH_BYTES))
-            if lines := self._finished(part, data):
-                self._ahead.begin(part, lines, behind)
-
-    def _finished(self, part: FilePart, data: bytes) -> bytes:
-        """Return the lines that the bytes read next finish."""
-        return part.take(data) if data else self._retired(part)
-
-    def _taken(self, part: FilePart, size: int) -> bytes:
-        """Read the next bytes of a part; none if its file holds another content by now."""
-        assert part.content is not None  # noqa: S101  # `_read` chooses open ones
-        try:
-            data = part.content.read(size)
-        except TornError as error:
-            self._torn(part, error)
-            return b""
-        except ReplacedError:
-            self._cut(part)
-            self._look_again = True  # a copy may hold its rest
-            return b""
-        if data:
-            part.active = self._clock.monotonic()
-        return data
-
-    def _retired(self, part: FilePart) -> bytes:
-        """Close a file that will not grow; return its last line, also without a newline."""
-        quiet = self._clock.monotonic() - part.active >= GRACE_SECONDS
-        rest = b""
-        if part.content is not None and (part.packed or (quiet and not part.current)):
-            rest, part.done = part.give_up(), True
-        if part.done or (quiet and self._many):
-            part.rewind()
-        return rest
 
     def _moved(self) -> bool:
         """Return True where a followed file was replaced or truncated, or does not exist yet."""
@@ -348,3 +311,8 @@ class FollowedFiles:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
+
+
+def _age(part: FilePart) -> tuple[bool, int, int]:
+    """Return what sorts parts that were found at the same time, the oldest first."""
+    return part.current, part.changed, part.reached

@@ -10,8 +10,9 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import NamedTuple
 
-from monitor.feeds.follow.content import Head, Mark, Plain, marks_of, matches_trailer, trailer_of
+from monitor.feeds.follow.content import Head, Plain, marks_of, matches_trailer, trailer_of
 from monitor.feeds.follow.file_part import FilePart
+from monitor.feeds.follow.mark import Mark
 from monitor.feeds.follow.names import Listed
 
 _COMPARED_BYTES = 256 * 1024

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from monitor.feeds.follow.content import (
-    Mark,
     head_of,
     matches_trailer,
     opened,
@@ -13,6 +12,7 @@ from monitor.feeds.follow.content import (
     trailer_of,
 )
 from monitor.feeds.follow.file_part import FilePart
+from monitor.feeds.follow.mark import Mark
 from monitor.feeds.follow.names import Listed
 
 

@@ -9,11 +9,15 @@ from typing import NamedTuple
 from monitor.clock import SECOND_MS, Clock
 from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import Block
-from monitor.feeds.decode import Decoder, LineDecoder
+from monitor.feeds.decode import MAX_RECORD_BYTES, Decoder, LineDecoder
 from monitor.feeds.decode.lines import count_lines
 from monitor.feeds.decoder_threads import Decoded, DecoderThreads, current_batch
 from monitor.feeds.follow.file_part import Behind, FilePart
-from monitor.feeds.merge import reached_by
+from monitor.feeds.merge import BEFORE_ALL, begins_at, reached_by
+
+_FIRST_BYTES = (4_096, 2 * MAX_RECORD_BYTES)
+"""Bytes in which the first time of a part is looked for: few, and more if they have none."""
+_FIRST_LINES = 8
 
 
 class _Ahead(NamedTuple):
@@ -49,6 +53,25 @@ class LinesAhead:
         """True where a further block may be decoded ahead."""
         return isinstance(self._decoder, Decoder) and self._threads.room > 0
 
+    def first_time(self, part: FilePart) -> int:
+        """Return the earliest event time of a part's next few lines, without reading them.
+
+        Args:
+            part: open.
+
+        Returns:
+            Epoch milliseconds; `BEFORE_ALL` where they have none.
+        """
+        assert part.content is not None  # noqa: S101  # by contract
+        time = BEFORE_ALL
+        for size in _FIRST_BYTES:
+            whole, _, _ = part.content.ahead(size).rpartition(b"\n")
+            for lines in (whole.split(b"\n", _FIRST_LINES)[:_FIRST_LINES], [whole]):
+                if time == BEFORE_ALL and (few := b"\n".join(lines)):
+                    batch = self._decoder.decode_lines(few, source=part.path, first_line=part.line)
+                    time = begins_at(batch)
+        return time
+
     def decoded(self, part: FilePart, lines: bytes) -> EventBatch:
         """Return the events of the next lines of a part.
 
@@ -64,7 +87,7 @@ class LinesAhead:
         """Start to decode the next lines of a part; `next` returns their events.
 
         Args:
-            part: all lines ahead are of this part.
+            part: its lines come after all that are ahead.
             lines: whole.
             behind: the part's position before them.
         """
@@ -78,18 +101,18 @@ class LinesAhead:
             return Decoded(block, settings, batch)
 
         self._ahead.append(_Ahead(part, source, behind, self._threads.begin(decode)))
-        part.behind = self._ahead[0].behind
+        part.behind = part.behind or behind
 
     def next(self) -> EventBatch:
         """Return the events of the block that is ahead for the longest time."""
         part, source, _, decoding = self._ahead.popleft()
-        part.behind = self._ahead[0].behind if self._ahead else None
+        part.behind = next((one.behind for one in self._ahead if one.part is part), None)
         assert isinstance(self._decoder, Decoder)  # noqa: S101  # as in `begin`
         decoded = self._threads.end(decoding)
         return self._arrived(part, current_batch(decoded, self._decoder, source))
 
     def drop(self) -> None:
-        """Forget what is ahead; the part goes back to its position."""
+        """Forget what is ahead; their parts go back to their positions."""
         for part, _, _, decoding in self._ahead:
             self._threads.end(decoding)
             part.go_back()

@@ -26,11 +26,13 @@ class Listed(NamedTuple):
         status: as `stat` returns it.
         current: True where the path or pattern matches its name; else the name is that of a
             rotated file.
+        base: the path that the file had before its rotation; `path` if it is current.
     """
 
     path: str
     status: os.stat_result
     current: bool
+    base: str
 
     @property
     def inode(self) -> tuple[int, int]:
@@ -67,50 +69,53 @@ def listing(path: str) -> list[Listed]:
     """
     given = matching(path)
     current = [one for one in given if (status := _status(one, strict=one == path)) and status]
-    found = [_listed(one, current=True) for one in current]
-    found += [_listed(one, current=False) for one in _rotated(given) if one not in set(given)]
+    found = [_listed(one, one) for one in current]
+    found += [_listed(one, base) for one, base in _rotated(given) if one not in set(given)]
     return sorted(filter(None, found), key=lambda one: (one.status.st_mtime_ns, one.path))
 
 
-def rotated_from(name: str, names: Iterable[str]) -> bool:
-    """Return whether a name is one of `names` after rotation.
+def rotated_from(name: str, names: Iterable[str]) -> str | None:
+    """Return which of `names` a name is after rotation; None if it is none of them.
 
     Args:
         name: of a file, without its folder.
         names: of followed files in the same folder.
 
-    >>> [rotated_from(n, ["a.log"]) for n in ("a.log.1", "a.log-20261101.gz", "a-2026-11-01.log")]
-    [True, True, True]
-    >>> [rotated_from(n, ["a.log"]) for n in ("a.log.swp", "a-other.log", "b.log.1")]
-    [False, False, False]
+    >>> {rotated_from(n, ["a.log"]) for n in ("a.log.1", "a.log-20261101.gz", "a-2026-11-01.log")}
+    {'a.log'}
+    >>> {rotated_from(n, ["a.log"]) for n in ("a.log.swp", "a-other.log", "b.log.1")}
+    {None}
     """
     wanted = set(names)
     for place in (match.start() for match in re.finditer("[.-]", name)):
         base, rest = name[:place], name[place:]
         if base in wanted and _ROTATED.fullmatch(rest):
-            return True
+            return base
         ending = _ROTATED_BEFORE_ENDING.fullmatch(rest)
         if ending and base + ending[1] in wanted:
-            return True
-    return False
+            return base + ending[1]
+    return None
 
 
-def _rotated(given: Iterable[str]) -> Iterator[str]:
-    folders: defaultdict[str, set[str]] = defaultdict(set)
+def _rotated(given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the paths of rotated files, each with the path that it had before."""
+    folders: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for path in given:
         folder, name = os.path.split(path)
-        folders[folder].add(name)
+        folders[folder][name] = path
     for folder, names in folders.items():
         try:
             entries = [entry.name for entry in os.scandir(folder or ".")]
         except OSError:
             continue
-        yield from (str(Path(folder, name)) for name in entries if rotated_from(name, names))
+        for name in entries:
+            if (base := rotated_from(name, names)) is not None:
+                yield str(Path(folder, name)), names[base]
 
 
-def _listed(path: str, *, current: bool) -> Listed | None:
+def _listed(path: str, base: str) -> Listed | None:
     status = _status(path, strict=False)
-    return Listed(path, status, current) if status else None
+    return Listed(path, status, path == base, base) if status else None
 
 
 def _status(path: str, *, strict: bool) -> os.stat_result | None:
