@@ -19,6 +19,7 @@ from monitor.feeds.follow.known import has_left, has_more, is_in, is_lost, was_c
 from monitor.feeds.follow.lines_ahead import LinesAhead
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
 from monitor.feeds.follow.part_reader import GRACE_SECONDS, PartReader
+from monitor.feeds.merge import BEFORE_ALL
 
 BATCH_BYTES = 1_500_000
 """Bytes read at a time: about ten thousand events."""
@@ -101,7 +102,8 @@ class FollowedFiles:
         Raises:
             FeedError: the path is no regular file any more.
         """
-        if self._look_again or self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS:
+        due = self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS
+        if self._look_again or due or (not self._many and self._moved()):
             self._look()
         batches = list(self._reader.read(self._parts, BATCH_BYTES))
         if not batches and self._moved():
@@ -148,11 +150,10 @@ class FollowedFiles:
         self._inodes = {
             part.inode: part for part in self._parts if part.inode and (part.head or part.content)
         }
-        there, known = {one.inode for one in found}, len(self._parts)
+        there = {one.inode for one in found}
         for step in (self._is_recognized, self._is_identified):
             found = [one for one in found if not self._is_done_by(step, one, there)]
-        # of files that changed at the same time, names do not show which one is older
-        self._parts[known:] = sorted(self._parts[known:], key=_age)
+        self._parts.sort(key=self._age)
         for part in rotated:
             if not part.current:
                 part.active = self._looked  # its writer may still have it open for a while
@@ -191,6 +192,7 @@ class FollowedFiles:
         part.listed = self._looked
         if part.inode == one.inode:
             part.path, part.current, part.base = one.path, one.current, one.base
+            part.changed = one.status.st_mtime_ns
             if part.content is None and (more or self._is_wanted(part, one.status.st_size)):
                 self._open(part)
         return True
@@ -275,6 +277,17 @@ class FollowedFiles:
         part.waiting = False
         self._seen.clear()
 
+    def _age(self, part: FilePart) -> tuple[bool, bool, int, int]:
+        """Return what sorts parts from the oldest on; those that were begun stay in their order.
+
+        Of files that changed at the same time, names do not tell which one is older.
+        """
+        if part.read:
+            return False, False, 0, 0
+        if part.content and part.reached == BEFORE_ALL:
+            part.reached = self._ahead.first_time(part)
+        return True, part.current, part.changed, part.reached
+
     def _moved(self) -> bool:
         """Return True where a followed file was replaced or truncated, or does not exist yet."""
         return not self.attached or any(
@@ -311,8 +324,3 @@ class FollowedFiles:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
-
-
-def _age(part: FilePart) -> tuple[bool, int, int]:
-    """Return what sorts parts that were found at the same time, the oldest first."""
-    return part.current, part.changed, part.reached
