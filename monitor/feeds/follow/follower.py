@@ -137,7 +137,7 @@ class FollowedFiles:
     def _look(self) -> None:
         """List the files, identify the content of each, and open those with more to read."""
         self._looked, self._look_again = self._clock.monotonic(), False
-        found = listing(self.name)
+        found = listing(self.name, {part.base for part in self._parts if part.waiting})
         self._unknown.forget_all_but({one.path for one in found})
         any_current = any(one.current for one in found)
         rotated = [part for part in self._parts if part.current]
@@ -285,7 +285,7 @@ class FollowedFiles:
         if part.read:
             return False, False, 0, 0
         if part.content and part.reached == BEFORE_ALL:
-            part.reached = self._ahead.first_time(part)
+            self._ahead.look_at(part)
         return True, part.current, part.changed, part.reached
 
     def _moved(self) -> bool:

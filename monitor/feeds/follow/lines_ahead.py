@@ -53,24 +53,20 @@ class LinesAhead:
         """True where a further block may be decoded ahead."""
         return isinstance(self._decoder, Decoder) and self._threads.room > 0
 
-    def first_time(self, part: FilePart) -> int:
-        """Return the earliest event time of a part's next few lines, without reading them.
+    def look_at(self, part: FilePart) -> None:
+        """Find the earliest event time of a part's next few lines, without reading them.
 
         Args:
-            part: open.
-
-        Returns:
-            Epoch milliseconds; `BEFORE_ALL` where they have none.
+            part: open; gets the time as `reached`, where one of the lines has a time.
         """
         assert part.content is not None  # noqa: S101  # by contract
-        time = BEFORE_ALL
         for size in _FIRST_BYTES:
             whole, _, _ = part.content.ahead(size).rpartition(b"\n")
             for lines in (whole.split(b"\n", _FIRST_LINES)[:_FIRST_LINES], [whole]):
-                if time == BEFORE_ALL and (few := b"\n".join(lines)):
-                    batch = self._decoder.decode_lines(few, source=part.path, first_line=part.line)
-                    time = begins_at(batch)
-        return time
+                if part.reached == BEFORE_ALL and (few := b"\n".join(lines)):
+                    found = self._decoder.decode_lines(few, source=part.path, first_line=part.line)
+                    part.reached = begins_at(found)
+                    part.pace.expect(len(few), reached_by(found) - part.reached)
 
     def decoded(self, part: FilePart, lines: bytes) -> EventBatch:
         """Return the events of the next lines of a part.

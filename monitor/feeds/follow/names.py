@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,8 +61,12 @@ def matching(path: str) -> list[str]:
     return sorted(glob.glob(path, recursive=True))  # noqa: PTH207  # Path.glob takes no absolute one
 
 
-def listing(path: str) -> list[Listed]:
+def listing(path: str, bases: Collection[str] = ()) -> list[Listed]:
     """List the files of a path or a pattern and their rotated ones, the oldest change first.
+
+    Args:
+        path: a path or a pattern.
+        bases: further paths, of which rotated files are listed.
 
     Raises:
         FeedError: the path, if it is no pattern, is no regular file or cannot be read.
@@ -70,7 +74,9 @@ def listing(path: str) -> list[Listed]:
     given = matching(path)
     current = [one for one in given if (status := _status(one, strict=one == path)) and status]
     found = [_listed(one, one) for one in current]
-    found += [_listed(one, base) for one, base in _rotated(given) if one not in set(given)]
+    found += [
+        _listed(one, base) for one, base in _rotated({*given, *bases}) if one not in set(given)
+    ]
     return sorted(filter(None, found), key=lambda one: (one.status.st_mtime_ns, one.path))
 
 

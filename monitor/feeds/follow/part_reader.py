@@ -10,7 +10,8 @@ from monitor.clock import Clock
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
-from monitor.feeds.follow.content import ReplacedError
+from monitor.feeds.decode import MAX_RECORD_BYTES
+from monitor.feeds.follow.content import Plain, ReplacedError
 from monitor.feeds.follow.file_part import Behind, FilePart
 from monitor.feeds.follow.lines_ahead import LinesAhead
 from monitor.feeds.merge import BEFORE_ALL, by_time, reached_by
@@ -83,7 +84,7 @@ class PartReader:
     def opened(self, part: FilePart) -> None:
         """Note an open part; close another one where too many are open."""
         if part.reached == BEFORE_ALL:
-            part.reached = self._ahead.first_time(part)
+            self._ahead.look_at(part)
         self._open = [one for one in self._open if one.content and one is not part]
         while len(self._open) >= MOST_OPEN and self._close_another():
             self._open = [one for one in self._open if one.content]
@@ -92,7 +93,7 @@ class PartReader:
     def _close_another(self) -> bool:
         """Close a file that is read to its end, else that which is read last; False if none."""
         others = [part for part in self._open if self._many or not part.current]
-        ends = [part for part in others if part.at_end and not part.unfinished]
+        ends = [part for part in others if _is_at_end(part)]
         if ends:
             part = min(ends, key=lambda part: part.active)
             part.done = not part.current  # it is opened again if it grows
@@ -161,8 +162,13 @@ class PartReader:
             if data:
                 room -= len(data)
                 self._turn += 1
-                part.pace.turn, timed = self._turn, reached_by(batch) > BEFORE_ALL
-                part.pace.has_read(len(data), before, part.reached, until, timed=timed)
+                part.pace.turn = self._turn
+                part.pace.has_read(len(data), before, part.reached, until)
+                within_line = not lines and len(part.unfinished) <= MAX_RECORD_BYTES
+                timed = within_line or reached_by(batch) > BEFORE_ALL
+                heads = [] if timed else [chains[other][0] for _, _, other in turns]
+                known = (head.reached for head in heads if head.reached > head.pace.assumed)
+                part.pace.assumed = min(known, default=BEFORE_ALL)
             elif _is_over(part):
                 del chain[0]
             else:
@@ -200,6 +206,12 @@ class PartReader:
         if part.done or (quiet and self._many):
             part.rewind()
         return rest
+
+
+def _is_at_end(part: FilePart) -> bool:
+    """Return True where all lines of an open part were read, and each has its end."""
+    content = part.content
+    return isinstance(content, Plain) and part.at_end and content.size == part.offset
 
 
 def _passed(part: FilePart) -> int:

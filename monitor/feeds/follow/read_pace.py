@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from monitor.feeds.merge import BEFORE_ALL
 
-_LEAST_BYTES = 512
+_LEAST_BYTES = 256
 """Bytes read at first, and at least: a few lines."""
 _BEYOND_MS = 600_000
 """How far a file may be read beyond the next one: ten minutes of event time."""
@@ -16,20 +16,21 @@ _BEYOND_MS = 600_000
 class ReadPace:
     """Bounds how far one read takes a file beyond the others in event time.
 
-    A read takes a few lines at first, later twice the bytes of the last one at most, and no
-    more than reach the next file, by the bytes per event time of the last one.
+    A read takes a few lines at first, and again once one has gone too far; else up to twice
+    the most bytes so far, and no more than reach the next file, by the bytes per event time of
+    the last one.
 
     Attributes:
-        assumed: time that the file counts as having reached where its latest lines have none,
-            epoch milliseconds; so it takes turns with others.
+        assumed: time that the file counts as having reached where its latest records have none
+            that is readable, epoch milliseconds: that of another, so that they take turns.
         turn: number of its last read among those of all files.
 
     >>> pace = ReadPace()
     >>> pace.size(0, 3_600_000)
-    512
-    >>> pace.has_read(512, 0, 600_000, 3_600_000, timed=True)  # ten minutes
+    256
+    >>> pace.has_read(256, 0, 600_000, 3_600_000)  # ten minutes
     >>> pace.size(600_000, 3_600_000), pace.size(600_000, 900_000)
-    (1024, 768)
+    (512, 384)
     """
 
     assumed: int = BEFORE_ALL
@@ -52,9 +53,16 @@ class ReadPace:
             size = min(size, (max(0, until - reached) + _BEYOND_MS) * self._per_ms)
         return max(_LEAST_BYTES, int(size))
 
-    def has_read(
-        self, size: int, before: int, reached: int, until: int | None, *, timed: bool
-    ) -> None:
+    def expect(self, size: int, span: int) -> None:
+        """Learn from lines that will be read next.
+
+        Args:
+            size: their bytes.
+            span: event time between the first and the last of their times, milliseconds.
+        """
+        self._per_ms = size / span if span else 0.0
+
+    def has_read(self, size: int, before: int, reached: int, until: int | None) -> None:
         """Learn from a read.
 
         Args:
@@ -62,10 +70,10 @@ class ReadPace:
             before: event time that the file had reached before, epoch milliseconds.
             reached: event time that it has reached now.
             until: event time that the next file has reached; None without another one.
-            timed: False where the bytes had no readable time.
         """
-        self._most, self._since = 2 * size, self._since + size
+        is_far = until is not None and reached > until + _BEYOND_MS
+        self._most = _LEAST_BYTES if is_far else max(self._most, 2 * size)
+        self._since += size
         if reached > before:
             self._per_ms = self._since / (reached - before) if before > BEFORE_ALL else 0.0
             self._since = 0
-        self.assumed = BEFORE_ALL if timed or until is None else until

@@ -15,13 +15,14 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import suppress
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 from feeds.follow.following import Following, line
 
 from monitor.feeds.follow import follower
+from monitor.feeds.follow.follower import LOOK_EVERY_SECONDS
 
 RETAINED_FILES = 30
 """Rotated files that are there at most."""
@@ -141,23 +142,32 @@ class Reader:
     Args:
         path: of the file.
         chance: how much time passes.
+
+    Attributes:
+        came: how often each event came.
+        reported: the messages reported.
+        before_others: events that came right after a later one, without a crash between.
     """
 
     def __init__(self, path, chance):
         self.chance = chance
-        self.came, self.reported = Counter(), []
-        self._source, self._since = Following(path), Counter()
+        self.came, self.reported, self.before_others = Counter(), [], []
+        self._source, self._since, self._last = Following(path), Counter(), -1
         self.save()
 
-    def read(self, idle):
+    def read(self, idle, after=0):
         """Until so many turns gave nothing, as the line that is read is long, or nothing came."""
+        self._source.clock.sleep(after)
         while idle:
             self._source.clock.sleep(self.chance.choice((0, 0.1, 0.6, 3)))
             batch = self._source.poll()
             idle -= batch is None
             if batch is not None:
                 assert not batch.rejected
-                self._since.update((batch.predictions.time // 1000).tolist())
+                times = (batch.predictions.time // 1000).tolist()
+                self._since.update(times)
+                self.before_others += [b for a, b in pairwise([self._last, *times]) if b < a]
+                self._last = times[-1]
 
     def save(self):
         """A checkpoint: what came is counted."""
@@ -168,7 +178,7 @@ class Reader:
     def restart(self):
         """Go on from the last checkpoint."""
         self.close()
-        self._source, self._since = Following(self._source.name), Counter()
+        self._source, self._since, self._last = Following(self._source.name), Counter(), -1
         self._source.resume(json.loads(self._saved))
 
     def close(self):
@@ -176,8 +186,16 @@ class Reader:
         self.reported += self._source.reported
 
 
-def counted(folder, rotations, seed, head):
-    """Count how often each event came; with the number written, and the messages reported."""
+def counted(folder, rotations, seed, head, after=0):
+    """Read rotations by a seed; return the reader, and the number of events written.
+
+    Args:
+        folder: an empty one.
+        rotations: how many.
+        seed: of the chances.
+        head: with which each file begins.
+        after: seconds before each reading.
+    """
     chance = random.Random(seed)
     files = Folder(folder / "events.ndjson", chance, head)
     reader = Reader(files.path, chance)
@@ -185,18 +203,18 @@ def counted(folder, rotations, seed, head):
         files.write(chance.choice((0, 1, 3, 20, 40)))
         chance.choice((files.rename, files.rename, files.copy_and_cut))()
         files.write(chance.randrange(3))
-        reader.read(chance.choice((0, 0, 1, 4)))
+        reader.read(chance.choice((0, 0, 1, 4)), after)
         for step, one_in in ((files.pack, 4), (reader.save, 4), (reader.restart, 6)):
             if not chance.randrange(one_in):
                 step()
         if number % (RETAINED_FILES // 2) == 0:  # before any file is deleted that was not read
-            reader.read(IDLE_AT_END)
+            reader.read(IDLE_AT_END, after)
             reader.save()
-    reader.read(IDLE_AT_END)
+    reader.read(IDLE_AT_END, after)
     reader.save()
     reader.close()
     files.close()
-    return reader.came, files.written, reader.reported
+    return reader, files.written
 
 
 @pytest.fixture(autouse=True)
@@ -221,9 +239,22 @@ DAILY = {("none", 1), *((head, 1008) for head in HEADS)}
     ],
 )
 def test_no_line_is_lost_or_doubled_by_any_rotation(tmp_path, head, seed):
-    came, written, reported = counted(tmp_path, ROTATIONS, seed, HEADS[head])
-    assert came == Counter(dict.fromkeys(range(written), 1))
-    assert not [line for line in reported if "not counted" in line or "cannot" in line]
+    reader, written = counted(tmp_path, ROTATIONS, seed, HEADS[head])
+    assert reader.came == Counter(dict.fromkeys(range(written), 1))
+    assert not [line for line in reader.reported if "not counted" in line or "cannot" in line]
+
+
+@pytest.mark.parametrize(
+    ("head", "seed"),
+    [
+        pytest.param(head, seed, marks=[pytest.mark.slow] * (seed > 1))
+        for head, seed in product(("none", "short"), (1, 2, 3, 4))
+    ],
+)
+def test_rotated_files_are_read_in_the_order_in_which_they_were_written(tmp_path, head, seed):
+    reader, written = counted(tmp_path, ROTATIONS, seed, HEADS[head], after=LOOK_EVERY_SECONDS)
+    assert reader.came == Counter(dict.fromkeys(range(written), 1))
+    assert reader.before_others == []
 
 
 def main(rotations, first):
@@ -232,8 +263,8 @@ def main(rotations, first):
     for seed in range(first, first + rotations // ROTATIONS):
         for name, head in HEADS.items():
             with tempfile.TemporaryDirectory() as made:
-                came, written, _ = counted(Path(made), ROTATIONS, seed, head)
-            wrong = {n: came[n] for n in range(written) if came[n] != 1}
+                reader, written = counted(Path(made), ROTATIONS, seed, head)
+            wrong = {n: reader.came[n] for n in range(written) if reader.came[n] != 1}
             print(f"seed {seed}, head {name}: {written} lines, not once: {wrong}")
 
 
