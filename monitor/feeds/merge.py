@@ -61,7 +61,8 @@ def by_time(streams: Sequence[tuple[EventBatch, int]]) -> EventBatch:
     """Merge a batch of each of several streams, as `merged` would if they had no more.
 
     Args:
-        streams: what each gave, and the time that it had reached before, epoch milliseconds.
+        streams: at least one; what each gave, and the time that it had reached before, epoch
+            milliseconds.
     """
     return _in_turn([_Timed(batch, _reached_along(batch, since)) for batch, since in streams])
 

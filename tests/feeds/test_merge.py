@@ -9,7 +9,7 @@ from monitor.errors import FeedError
 from monitor.events.batches import concatenate
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.files import read
-from monitor.feeds.merge import merged
+from monitor.feeds.merge import BEFORE_ALL, by_time, merged
 
 ANY = Decoder(DecodeSettings())
 KINDS = ("predictions", "labels", "outcomes", "counts")
@@ -41,6 +41,38 @@ def test_a_file_of_predictions_and_one_of_labels_come_in_turn():
         assert min(times(batch)) >= latest
         latest = max(times(batch))
     assert latest == 1049
+
+
+def as_list(batch):
+    """All rows of a batch, in order."""
+    return sorted(
+        (row, kind, int(time), str(key))
+        for kind in ("predictions", "labels")
+        for row, time, key in zip(
+            getattr(batch, kind).row,
+            getattr(batch, kind).time,
+            getattr(batch, kind).key,
+            strict=True,
+        )
+    )
+
+
+@given(
+    files=st.lists(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), min_size=1), min_size=1)
+)
+def test_one_batch_of_each_stream_comes_in_the_order_of_streams_that_end(files):
+    made = [
+        [
+            (prediction if is_prediction else label)(i, ts)
+            for i, (is_prediction, ts) in enumerate(file)
+        ]
+        for file in files
+    ]
+    streams = [concatenate([*batches(lines, 50)]) for lines in made]
+    whole = concatenate([*merged([iter([stream]) for stream in streams])])
+    found = by_time([(stream, BEFORE_ALL) for stream in streams])
+    assert [entry[1:] for entry in as_list(found)] == [entry[1:] for entry in as_list(whole)]
+    assert found.records == whole.records
 
 
 def test_memory_is_a_few_chunks_whatever_the_length():

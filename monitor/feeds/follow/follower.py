@@ -19,7 +19,6 @@ from monitor.feeds.follow.known import has_left, has_more, is_in, is_lost, was_c
 from monitor.feeds.follow.lines_ahead import LinesAhead
 from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
 from monitor.feeds.follow.part_reader import GRACE_SECONDS, PartReader
-from monitor.feeds.merge import BEFORE_ALL
 
 BATCH_BYTES = 1_500_000
 """Bytes read at a time: about ten thousand events."""
@@ -153,7 +152,7 @@ class FollowedFiles:
         there = {one.inode for one in found}
         for step in (self._is_recognized, self._is_identified):
             found = [one for one in found if not self._is_done_by(step, one, there)]
-        self._parts.sort(key=self._age)
+        self._parts.sort(key=_age)
         for part in rotated:
             if not part.current:
                 part.active = self._looked  # its writer may still have it open for a while
@@ -277,17 +276,6 @@ class FollowedFiles:
         part.waiting = False
         self._seen.clear()
 
-    def _age(self, part: FilePart) -> tuple[bool, bool, int, int]:
-        """Return what sorts parts from the oldest on; those that were begun stay in their order.
-
-        Of files that changed at the same time, names do not tell which one is older.
-        """
-        if part.read:
-            return False, False, 0, 0
-        if part.content and part.reached == BEFORE_ALL:
-            self._ahead.look_at(part)
-        return True, part.current, part.changed, part.reached
-
     def _moved(self) -> bool:
         """Return True where a followed file was replaced or truncated, or does not exist yet."""
         return not self.attached or any(
@@ -324,3 +312,13 @@ class FollowedFiles:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
+
+
+def _age(part: FilePart) -> tuple[bool, bool, int, int]:
+    """Return what sorts parts from the oldest on; those that were begun stay in their order.
+
+    Of files that changed at the same time, names do not tell which one is older.
+    """
+    if part.read:
+        return False, False, 0, 0
+    return True, part.current, part.changed, part.reached

@@ -20,7 +20,7 @@ GRACE_SECONDS = 60.0
 """A rotated file is closed once nothing was written to it for so long."""
 MOST_OPEN = 100
 """Files that are open at most. Others with more to read are closed until their turn comes."""
-_MOST_READS = 1_000
+_MOST_READS = 500
 """Reads at a time at most: they are short where files with few events are merged."""
 
 _Chain = list[FilePart]
