@@ -86,8 +86,10 @@ class Checkpoints:
                     self.older_positions = found.state.get("positions", {})
         if paths and newest is None:
             raise StateError(
-                f"{paths[-1]}: is damaged, as is every other checkpoint; restore one from a "
-                "backup, or move the whole state directory away to start over"
+                f"{paths[-1]}: is damaged, as is every other checkpoint; copy the rest with "
+                "`precision-monitor state salvage`, from which a start counts what the journal "
+                "holds, restore one from a backup, or move the whole state directory away to "
+                "start over"
             )
         return newest
 

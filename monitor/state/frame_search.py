@@ -7,7 +7,9 @@ by trial: the head of a frame has a checksum of its own.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import xxhash
@@ -29,8 +31,15 @@ from monitor.state.segment import (
 
 _FARTHEST = 1 << 20
 """Shift up to which each one is tried, in bytes."""
-_SEARCHES = 16
+_BLOCK = 512
+"""Shifts by whole blocks are tried up to the size of the segment."""
+_MOST_BYTES = 64 << 20
+"""Bytes that may be cut out, as whole blocks: a segment has hardly more."""
+SEARCHES = 16
 """Places of a segment for which each shift is tried: a request may hold what looks like a frame."""
+
+
+_LENGTH = struct.Struct("<I")
 
 
 class FoundPlace(NamedTuple):
@@ -62,6 +71,23 @@ def whole_frame(data: bytearray, place: int, seed: int) -> int | None:
     return end if xxhash.xxh3_64_intdigest(payload, seed) == frame_digest(head) else None
 
 
+def likely_places(data: bytearray, start: int) -> Iterator[int]:
+    """Yield where a frame may begin: it would end in the data, and its first request in it.
+
+    Args:
+        data: a segment.
+        start: offset in the data from which on to search.
+    """
+    while (start := data.find(FRAME_MAGIC, start)) >= 0:
+        payload = start + FRAME_BYTES
+        if payload + BODY_BYTES <= len(data):
+            length = _LENGTH.unpack_from(data, start + len(FRAME_MAGIC))[0]
+            first = _LENGTH.unpack_from(data, payload + BODY_BYTES - _LENGTH.size)[0]
+            if BODY_BYTES + first <= length <= len(data) - payload:
+                yield start
+        start += 1
+
+
 class FrameSearch:
     """Searches a segment for the frames behind a damage.
 
@@ -70,12 +96,23 @@ class FrameSearch:
         salt: salt of its frames.
         boundaries: offsets at which a frame was written.
         shift: shift at its end; 0 if unknown.
+        searches: number of places for which each shift is tried; one takes half a second.
     """
 
-    def __init__(self, data: bytearray, salt: int, boundaries: Iterable[int], shift: int) -> None:
+    def __init__(
+        self,
+        data: bytearray,
+        salt: int,
+        boundaries: Iterable[int] = (),
+        shift: int = 0,
+        *,
+        searches: int = SEARCHES,
+    ) -> None:
         self._data, self._salt = data, salt
-        self._boundaries, self._last = list(boundaries), shift
-        self._searches = _SEARCHES
+        self._boundaries = list(boundaries)
+        self._met = [shift]
+        """Shifts that a whole frame had, the last one first, and the one that is known."""
+        self._searches = searches
 
     def after(self, place: FoundPlace) -> FoundPlace | None:
         """Return where the next whole frame begins; None if there is none.
@@ -84,25 +121,38 @@ class FrameSearch:
             place: the end of the last whole frame.
         """
         begins = place.offset == HEADER_BYTES  # a part of the header may be cut out
-        at = self._data.find(FRAME_MAGIC, 0 if begins else place.offset + place.shift)
-        while at >= 0:
-            for shift in self._shifts(at, place):
-                found = FoundPlace(at - shift, shift)
-                gap = found.offset - place.offset
-                fits = gap == 0 or gap >= SMALLEST_FRAME
-                if fits and whole_frame(self._data, at, self._salt ^ found.offset) is not None:
-                    return found
-            at = self._data.find(FRAME_MAGIC, at + 1)
+        for at in likely_places(self._data, 0 if begins else place.offset + place.shift):
+            found = self._frame_at(at, place)
+            gap = -1 if found is None else found.offset - place.offset
+            if gap == 0 or gap >= SMALLEST_FRAME:  # no copy of an earlier one
+                return found
+        return None
+
+    def _frame_at(self, at: int, place: FoundPlace) -> FoundPlace | None:
+        """Return the whole frame that begins at a place in the data; None if none does."""
+        for shift in self._shifts(at, place):
+            offset = at - shift
+            if offset >= 0 and whole_frame(self._data, at, self._salt ^ offset) is not None:
+                if shift in self._met:
+                    self._met.remove(shift)
+                self._met.insert(0, shift)
+                return FoundPlace(offset, shift)
         return None
 
     def _shifts(self, at: int, place: FoundPlace) -> Iterator[int]:
-        known = [place.shift, self._last, *(at - boundary for boundary in self._boundaries)]
+        """Yield shifts: the likely ones, and then each by which the head at a place is whole."""
+        known = dict.fromkeys(
+            [place.shift, *self._met, *(at - boundary for boundary in self._boundaries)]
+        )
         yield from known
         head = bytes(self._data[at : at + FRAME_BYTES])
         if self._searches and not self._is_whole(head, [at - shift for shift in known]):
             self._searches -= 1
-            nearest = max(place.offset, at - _FARTHEST)
-            seeds = (self._salt ^ offset for offset in range(nearest, at + _FARTHEST))
+            offsets = chain(
+                range(at % _BLOCK, len(self._data) + _MOST_BYTES, _BLOCK),
+                range(max(0, at - _FARTHEST), at + _FARTHEST),
+            )
+            seeds = (self._salt ^ offset for offset in offsets)
             yield from (at - (seed ^ self._salt) for seed in fitting_seeds(head, seeds))
 
     def _is_whole(self, head: bytes, offsets: Iterable[int]) -> bool:

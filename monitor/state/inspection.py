@@ -10,8 +10,9 @@ from typing import NamedTuple
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.encoding import DamagedError
 from monitor.state.journal_position import JOURNAL, START, JournalPosition
-from monitor.state.segment import TornSegmentError, bodies_of, read_frames, read_header, whole_end
+from monitor.state.segment import TornSegmentError, bodies_of, read_header
 from monitor.state.segment_files import segment_path, segments_in
+from monitor.state.segment_reading import read_frames, whole_end
 from monitor.state.state_errors import StateError
 
 _DAMAGED = "is damaged"
@@ -52,7 +53,7 @@ def inspect(directory: Path) -> Iterator[InspectedFile]:
     used = (
         f"a start uses {good[-1].path.name}"
         if good
-        else "no checkpoint is intact, a start is refused"
+        else "no checkpoint is intact, a start is refused; `state salvage` copies the rest"
     )
     for found in checkpoints:
         damaged = found.fault == _DAMAGED

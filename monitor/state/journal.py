@@ -24,7 +24,6 @@ from monitor.state.segment import (
     SegmentHeader,
     encode_frame,
     salt_of,
-    whole_end,
 )
 from monitor.state.segment_bodies import bodies_between
 from monitor.state.segment_files import (
@@ -35,6 +34,7 @@ from monitor.state.segment_files import (
     segment_path,
     set_aside,
 )
+from monitor.state.segment_reading import whole_end
 from monitor.state.segment_repair import repair_end, rewrite_end
 from monitor.state.state_errors import StateError, StateFullError, StateGoneError
 
@@ -81,6 +81,7 @@ class Journal:
         segment_bytes: int = SEGMENT_BYTES,
         sync: Sync = synced,
     ) -> None:
+        self.repaired = False
         self.torn_bytes = 0
         self.torn_file: Path | None = None
         self._directory = directory
@@ -280,9 +281,12 @@ class Journal:
 
     def _take_up(self, reaches: JournalPosition) -> None:
         """Repair the last frame if it can be, refuse a journal that is too short, and open it."""
-        self.repaired = bool(self._numbers) and repair_end(
-            self._path(self._numbers[-1]), sync=self._sync
-        )
+        if self._numbers:
+            number = self._numbers[-1]
+            path, end = self._path(number), self._end_of(number)
+            if repair_end(path, end, sync=self._sync):
+                self.repaired = True
+                del self._found_ends[number]
         self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
         if reaches != START:
             self._check_reaches(reaches, self._whole_end())

@@ -12,10 +12,10 @@ from monitor.state.segment import (
     TornSegmentError,
     bodies_of,
     damage,
-    read_frames,
     read_header,
 )
 from monitor.state.segment_files import segment_path
+from monitor.state.segment_reading import read_frames
 
 
 def bodies_between(

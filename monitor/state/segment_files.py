@@ -8,6 +8,10 @@ from monitor.state.disk import write_file
 from monitor.state.state_errors import StateError
 
 _SUFFIX = ".journal"
+_WAYS_ON = (
+    "restore the file from a backup, copy the rest with `precision-monitor state salvage`, or move "
+    "the whole state directory away to start over"
+)
 
 
 def segment_path(directory: Path, number: int) -> Path:
@@ -42,10 +46,7 @@ def segment_numbers(directory: Path) -> list[int]:
 
 def missing(path: Path) -> StateError:
     """Return the error of a missing segment."""
-    return StateError(
-        f"{path}: is missing, acknowledged events are lost; restore it from a backup, or move "
-        "the whole state directory away to start over"
-    )
+    return StateError(f"{path}: is missing, acknowledged events are lost; {_WAYS_ON}")
 
 
 def cut_off(path: Path, length: int, needed: int) -> StateError:
@@ -58,8 +59,7 @@ def cut_off(path: Path, length: int, needed: int) -> StateError:
     """
     return StateError(
         f"{path}: cut off at offset {length}, acknowledged events are lost: the checkpoint "
-        f"covers offset {needed}; restore the file from a backup, or move the whole state "
-        "directory away to start over"
+        f"covers offset {needed}; {_WAYS_ON}"
     )
 
 

@@ -30,11 +30,10 @@ from monitor.state.segment import (
     encode_frame,
     frame_digest,
     frame_length,
-    last_whole,
     read_header,
     salt_of,
-    whole_end,
 )
+from monitor.state.segment_reading import last_whole
 from monitor.state.state_errors import StateError
 
 _NEVER_WRITTEN = bytes(16)
@@ -128,32 +127,30 @@ def repair(
     return RepairedSegment(bytes(data), header, repaired, lost, unchecked)
 
 
-def repair_end(path: Path, *, sync: Sync = synced) -> bool:
+def repair_end(path: Path, end: int, *, sync: Sync = synced) -> bool:
     """Repair the last frame of the last segment where one damaged byte is its only fault.
 
     A frame that a crash tore is not whole either. It differs in length, or in more than one byte.
 
     Args:
         path: the segment.
+        end: its end without the frame, see `whole_end`.
         sync: makes a file descriptor durable.
 
     Returns:
         True if it was repaired.
 
     Raises:
-        StateError: an earlier frame or the header is damaged.
         OSError: the segment cannot be read or written.
     """
     data = bytearray(path.read_bytes())
-    with path.open("rb") as file:
-        place = whole_end(file, path)
-    if not 0 < place < len(data) or data.find(_NEVER_WRITTEN, place) >= 0:
+    if not 0 < end < len(data) or data.find(_NEVER_WRITTEN, end) >= 0:
         return False
-    salt = salt_of(path)
-    length = frame_length(bytes(data[place : place + FRAME_BYTES]), salt ^ place)
-    if length is not None and place + FRAME_BYTES + length != len(data):
+    seed = salt_of(path) ^ end
+    length = frame_length(bytes(data[end : end + FRAME_BYTES]), seed)
+    if length is not None and end + FRAME_BYTES + length != len(data):
         return False
-    if _repaired(data, place, salt ^ place) != len(data):
+    if _repaired(data, end, seed) != len(data):
         return False
     write_file(path, [data], sync=sync)
     return True

@@ -22,8 +22,9 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.http.arrow_bodies import arrow_lines
 from monitor.feeds.http.responses import RefusedError
 from monitor.state.encoding import DamagedError, decoded, encoded
-from monitor.state.segment import Body, SegmentHeader, TornSegmentError, encode_frame, read_frames
+from monitor.state.segment import Body, SegmentHeader, TornSegmentError, encode_frame
 from monitor.state.segment import read_header as read_segment_header
+from monitor.state.segment_reading import read_frames
 from monitor.state.state_errors import StateError
 
 MEBIBYTE = 1 << 20

@@ -1,12 +1,14 @@
-"""Damages one place of a state directory at a time, salvages it, and starts on the copy.
+"""Damages one place of a state directory at a time, starts on it, salvages it, starts on the copy.
 
 nice python tests/benchmarks/salvaged_share.py --requests 20000
 nice python tests/benchmarks/salvaged_share.py --requests 20000 --drawn 300 --seed 7
 
 Of each kind of file the header, the middle and the end are damaged: one byte is changed, a block is
-zeroed, cut out, or there twice, and the end is cut off. `--drawn` adds places, sizes and kinds by
-chance. A start on the copy counts every request that the damaged file still holds whole, and none
-that was not sent. Printed is the share of records that it counts, by file and damage.
+zeroed, cut out, there twice, or foreign bytes are inserted, and the end is cut off. `--drawn` adds
+places, sizes and kinds by chance. A start on the damaged directory counts every request that the
+damaged file still holds whole, or is refused and names `state salvage`; a start on the copy counts
+every such request. Neither counts one that was not sent. Printed is the share of records that a
+start on the copy counts, by file and damage.
 """
 
 from __future__ import annotations
@@ -33,9 +35,11 @@ from simulator.process import Process, reproducible
 
 from monitor.clock import ManualClock
 from monitor.config import Config
+from monitor.errors import MonitorError
 from monitor.state import JOURNAL
 from monitor.state.salvage import salvage
-from monitor.state.segment import bodies_of, read_frames, read_header
+from monitor.state.segment import bodies_of, read_header
+from monitor.state.segment_reading import read_frames
 
 NOW = 1_700_000_000
 RECORDS, GROUP = 4, 3
@@ -45,7 +49,7 @@ CHECKPOINTS, SEGMENTS = (0.3, 0.6), 8
 RECORD = (EVENT, "label")
 """An outcome with an id is a prediction and its label."""
 BLOCKS = (1, 512, 4096)
-KINDS = ("flip", "zero", "truncate", "cut", "duplicate")
+KINDS = ("flip", "zero", "truncate", "cut", "duplicate", "insert")
 PLACES = ("header", "middle", "end")
 LEAST = 0.999
 """Share of the records that no single damage of a block may get below."""
@@ -75,6 +79,8 @@ class BlockDamage(NamedTuple):
         before, block, after = content[: self.offset], content[self.offset : end], content[end:]
         if self.kind == "flip":
             return before + bytes([block[0] ^ 0x10]) + block[1:] + after
+        if self.kind == "insert":
+            return before + Random(self.size).randbytes(self.size) + block + after
         middle = {"zero": bytes(len(block)), "duplicate": block * 2}.get(self.kind, b"")
         return before + middle + (b"" if self.kind == "truncate" else after)
 
@@ -88,12 +94,14 @@ class SalvageCase(NamedTuple):
         lost: records that it does not count.
         gone: records in requests that the damaged file does not hold whole; those that were
             written together are whole together.
+        refused: True if a start on the damaged directory is refused.
     """
 
     damage: BlockDamage
     share: float
     lost: int
     gone: int
+    refused: bool
 
 
 class SalvagedState:
@@ -146,26 +154,44 @@ class SalvagedState:
             process.close()
 
     def salvaged(self, damage: BlockDamage) -> SalvageCase:
-        """Damage, salvage, start on the copy.
+        """Damage, start, salvage, start on the copy.
 
         Raises:
-            AssertionError: a request that is there whole is not counted, or one that was not sent.
+            AssertionError: a request that is there whole is not counted, or one that was not sent,
+                or a start is refused without the way to what is left.
         """
         content = damage.of(dict(self.files())[damage.path])
-        write_tree(replaced(self.tree, damage.path, content), self._folder / "damaged")
-        to = self._folder / "salvaged"
-        shutil.rmtree(to, ignore_errors=True)
-        said = list(salvage(self._folder / "damaged", to))
-        found = self.started(read_tree(to))
-        assert all(n <= self.counts.get(key, 0) for key, n in found.items()), damage
-        records = self.counts[RECORD]
-        lost = records - found[RECORD]
         gone = sum(
             data.count(b"\n") for data in self.frames.get(damage.path, ()) if data not in content
         )
-        assert lost <= gone, f"{damage}: {lost} records are lost, {gone} are gone"
+        damaged = replaced(self.tree, damage.path, content)
+        refused = self._refused(damage, damaged, gone)
+        write_tree(damaged, self._folder / "damaged")
+        to = self._folder / "salvaged"
+        shutil.rmtree(to, ignore_errors=True)
+        said = list(salvage(self._folder / "damaged", to))
+        lost = self._lost(damage, read_tree(to), gone)
         assert not lost or any(file.lost for file in said), damage
-        return SalvageCase(damage, 1 - lost / records, lost, gone)
+        return SalvageCase(damage, 1 - lost / self.counts[RECORD], lost, gone, refused)
+
+    def _refused(self, damage: BlockDamage, tree: Tree, gone: int) -> bool:
+        """Start on a damaged directory as it is; return whether that is refused."""
+        text = ""
+        try:
+            self._lost(damage, tree, gone)
+        except MonitorError as error:
+            text = str(error)
+        assert not text or damage.path[-1] in text, f"{damage}: {text}"
+        assert not text or len(damage.path) == 1 or "state salvage" in text, f"{damage}: {text}"
+        return bool(text)
+
+    def _lost(self, damage: BlockDamage, tree: Tree, gone: int) -> int:
+        """Start on a directory; return how many records are not counted."""
+        found = self.started(tree)
+        assert all(n <= self.counts.get(key, 0) for key, n in found.items()), damage
+        lost = self.counts[RECORD] - found[RECORD]
+        assert lost <= gone, f"{damage}: {lost} records are lost, {gone} are gone"
+        return lost
 
     def damages(self) -> Iterator[BlockDamage]:
         """Yield each kind of damage of each place of each file."""

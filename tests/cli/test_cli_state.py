@@ -125,7 +125,10 @@ def test_an_empty_directory_and_none(capsys, tmp_path):
     [
         ([1], ["a start uses 00000002.checkpoint"]),
         ([2], ["a start uses 00000001.checkpoint"]),
-        ([1, 2], ["no checkpoint is intact, a start is refused"] * 2),
+        (
+            [1, 2],
+            ["no checkpoint is intact, a start is refused; `state salvage` copies the rest"] * 2,
+        ),
     ],
 )
 def test_what_a_start_would_use_instead_of_a_damaged_checkpoint(capsys, folder, damaged, reported):

@@ -31,12 +31,14 @@ def test_a_lost_header_loses_no_request(state, kind, size, segment):
     assert state.salvaged(BlockDamage(path, kind, 0, size)).lost == 0
 
 
-@pytest.mark.parametrize("kind", ["cut", "duplicate"])
+@pytest.mark.parametrize("kind", ["cut", "duplicate", "insert", "zero"])
+@pytest.mark.parametrize("size", [1, 100, 300])
 @pytest.mark.parametrize("segment", [-3, -1], ids=["an earlier segment", "the last"])
-def test_requests_behind_a_block_that_is_cut_out_or_there_twice_are_found(state, kind, segment):
+def test_requests_behind_a_shift_are_refused_by_a_start_and_found(state, kind, size, segment):
     path, content = [*state.files(JOURNAL)][segment]
-    case = state.salvaged(BlockDamage(path, kind, len(content) // 3, 100))
-    assert case.lost <= 2 * GROUP * RECORDS
+    case = state.salvaged(BlockDamage(path, kind, len(content) // 4, size))
+    assert case.refused
+    assert case.lost <= case.gone <= 3 * GROUP * RECORDS
 
 
 @pytest.mark.parametrize(("kind", "size"), [("flip", 1), ("zero", 20)])
