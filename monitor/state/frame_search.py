@@ -96,6 +96,7 @@ class FrameSearch:
         salt: salt of its frames.
         boundaries: offsets at which a frame was written.
         shift: shift at its end; 0 if unknown.
+        offsets: offsets that are tried for a frame; None for those within reach of where it is.
         searches: number of places for which each shift is tried; one takes half a second.
     """
 
@@ -106,13 +107,14 @@ class FrameSearch:
         boundaries: Iterable[int] = (),
         shift: int = 0,
         *,
+        offsets: range | None = None,
         searches: int = SEARCHES,
     ) -> None:
         self._data, self._salt = data, salt
         self._boundaries = list(boundaries)
         self._met = [shift]
         """Shifts that a whole frame had, the last one first, and the one that is known."""
-        self._searches = searches
+        self._offsets, self._searches = offsets, searches
 
     def after(self, place: FoundPlace) -> FoundPlace | None:
         """Return where the next whole frame begins; None if there is none.
@@ -148,7 +150,7 @@ class FrameSearch:
         head = bytes(self._data[at : at + FRAME_BYTES])
         if self._searches and not self._is_whole(head, [at - shift for shift in known]):
             self._searches -= 1
-            offsets = chain(
+            offsets = self._offsets or chain(
                 range(at % _BLOCK, len(self._data) + _MOST_BYTES, _BLOCK),
                 range(max(0, at - _FARTHEST), at + _FARTHEST),
             )

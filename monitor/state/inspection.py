@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+from monitor.config.quantities import count_of
 from monitor.state.checkpoints import Checkpoint, checkpoints_in, read_checkpoint
 from monitor.state.encoding import DamagedError
 from monitor.state.journal_position import JOURNAL, START, JournalPosition
@@ -14,6 +15,7 @@ from monitor.state.segment import TornSegmentError, bodies_of, read_header
 from monitor.state.segment_files import segment_path, segments_in
 from monitor.state.segment_reading import read_frames, whole_end
 from monitor.state.state_errors import StateError
+from monitor.state.torn_ends import read_torn_end, requests_in, torn_ends_in
 
 _DAMAGED = "is damaged"
 _MISSING = "is missing, acknowledged events are lost; a start is refused"
@@ -42,6 +44,8 @@ class InspectedFile(NamedTuple):
 
 def inspect(directory: Path) -> Iterator[InspectedFile]:
     """Yield each checkpoint, then each segment of the journal, oldest first; all are read whole.
+
+    Then come ends that a start cut off, where requests in them are whole.
 
     Raises:
         StateError: the directory does not exist, or cannot be read.
@@ -87,6 +91,13 @@ def _journal(directory: Path, reaches: JournalPosition) -> Iterator[InspectedFil
             continue
         found = _segment(path, following)
         yield _reaching(found, reaches) if path == needed and not found.fault else found
+    for path in torn_ends_in(directory):
+        if requests := requests_in(read_torn_end(path)):
+            fault = (
+                f"a start cut off {count_of(requests, 'request')} that are whole, and no start "
+                "counts them; `state salvage` brings them back"
+            )
+            yield InspectedFile(path, path.stat().st_size, fault)
 
 
 def _between(directory: Path, segments: list[Path]) -> Iterator[Path]:

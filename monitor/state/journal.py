@@ -32,11 +32,11 @@ from monitor.state.segment_files import (
     of_another_journal,
     segment_numbers,
     segment_path,
-    set_aside,
 )
 from monitor.state.segment_reading import whole_end
 from monitor.state.segment_repair import repair_end, rewrite_end
 from monitor.state.state_errors import StateError, StateFullError, StateGoneError
+from monitor.state.torn_ends import set_aside
 
 SEGMENT_BYTES = 64 * 1024 * 1024
 """Minimum size of a segment before the next one begins."""

@@ -17,6 +17,13 @@ from monitor.state.segment_files import segment_path, segments_in
 from monitor.state.segment_repair import ANY_BYTE, RepairedSegment, repair, variants
 from monitor.state.state_errors import StateError
 from monitor.state.state_identity import IDENTITY_FILE, whole_identity
+from monitor.state.torn_ends import (
+    TornEnd,
+    read_torn_end,
+    requests_in,
+    segment_of,
+    torn_ends_in,
+)
 
 _CHECKPOINTS = "checkpoints"
 _OWN = (_CHECKPOINTS, JOURNAL, "lock")
@@ -142,6 +149,29 @@ def _journal(directory: Path, to: Path, good: list[Checkpoint]) -> Iterator[Salv
         write_file(segment_path(to, number - shift), [repaired.data])
         before = len(repaired.data)
         yield _described(path, repaired, missing=number not in there)
+    number = max(needed, default=0) - shift
+    for path in torn_ends_in(directory):
+        end = read_torn_end(path)
+        if end.groups:
+            number += 1
+            data = segment_of(SegmentHeader.new(number, before), end)
+            write_file(segment_path(to, number), [data])
+            before = len(data)
+        else:
+            write_file(to / path.name, [path.read_bytes()])
+        yield _of_torn_end(path, end)
+
+
+def _of_torn_end(path: Path, end: TornEnd) -> Salvaged:
+    if end.unclear:
+        text = "may hold requests, which only its segment would prove, and that is gone or damaged"
+        return Salvaged(path, f"{text}; copied, not counted", lost=True)
+    if not end.groups:
+        return Salvaged(path, "no request in it is whole; copied")
+    requests = count_of(requests_in(end), "request")
+    text = f"{requests} that a start cut off are whole; a start on the copy counts them last"
+    rest = f"; lost: about {count_of(end.lines, 'record')} beside them" if end.lines else ""
+    return Salvaged(path, text + rest, lost=bool(end.lines))
 
 
 def _segment(

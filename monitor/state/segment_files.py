@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from monitor.state.disk import write_file
 from monitor.state.state_errors import StateError
 
 _SUFFIX = ".journal"
@@ -69,24 +68,6 @@ def of_another_journal(path: Path) -> StateError:
         f"{path}: belongs to another journal than the checkpoint; restore journal and checkpoints "
         "of one time together, or move the whole state directory away to start over"
     )
-
-
-def set_aside(path: Path, start: int) -> Path | None:
-    """Copy the end of a segment to a file beside it, before it is cut off.
-
-    Args:
-        path: the segment.
-        start: offset of the first byte to copy.
-
-    Returns:
-        The file; None if it could not be written.
-    """
-    beside = path.with_name(f"{path.name}.torn")
-    try:
-        write_file(beside, [path.read_bytes()[start:]])
-    except OSError:
-        return None
-    return beside
 
 
 def _number_of(path: Path) -> int:

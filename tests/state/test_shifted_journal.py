@@ -101,3 +101,55 @@ def test_a_copy_of_the_last_frames_at_the_end_is_cut_off(tmp_path):
     with Journal(tmp_path / "journal") as journal:
         assert journal.torn_bytes == 4096
     assert read(tmp_path) == SMALL
+
+
+@pytest.mark.parametrize("kind", ["twice", "cut out"])
+def test_what_a_start_of_an_earlier_version_cut_off_is_brought_back(tmp_path, kind):
+    """It took all that lies behind a shift for torn, and went on writing in its place."""
+    path, later = journal_of(tmp_path), [Body(2_000, b"%d\n" % n) for n in range(30)]
+    content, frames = path.read_bytes(), frames_of(path)
+    found = shifted(content, kind, len(content) // 2, 4096)
+    path.write_bytes(found)
+    kept = next(
+        n
+        for n in range(len(frames))
+        if not found.startswith(b"".join(frames[: n + 1]), HEADER_BYTES)
+    )
+    end = HEADER_BYTES + sum(map(len, frames[:kept]))
+    path.write_bytes(found[:end])
+    path.with_name(f"{path.name}.torn").write_bytes(found[end:])
+    journal_of(tmp_path, later)
+    *_, of_end = inspect(tmp_path)
+    whole = [body for body, frame in zip(SMALL, frames, strict=True) if frame in found]
+    assert f"a start cut off {len(whole) - kept} requests that are whole" in of_end.fault
+    said = list(salvage(tmp_path, tmp_path / "copy"))
+    assert any(f"{len(whole) - kept} requests that a start cut off" in one.text for one in said)
+    assert read(tmp_path / "copy") == SMALL[:kept] + later + whole[kept:]
+    again = list(salvage(tmp_path / "copy", tmp_path / "again"))
+    assert not any(file.lost for file in again)
+
+
+def test_an_end_that_was_never_written_whole_is_no_fault_and_is_kept(tmp_path):
+    path = journal_of(tmp_path)
+    whole = path.read_bytes()
+    for _ in range(2):
+        path.write_bytes(path.read_bytes()[:-3])
+        read(tmp_path)
+    assert [p.name for p in sorted(path.parent.glob("*.torn"))] == [
+        "00000001.journal.2.torn",
+        "00000001.journal.torn",
+    ]
+    assert not any(file.fault for file in inspect(tmp_path))
+    said = list(salvage(tmp_path, tmp_path / "copy"))
+    assert sum("no request in it is whole; copied" in file.text for file in said) == 2
+    assert not any(file.lost for file in said)
+    copied = tmp_path / "copy" / "journal" / "00000001.journal.torn"
+    assert whole.endswith(copied.read_bytes() + whole[-3:])
+
+
+def test_an_end_whose_segment_is_gone_is_named(tmp_path):
+    path = journal_of(tmp_path)
+    path.rename(path.with_name("00000007.journal.torn"))
+    *_, said = salvage(tmp_path, tmp_path / "copy")
+    assert said.lost
+    assert "may hold requests" in said.text
