@@ -26,7 +26,8 @@ from monitor.service.changed_models import changed_models
 from monitor.service.checkpoint_readings import WrittenCheckpoint, checkpoint_readings
 from monitor.service.event_clock import EventClock
 from monitor.service.forwarder import Forwarder
-from monitor.state import JOURNAL, Checkpoints, StateError, StateFault, StateFaults
+from monitor.service.resumed_feeds import resuming_lines
+from monitor.state import Checkpoints, StateError, StateFault, StateFaults
 from monitor.state.id_seed import SEED_FILE, restore_seed_file, seed_of_state
 from monitor.version import __version__
 
@@ -160,14 +161,9 @@ class Checkpointer:
         self._say(self._resuming)
         for line in changed_models(self._config, found["engine"]):
             self._say(line)
-        stored = found["positions"].keys() - {JOURNAL}
-        fed = {source.identity for source in sources} - {JOURNAL}
-        if stored and fed and not stored & fed:
-            self._say(
-                f"{self._config.state.directory}: its counts are of {', '.join(sorted(stored))}, "
-                f"and those of {', '.join(sorted(fed))} are added to them; if these are the events "
-                "of another monitor, give each configuration a state.directory of its own"
-            )
+        positions, changed = found["positions"], self._at_once
+        for line in resuming_lines(self._config, positions, sources, changed=changed):
+            self._say(line)
         for source in sources:
             position = found["positions"].get(source.identity)
             fault = "" if position is None else source.resume(position)

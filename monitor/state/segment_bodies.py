@@ -1,8 +1,9 @@
-"""Reads the bodies of one segment of a journal, and checks that it belongs where it is."""
+"""Reads the bodies of segments of a journal, and checks that each belongs where it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from monitor.state.journal_position import JournalPosition
@@ -14,8 +15,9 @@ from monitor.state.segment import (
     damage,
     read_header,
 )
-from monitor.state.segment_files import segment_path
+from monitor.state.segment_files import segment_numbers, segment_path
 from monitor.state.segment_reading import read_frames
+from monitor.state.state_errors import StateError
 
 
 def bodies_between(
@@ -46,6 +48,25 @@ def bodies_between(
         except TornSegmentError as torn:
             if end is None or torn.offset < end:
                 raise damage(path, torn.offset) from torn
+
+
+def lines_behind(directory: Path, since: JournalPosition) -> int:
+    """Return how many lines that are not blank lie behind a position, up to a damage.
+
+    Args:
+        directory: directory of the journal, which another object may have open.
+        since: the position.
+    """
+    found = 0
+    with suppress(StateError, OSError):
+        numbers = segment_numbers(directory)
+        for number in [number for number in numbers if number >= since.segment]:
+            start = since if number == since.segment else JournalPosition(number, 0, 0)
+            is_first = number == numbers[0]
+            for body, position in bodies_between(directory, start, None, is_first=is_first):
+                if since.is_before(position):
+                    found += sum(1 for line in body.lines.split(b"\n") if line.strip())
+    return found
 
 
 def _check_header(header: SegmentHeader, directory: Path, number: int, *, is_first: bool) -> None:

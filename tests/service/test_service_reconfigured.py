@@ -20,6 +20,7 @@ from monitor.service.journal_replay import NewRejections
 from monitor.service.loop import Service
 from monitor.service.posted import PostedFeeds
 from monitor.service.reloads import Reloads
+from monitor.service.resumed_feeds import resuming_lines
 from monitor.state import Checkpoints, StateFaults
 
 BASE = {"models": {"m": {"threshold": 0.5, "segments": ["k"]}}, "windows": ["1h", "1d"]}
@@ -198,6 +199,35 @@ def test_events_queued_before_a_reload_are_read_by_the_new_settings(start):
     service.crash()
     again = start("live", models={"m": {"threshold": 0.9}})
     assert counted_differently(again.counted(), state) == []
+
+
+@pytest.mark.parametrize("changes", [{}, {"models": {"m": {"threshold": 0.3, "segments": ["k"]}}}])
+def test_acknowledged_events_that_a_changed_configuration_decodes_are_named(start, changes):
+    service = start("killed")
+    service.keep(events(0, 20) + b"\n")
+    service.counted()
+    service.crash()
+    said = [line for line in start("killed", **changes).reported if line.startswith("CAUTION")]
+    assert [line.partition(" are ")[0] for line in said] == [
+        "CAUTION: 40 acknowledged events behind the last checkpoint"
+    ] * bool(changes)
+
+
+def test_acknowledged_events_that_no_feed_counts_are_named(start, tmp_path):
+    service = start("killed")
+    service.keep(events(0, 20))
+    service.counted()
+    service.crash()
+    [position] = service.checkpointer._positions[-1:]
+    config = service.made(feeds=[{"type": "file", "path": "events.ndjson"}])
+    [line] = resuming_lines(config, position, [], changed=False)
+    assert line.startswith("CAUTION: 40 acknowledged events behind the last checkpoint are not")
+    assert f"they wait in {tmp_path / 'killed' / 'journal'}" in line
+    service = start("killed")
+    service.counted()
+    service.stop()
+    [position] = service.checkpointer._positions[-1:]
+    assert not list(resuming_lines(config, position, [], changed=False))
 
 
 def test_a_reload_is_stored_at_once(start):
