@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
-from monitor.feeds.decode import Decoder
+from monitor.feeds.decode import Decoder, LineDecoder, LiveDecoder
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.state import START, Body, Journal, JournalPosition
 
 _RUN_BYTES = 1_500_000
 _RUN_MS = AHEAD_MS // 2
 _REPLAYED = "journal:"
+
+
+class AcknowledgedDecoder:
+    """Decodes by the latest settings, but for the length of records that were acknowledged.
+
+    Args:
+        decoder: decoder of the latest settings.
+        record_bytes: length up to which records were acknowledged.
+    """
+
+    def __init__(self, decoder: LiveDecoder, record_bytes: int) -> None:
+        self._decoder, self._least = decoder, record_bytes
+        self._current = self._own = decoder.current
+
+    @property
+    def record_bytes(self) -> int:
+        """Length up to which a record is accepted now."""
+        return max(self._least, self._decoder.settings.max_record_bytes)
+
+    def decode_lines(
+        self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
+    ) -> EventBatch:
+        """As `Decoder.decode_lines`."""
+        if self._current is not self._decoder.current or self._own is self._current:
+            self._current = self._decoder.current
+            settings = replace(self._current.settings, max_record_bytes=self.record_bytes)
+            self._own = Decoder(settings)
+        return self._own.decode_lines(
+            data, source=source, first_line=first_line, latest_ms=latest_ms
+        )
 
 
 class ReplayedJournal(Iterator[EventBatch]):
@@ -30,7 +61,9 @@ class ReplayedJournal(Iterator[EventBatch]):
         position: position behind the last of them.
     """
 
-    def __init__(self, journal: Journal, decoder: Decoder, since: JournalPosition = START) -> None:
+    def __init__(
+        self, journal: Journal, decoder: LineDecoder, since: JournalPosition = START
+    ) -> None:
         self.records = 0
         self.position = since
         self._decoder = decoder

@@ -20,7 +20,7 @@ from monitor.config import Config, HttpFeed
 from monitor.config.quantities import count_of
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
-from monitor.feeds.decode import LiveDecoder
+from monitor.feeds.decode import MAX_RECORD_BYTES, LiveDecoder
 from monitor.feeds.http import FeedSettings, PostedEvents, create_feed_app
 from monitor.feeds.http.app import AHEAD_MS
 from monitor.feeds.source import Position
@@ -35,7 +35,7 @@ from monitor.prometheus.process_series import (
     SeriesDescription,
 )
 from monitor.service.journal_faults import check_journal, report_end
-from monitor.service.journal_replay import ReplayedJournal
+from monitor.service.journal_replay import AcknowledgedDecoder, ReplayedJournal
 from monitor.service.request_batches import DurableRequest, RequestBatch
 from monitor.state import (
     JOURNAL,
@@ -109,7 +109,8 @@ class PostedFeeds:
             self._journal = opened.enter_context(
                 Journal(config.state.directory / JOURNAL, reaches=reaches)
             )
-            self._replayed = ReplayedJournal(self._journal, self._decoder)
+            self._acknowledged = AcknowledgedDecoder(self._decoder, MAX_RECORD_BYTES)
+            self._replayed = ReplayedJournal(self._journal, self._acknowledged)
             self._commits = Commits(self._journal, say=say, failing=self._disk_full, faults=faults)
             opened.callback(self._commits.close)
             self._servers = [
@@ -228,12 +229,17 @@ class PostedFeeds:
 
     def position(self) -> Position:
         """Return the position in the journal behind the last counted request."""
-        return self._position._asdict()
+        length = self._decoder.settings.max_record_bytes
+        if not self._restored:  # records further on were acknowledged by an earlier configuration
+            length = self._acknowledged.record_bytes
+        return self._position._replace(record_bytes=length)._asdict()
 
     def resume(self, position: Position) -> str:
         """Replay the journal from a position."""
         self._position = JournalPosition(**position)
-        self._replayed = ReplayedJournal(self._journal, self._decoder, self._position)
+        length = self._position.record_bytes or MAX_RECORD_BYTES
+        self._acknowledged = AcknowledgedDecoder(self._decoder, length)
+        self._replayed = ReplayedJournal(self._journal, self._acknowledged, self._position)
         return ""
 
     def commit(self, position: Position) -> None:

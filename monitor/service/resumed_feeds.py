@@ -44,8 +44,8 @@ def resuming_lines(
     events = f"CAUTION: {count_of(waiting, 'acknowledged event')} behind the last checkpoint"
     if JOURNAL in feeds:
         yield (
-            f"{events} are decoded by the configuration as it is now, its threshold, classes and "
-            "max_record_bytes, not by that which acknowledged them"
+            f"{events} are decoded by the configuration as it is now, its thresholds, models and "
+            "classes, not by the one that acknowledged them"
         )
     else:
         yield (

@@ -83,7 +83,7 @@ def _journal(directory: Path, reaches: JournalPosition) -> Iterator[InspectedFil
     segments = segments_in(directory)
     needed = segment_path(directory, reaches.segment or 1)
     there = {*segments, *_between(directory, segments)}
-    if needed not in there and (segments or reaches != START):
+    if needed not in there and (segments or not reaches.is_start):
         there.add(needed)
     for path, following in zip_longest(sorted(there), sorted(there)[1:]):
         if path not in segments:
@@ -111,7 +111,7 @@ def _reaching(found: InspectedFile, reaches: JournalPosition) -> InspectedFile:
     """Return a segment, with a fault if it ends before what the checkpoint covers."""
     with found.path.open("rb") as file:
         end = whole_end(file, found.path)
-    if reaches == START or end > reaches.offset:
+    if reaches.is_start or end > reaches.offset:
         return found
     fault = (
         f"cut off at offset {end}, the checkpoint covers offset {reaches.offset}: acknowledged "

@@ -249,13 +249,13 @@ class Journal:
     def _check_reaches(self, since: JournalPosition, end: JournalPosition) -> None:
         """Refuse a position that the journal does not have."""
         first = self._numbers[0] if self._numbers else 1
-        if since == START and first > 1:
+        if since.is_start and first > 1:
             raise missing(self._path(first - 1))
-        if since != START and (since.segment < first or not self._numbers):
+        if not since.is_start and (since.segment < first or not self._numbers):
             raise missing(self._path(since.segment))
         if since.segment > max(self._numbers, default=0):
             raise missing(self._path(since.segment))
-        if since != START and since[:2] >= end[:2]:
+        if not since.is_start and since[:2] >= end[:2]:
             raise cut_off(
                 self._path(since.segment),
                 end.offset if end.segment == since.segment else 0,
@@ -288,7 +288,7 @@ class Journal:
                 self.repaired = True
                 del self._found_ends[number]
         self._sizes = {number: self._path(number).stat().st_size for number in self._numbers}
-        if reaches != START:
+        if not reaches.is_start:
             self._check_reaches(reaches, self._whole_end())
         self._open_last()
 

@@ -17,12 +17,20 @@ class JournalPosition(NamedTuple):
         bodies: number of bodies of that frame before the position.
         salt: salt of the segment, which differs in another journal; 0 before the first
             segment, and in positions of versions that did not know it.
+        record_bytes: length up to which records behind the position were acknowledged; 0 for the
+            most that any configuration allows.
     """
 
     segment: int
     offset: int
     bodies: int
     salt: int = 0
+    record_bytes: int = 0
+
+    @property
+    def is_start(self) -> bool:
+        """True for the position before the first body."""
+        return self.segment == 0
 
     def is_before(self, other: JournalPosition) -> bool:
         """Return True if the other position, of the same journal, is further on."""

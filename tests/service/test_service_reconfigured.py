@@ -11,6 +11,7 @@ from monitor.clock import ManualClock
 from monitor.config import Config, parse_config
 from monitor.engine import Monitor
 from monitor.errors import ConfigError
+from monitor.events.reject_reasons import RejectReason
 from monitor.feeds.decode import DecodeSettings, LiveDecoder
 from monitor.feeds.http import PostedEvents
 from monitor.feeds.http.memory_budget import MemoryBudget
@@ -211,6 +212,37 @@ def test_acknowledged_events_that_a_changed_configuration_decodes_are_named(star
     assert [line.partition(" are ")[0] for line in said] == [
         "CAUTION: 40 acknowledged events behind the last checkpoint"
     ] * bool(changes)
+
+
+def totals(service):
+    """Predictions and rejected records."""
+    service.counted()
+    found = service.service._monitor.snapshot()
+    predictions = sum(m.predictions_positive + m.predictions_negative for m in found.models)
+    return predictions, found.rejected[RejectReason.TOO_LARGE]
+
+
+def test_a_lower_max_record_bytes_does_not_reject_what_was_acknowledged(start):
+    long = events(0, 20).replace(b'"type": "pred', b'"pad":"' + b"x" * 3000 + b'","type":"pred')
+    service = start("killed")
+    service.keep(long)
+    service.counted()
+    service.crash()
+    for _ in range(2):
+        service = start("killed", max_record_bytes="1KiB")
+        assert totals(service) == (20, 0)
+        service.crash()
+    service = start("killed", max_record_bytes="1KiB")
+    service.counted()
+    service.stop()
+    service = start("killed", max_record_bytes="1KiB")
+    service.keep(events(40, 5) + long)
+    assert totals(service) == (25, 20)
+    service.crash()
+    for limit in ("1KiB", "1KiB", "256B"):
+        service = start("killed", max_record_bytes=limit)
+        assert totals(service) == (25, 20), "rejected as the client was told"
+        service.crash()
 
 
 def test_acknowledged_events_that_no_feed_counts_are_named(start, tmp_path):
