@@ -49,7 +49,8 @@ def cuts(stages: Stages, batch: EventBatch) -> list[int]:
         names = [batch.groups[group].model for group in batch.counts.group.tolist()]
         reached = deepcopy(stages.join.sources).with_reached(batch.counts, names)
         batch = replace(batch, counts=reached)
-    times = stages.times.with_room(int(model_of_group.max(initial=-1)) + 1)
+    models = np.maximum(model_of_group, ~model_of_group)  # those of shadow versions, too
+    times = stages.times.with_room(int(models.max(initial=-1)) + 1)
     seen = times.seeing(batch, model_of_group)
     order = np.concatenate([getattr(batch, name).row for name in KINDS])[in_sequence(batch)]
     came = stages.received.events.total() + np.arange(1, len(order) + 1)

@@ -132,7 +132,7 @@ class Stages:
         self.unknown_classes.add_rejected(batch.rejected)
         batch = self._with_reached(self.received.count(batch))
         self.times.ensure(len(self._catalogue.models))
-        self._course = Course(self.times, self._catalogue.model_of_group)
+        self._course = Course(self.times, self._carriers)
         came, end = (rows, predictions), rows + rows_of(batch)
         for part in in_plans(batch, came, self._planned, self._outdated):
             before, slowest = self.times.common, self.times.slowest
@@ -172,6 +172,14 @@ class Stages:
         if self.judges:
             due = self.days.due(self.times, self.watch.step_ms, whole=True)
             yield from self.watch.steps(due, self.days.age_at)
+
+    @property
+    def _carriers(self) -> Int64Array:
+        """Model number of each group; of shadow versions, which carry no time, its complement."""
+        model = self._catalogue.model_of_group
+        if not self._catalogue.has_shadows:
+            return model
+        return np.where(self._catalogue.shadows, ~model, model)
 
     def _planned(self, batch: EventBatch, rows: int, predictions: int) -> Iterator[EventBatch]:
         """Cut a batch, or the rest of it, where the order of its records matters.
@@ -226,7 +234,7 @@ class Stages:
             self.delays.advance(times)
 
     def _join_and_count(self, batch: EventBatch) -> None:
-        spoke = self.times.advance(batch, self._catalogue.model_of_group)
+        spoke = self.times.advance(batch, self._carriers)
         self._advance(self.times.settled)
         for joined in self._joined(batch):
             deltas = classes.apply(joined) if (classes := self.windows.classes).in_use else joined

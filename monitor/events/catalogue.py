@@ -27,7 +27,7 @@ from monitor.events.columns import (
     Rows,
     Series,
 )
-from monitor.events.counted_values import CountedValues, counted_by, with_counts_of
+from monitor.events.counted_values import CountedValues, counted_by, is_of_shadow, with_counts_of
 from monitor.events.group_tables import NO_ROW, GroupTables
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
@@ -209,6 +209,10 @@ class Catalogue:
                 found[group.model] = len(found)
         return np.array([found.get(group.model, UNKNOWN_GROUP) for group in groups], np.int64)
 
+    def setting_of(self, model: str) -> ModelConfig:
+        """Return the settings of a model that is accepted, also before it is entered."""
+        return self._config.model(model)
+
     def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
         """Return numbers of a batch's groups, and which had a value replaced by `OTHER_VALUE`.
 
@@ -299,7 +303,7 @@ class Catalogue:
         model = self._model(group.model)
         if model == UNKNOWN_GROUP:
             return UNKNOWN_GROUP, False
-        shadow = self._is_shadow(model, group)
+        shadow = is_of_shadow(group, self._settings[model])
         of, models = (group.model, self._settings[model]), len(self._settings)
         counted = self.values.counted(*of, group.values, shadow=shadow, models=models)
         values = self.values.grouped_by(*of, group.values, counted)
@@ -311,13 +315,6 @@ class Catalogue:
             number = self._enter_group((model, values, shadow))
         self._known[group] = number, counted != group.values
         return self._known[group]
-
-    def _is_shadow(self, model: int, group: Group) -> bool:
-        setting = self._settings[model]
-        if not setting.shadow_versions:
-            return False
-        version = group.values[setting.segments.index(VERSION_KEY)]
-        return version != MISSING_VALUE and setting.is_shadow(version)
 
     def _model(self, name: str) -> int:
         known = self._models.get(name)

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 
 from monitor.config import Config, Labelling, ModelConfig
 from monitor.config.classes import LearnedNames
-from monitor.events.columns import MOST_VERSION_NAMES, OTHER_VALUE, VERSION_KEY
+from monitor.events.columns import (
+    MISSING_VALUE,
+    MOST_VERSION_NAMES,
+    OTHER_VALUE,
+    VERSION_KEY,
+    Group,
+)
 from monitor.events.renumbering import State
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
 
@@ -149,6 +155,19 @@ class CountedValues:
     def _most(self, setting: ModelConfig, models: int) -> tuple[int, int]:
         """Return the most values of a key of a model, and the most series of segment values."""
         return setting.max_segment_values, self._config.max_series - models
+
+
+def is_of_shadow(group: Group, setting: ModelConfig) -> bool:
+    """Return whether a group is of a shadow version.
+
+    Args:
+        group: as decoded.
+        setting: of its model.
+    """
+    if not setting.shadow_versions:
+        return False
+    version = group.values[setting.segments.index(VERSION_KEY)]
+    return version != MISSING_VALUE and setting.is_shadow(version)
 
 
 def with_counts_of(setting: ModelConfig, saved: State) -> ModelConfig | None:

@@ -20,6 +20,7 @@ from monitor.events.columns import (
     Int64Array,
     rows_where,
 )
+from monitor.events.counted_values import is_of_shadow
 from monitor.events.predicted_classes import LearnedClasses
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
@@ -109,7 +110,8 @@ class Received:
             batch: as decoded.
 
         Returns:
-            The batch without the others, and the model number that each of its groups would get.
+            The batch without the others, and the model number that each of its groups would get;
+            for those of shadow versions its complement, as in `TimedRows`.
         """
         batch = _by_appearance(with_groups_in_use(batch))
         model = self._catalogue.foreseen_models(batch.groups)
@@ -118,6 +120,11 @@ class Received:
             if len(columns):
                 known = rows_where(model[columns.group] != UNKNOWN_GROUP)
                 batch = replace(batch, **{name: columns.take(known)})
+        if self._catalogue.has_shadows:
+            setting = self._catalogue.setting_of
+            for i in (model != UNKNOWN_GROUP).nonzero()[0].tolist():
+                if is_of_shadow(group := batch.groups[i], setting(group.model)):
+                    model[i] = ~model[i]
         return batch, model
 
     def count(self, batch: EventBatch) -> EventBatch:

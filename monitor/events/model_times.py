@@ -16,7 +16,7 @@ import numpy as np
 
 from monitor.counts import named
 from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
-from monitor.events.crossings import TimePath, common_steps, crossings, places_of, slowest_steps
+from monitor.events.crossings import TimePath, common_steps, crossings, slowest_steps
 from monitor.events.furthest_behind import FurthestBehind, Standing
 from monitor.events.heard_labels import HeardLabels, HeardSoFar, carried_by
 from monitor.events.model_time import ModelTime
@@ -133,7 +133,7 @@ class ModelTimes:
 
         Args:
             batch: its groups by their numbers.
-            model_of_group: model number of each group.
+            model_of_group: model number of each group, as in `TimedRows`.
         """
         seen = self.with_room(len(self._models))
         self._foreseen = batch, seen, seen.advance(batch, model_of_group)
@@ -144,7 +144,7 @@ class ModelTimes:
 
         Args:
             batch: its groups by their numbers.
-            model_of_group: model number of each group.
+            model_of_group: model number of each group, as in `TimedRows`.
         """
         foreseen, self._foreseen, self._views = self._foreseen, None, None
         if foreseen is None or foreseen[0] is not batch:
@@ -157,8 +157,11 @@ class ModelTimes:
 
     def _take(self, rows: TimedRows) -> Int64Array:
         self._arrived = max(self._arrived, rows.latest)
+        for number, count in rows.far:
+            self._models[number] = model = self._model(number)
+            model.aside_total += count
         if not len(rows):
-            return np.zeros(0, dtype=np.int64)
+            return rows.spoken(np.zeros(len(self._models), dtype=np.bool_))
         self._columns, fits, others = rows.advance(before := self._columns, self._compiled)
         if len(rows.reporting):
             others[rows.reporting] = True
@@ -174,16 +177,16 @@ class ModelTimes:
         common = self.common
         self._note_common()
         self._behind = self._behind.after(spoke, common, self.common)
-        return spoke.nonzero()[0]
+        return rows.spoken(spoke)
 
     def paths(self, batch: EventBatch, model_of_group: Int64Array) -> list[TimePath]:
         """Return how the settled time of each model goes through a batch.
 
         Args:
             batch: its groups by their numbers.
-            model_of_group: model number of each group.
+            model_of_group: model number of each group, as in `TimedRows`.
         """
-        rows, place = TimedRows(batch, model_of_group), places_of(batch)
+        place = (rows := TimedRows(batch, model_of_group)).places
         each = rows.by_model(np.ones_like(self.settled, dtype=np.bool_))
         return [self._path(number, place[index], events) for number, events, index in each]
 
@@ -213,11 +216,10 @@ class ModelTimes:
         Args:
             seen: what this is later.
         """
-        then = seen._columns.settled  # its own class
-        if self.common != seen.common or self.slowest != seen.slowest:
+        more = bool(seen._columns.settled.sum() > self._columns.settled.sum())  # its own class
+        if more or self.common != seen.common or self.slowest != seen.slowest:
             return True
-        begins = self._behind.begins_by(seen._behind, self.quiet)
-        return begins or bool(then.sum() > self._columns.settled.sum())
+        return self._behind.begins_by(seen._behind, self.quiet)
 
     def hear(self, model: Int64Array, time: Int64Array, key: KeyArray) -> Int64Array:
         """Take labels that met their prediction, and return the numbers of their models.
@@ -302,8 +304,7 @@ class ModelTimes:
         self._spoke[: len(left)] = [state["spoke"][old] for old in left]
         behind = FurthestBehind.restored(state.get("behind"), left, state["common"])
         self._behind = behind.joined(FurthestBehind.of(len(self._models) - len(left)))
-        self._arrived, self.common = state["arrived"], state["common"]
-        self._views = None
+        self._arrived, self.common, self._views = state["arrived"], state["common"], None
         if state["heard"]:
             new = np.full(len(state["models"]), -1, dtype=np.int64)
             new[left] = np.arange(len(left))

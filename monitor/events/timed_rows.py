@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from monitor.counts import named
+from monitor.events.carrying import carrying
 from monitor.events.columns import KINDS, NO_TIME, BoolArray, EventBatch, Int64Array, KeyArray
+from monitor.events.crossings import places_of
 from monitor.events.identity import event_keys
 from monitor.events.time_columns import TimeColumns
 from monitor.events.timed_events import (
@@ -22,13 +26,16 @@ _FEW_MODELS = 1 << 16
 
 
 class TimedRows:
-    """The predictions, outcomes and counts of a batch, in turn.
+    """The predictions, outcomes and counts of a batch that may carry times, in turn.
 
     Args:
         batch: its groups by their numbers.
-        model_of_group: model number of each group.
+        model_of_group: model number of each group; of a shadow version, which carries no
+            time, its complement (`~`).
 
     Attributes:
+        far: models, and how many of their events carry no time, as these are too far ahead of
+            the clock.
         time: event time of each, epoch milliseconds.
         earliest: earliest arrival of a row, epoch milliseconds; None where none is known.
         latest: latest arrival of any record, labels included; `NO_TIME` where none is known.
@@ -36,8 +43,12 @@ class TimedRows:
     """
 
     def __init__(self, batch: EventBatch, model_of_group: Int64Array) -> None:
+        self._whole, self._model_of_group = batch, model_of_group
+        silent = model_of_group < 0
+        found = carrying(batch, silent if silent.any() else None)
+        batch, self._kept, far = found
         self._batch = batch
-        self._model_of_group = model_of_group
+        self.far = [*Counter(_numbers(model_of_group[far]).tolist()).items()] if len(far) else []
         self._kinds = [name for name in OWN_TIME if len(getattr(batch, name))]
         columns = [getattr(batch, name) for name in self._kinds]
         self._group = _joined([each.group for each in columns])
@@ -91,6 +102,24 @@ class TimedRows:
             begins = end
         return np.concatenate(keys), np.concatenate(kinds)
 
+    def spoken(self, spoke: BoolArray) -> Int64Array:
+        """Return the numbers of the models with events, those that carry no time included.
+
+        Args:
+            spoke: flags of the models with events that may carry time.
+        """
+        if self._kept is None:
+            return spoke.nonzero()[0]
+        groups = np.concatenate([getattr(self._whole, name).group for name in OWN_TIME])
+        models = _numbers(self._model_of_group[groups])
+        return (spoke | named(models, len(spoke))).nonzero()[0]
+
+    @property
+    def places(self) -> Int64Array:
+        """Place of each row of all kinds in turn in the sequence of the whole batch."""
+        places = places_of(self._whole)
+        return places if self._kept is None else places[self._kept]
+
     def by_model(self, models: BoolArray) -> Iterator[tuple[int, TimedEvents, Int64Array]]:
         """Yield the events of some models, and what their sources report, model by model.
 
@@ -125,11 +154,16 @@ class TimedRows:
         batch = self._batch
         if not batch.arrivals:
             return None, NO_TIME
-        rows = {name: getattr(batch, name).row for name in KINDS}
+        rows = {name: getattr(self._whole, name).row for name in KINDS}
         arrived = {name: arrivals_of(batch, row) for name, row in rows.items() if len(row)}
-        earliest = [int(arrived[name].min()) for name in self._kinds]
+        earliest = [int(arrived[name].min()) for name in self._kinds]  # or before
         latest = max((int(each.max()) for each in arrived.values()), default=NO_TIME)
         return min(earliest, default=None), latest
+
+
+def _numbers(model: Int64Array) -> Int64Array:
+    """Return the numbers of models, also where they are given by their complements."""
+    return np.where(model < 0, ~model, model)
 
 
 def _joined(columns: list[Int64Array]) -> Int64Array:

@@ -123,7 +123,8 @@ def prediction_state_families() -> Iterator[Family]:
         "precision_monitor_events_set_aside",
         "gauge",
         "Events set aside now, because their time is far ahead of the clock or of the other events "
-        "of the model: they count, but move no window.",
+        "of the model: they count, but move no window. Without those over a day ahead of the "
+        "clock, which never will.",
         lambda model: [model.aside[0]],
     )
     yield _by_model(

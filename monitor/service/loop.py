@@ -18,6 +18,7 @@ from monitor.service.changed_models import changed_models
 from monitor.service.changes import Reloadable, concerns_engine, restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
+from monitor.service.false_times import FalseTimes
 from monitor.service.liveness import Liveness
 from monitor.service.query_queue import QueryQueue
 from monitor.service.recent_rejections import RecentRejections
@@ -94,6 +95,7 @@ class Service:
         self._event_clock = EventClock(clock)
         self._rejected = rejected
         self.rejections = RecentRejections(clock)
+        self._false_times = FalseTimes(say)
         self._say = say
         self._reloads = reloads
         self._reloadables = reloadables
@@ -192,6 +194,7 @@ class Service:
         if batch is not None:
             self._count(batch)
             self.rejections.note(batch)
+            self._false_times.note(source.name, batch)
             if batch.rejected:
                 self._rejected.write(batch.rejected)
         elif source.ended:

@@ -45,7 +45,10 @@ def take_back(directory: Path, model: str, time: int) -> str:
     before = newest.state["engine"]["times"]["models"]
     names = [one["name"] for one in engine["catalogue"]["models"]]
     was = before[names.index(model)]["time"]
-    return f"{model}: from {format_time(was)} back to {format_time(time)}; counters are as before"
+    return (
+        f"{model}: from {format_time(was)} back to {format_time(time)}; counters are as before: "
+        "what has expired stays so"
+    )
 
 
 def _unsent(state: State | None, model: str, time: int) -> State | None:

@@ -161,7 +161,6 @@ class Restarted:
     def __init__(self, folder):
         self.state, self._events = folder / "state", folder / "events.ndjson"
         self._events.touch()
-        self._clock = ManualClock(NOW)
         self._config = Config(
             models={"fraud": {"label_timeout": "14d", "maturity": "1m"}},
             windows=["1h", "1d"],
@@ -169,11 +168,11 @@ class Restarted:
             state={"directory": self.state},
         )
 
-    def after(self, lines=""):
+    def after(self, lines="", clock=NOW):
         """Time of the model, all counts, and outcomes of the last day, after some more lines."""
         with self._events.open("a") as file:
             file.write(lines)
-        process = Process(self._config, self._clock)
+        process = Process(self._config, ManualClock(clock))
         process.settle()
         snapshot, counts = process.snapshot(), process.counts()
         process.stop()
@@ -186,13 +185,16 @@ def test_a_monitor_goes_on_from_a_time_that_was_taken_back(capsys, tmp_path):
     monitor, since = Restarted(tmp_path), "2023-11-14T22:13:20Z"
     before, counts, last_day = monitor.after(hours(-100, 0))
     assert (before, sum(counts.values()), last_day) == (NOW - 3 * 3600, 100, 24)
-    ahead, counts, last_day = monitor.after(hours(0, 100, later=300 * 86_400))
+    later = 300 * 86_400  # of the producer and of this host
+    ahead, counts, last_day = monitor.after(hours(0, 100, later=later), NOW + later)
     assert (ahead > NOW + 290 * 86_400, sum(counts.values())) == (True, 200)
     done = ran(capsys, "state", "take-back", monitor.state, "--model", "fraud", "--time", since)
     assert done.code == 0, done.err
-    assert done.out.endswith(f"back to {since}; counters are as before\n")
+    assert done.out.endswith(
+        f"back to {since}; counters are as before: what has expired stays so\n"
+    )
     assert monitor.after()[:2] == (NOW, counts)
-    time, counts, last_day = monitor.after(hours(0, 30))
+    time, counts, last_day = monitor.after(hours(0, 30), NOW + 30 * 3600)
     assert (time, sum(counts.values())) == (NOW + 27 * 3600, 230)
     assert 20 <= last_day <= 24
 

@@ -54,7 +54,7 @@ class Running:
             feeds=[{**FEED, "url": url, **feed}],
             state={"directory": folder, "checkpoint_every": "10s"},
         )
-        self.clock, self.reported, self.rejected = ManualClock(), [], Rejections()
+        self.clock, self.reported, self.rejected = ManualClock(1_790_000_000), [], Rejections()
         self.source = SqlSource(
             self.config.feeds[0],
             Decoder(DecodeSettings.from_config(self.config)),
