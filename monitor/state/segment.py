@@ -31,7 +31,7 @@ from monitor.state.state_errors import StateError
 SCHEMA_VERSION = 1
 """Version of the layout; a segment of another version is refused."""
 
-_FILE_MAGIC = b"PMonJrnl"
+FILE_MAGIC = b"PMonJrnl"
 FRAME_MAGIC = b"\xf1PMF"
 _HEADER = struct.Struct("<8sIQQQ")
 _CHECK = struct.Struct("<Q")
@@ -85,7 +85,7 @@ class SegmentHeader(NamedTuple):
 
     def encode(self) -> bytes:
         """Return the bytes in the file."""
-        head = _HEADER.pack(_FILE_MAGIC, SCHEMA_VERSION, *self)
+        head = _HEADER.pack(FILE_MAGIC, SCHEMA_VERSION, *self)
         return head + _CHECK.pack(_header_check(head))
 
 
@@ -160,7 +160,7 @@ def read_header(file: BinaryIO, path: Path) -> SegmentHeader:
             raise damage(path, 0)
         raise TornSegmentError(0)
     magic, version, *rest = _HEADER.unpack_from(data)
-    if magic != _FILE_MAGIC or version != SCHEMA_VERSION:
+    if magic != FILE_MAGIC or version != SCHEMA_VERSION:
         raise StateError(
             f"{path}: has schema version {version}, this program reads {SCHEMA_VERSION}; "
             "use the program that wrote it"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ import xxhash
 from monitor.state.disk import AppendFile, Sync, synced, write_file
 from monitor.state.frame_search import FoundPlace, FrameSearch, resealed, whole_frame
 from monitor.state.segment import (
+    FILE_MAGIC,
     FRAME_BYTES,
     HEADER_BYTES,
     SMALLEST_FRAME,
@@ -183,7 +185,21 @@ def _header(found: bytes) -> tuple[SegmentHeader | None, bool]:
         except (StateError, TornSegmentError):
             continue
         return header, head != found[:HEADER_BYTES]
-    return None, False
+    within = _header_within(found)
+    return within, within is not None
+
+
+def _header_within(found: bytes) -> SegmentHeader | None:
+    """Return the header that lies behind foreign bytes, with a whole first frame behind it."""
+    at, data = found.find(FILE_MAGIC), bytearray(found)
+    while at >= 0:
+        place = at + HEADER_BYTES
+        with suppress(StateError, TornSegmentError):
+            header = read_header(io.BytesIO(found[at:place]), Path())
+            if whole_frame(data, place, header.salt ^ HEADER_BYTES) is not None:
+                return header
+        at = found.find(FILE_MAGIC, at + 1)
+    return None
 
 
 def variants(data: bytes, changes: Iterable[int]) -> Iterator[bytearray]:
