@@ -127,7 +127,9 @@ class Stages:
         Yields:
             Nothing; after each step.
         """
-        yield from self.received.number_groups(batch, SLICE_ROWS)
+        for _ in self.received.number_groups(batch, SLICE_ROWS):
+            self.times.ensure(len(self._catalogue.models))  # a snapshot may be taken here
+            yield
         rows, predictions = self.received.events.total(), self.received.predictions
         self.unknown_classes.add_rejected(batch.rejected)
         batch = self._with_reached(self.received.count(batch))

@@ -9,7 +9,6 @@ from operator import attrgetter
 
 import numpy as np
 
-from monitor.clock import HOUR_MS
 from monitor.events.batches import with_groups_in_use
 from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
 from monitor.events.columns import (
@@ -24,6 +23,7 @@ from monitor.events.counted_values import is_of_shadow
 from monitor.events.predicted_classes import LearnedClasses
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
+from monitor.events.version_notes import note_versions
 from monitor.events.version_starts import ModelVersions, VersionTimes
 
 EVENT_OF_COLUMNS = {
@@ -183,45 +183,7 @@ class Received:
                 continue
             known = found.get(group.model) or found.setdefault(group.model, ModelVersions())
             codes_of.setdefault((known, name), []).append(code)
-        early = self._early(batch, codes_of, firsts)
-        for (known, name), codes in codes_of.items():
-            known.note(name, min(firsts[c] for c in codes), max(lasts[c] for c in codes))
-        for (known, name), times in early.items():
-            known.note_early(name, times)
-
-    def _early(
-        self,
-        batch: EventBatch,
-        codes_of: dict[tuple[ModelVersions, str], list[int]],
-        firsts: list[int],
-    ) -> dict[tuple[ModelVersions, str], Int64Array]:
-        """Return times of predictions that may be among the first ones of their version.
-
-        Each is that of a version that began, by the records up to this one, within an hour of the
-        model's first version. Call it before versions are noted.
-        """
-        found = {}
-        for (known, name), codes in codes_of.items():
-            earliest, first = min(firsts[code] for code in codes), known.first_of(name)
-            if first is None or not known.lacks_early(name, earliest):
-                continue
-            others = [
-                code
-                for (one, other), theirs in codes_of.items()
-                if one is known and known.first_of(other) is not None
-                for code in theirs
-            ]
-            is_as_before = earliest >= first and min(firsts[c] for c in others) >= known.began
-            if is_as_before and first >= known.began + HOUR_MS:
-                continue
-            time, group = _times_in_order(batch, others)
-            mine = np.isin(group, codes)
-            began = np.minimum.accumulate(np.append(known.began, time))[1:][mine]
-            first_by = np.minimum.accumulate(np.append(first, time[mine]))[1:]
-            early = time[mine][first_by < began + HOUR_MS]
-            if len(early):
-                found[known, name] = early
-        return found
+        note_versions(batch, codes_of, firsts, lasts)
 
     def _is_unnamed(self, group: Group, number: int) -> bool:
         model = self._catalogue.model_of_group[number]
@@ -276,17 +238,6 @@ class Received:
             self._shadows = {}
             del self.events[SHADOW_EVENT]
         self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
-
-
-def _times_in_order(batch: EventBatch, groups: list[int]) -> tuple[Int64Array, Int64Array]:
-    """Return time and group of the predictions of some groups, in the order of their records."""
-    made = [(one, np.isin(one.group, groups)) for one in (batch.predictions, batch.outcomes)]
-    row, time, group = (
-        np.concatenate([getattr(one, name)[own] for one, own in made])
-        for name in ("row", "time", "group")
-    )
-    order = np.argsort(row, kind="stable")
-    return time[order], group[order]
 
 
 def _by_appearance(batch: EventBatch) -> EventBatch:

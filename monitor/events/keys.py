@@ -31,6 +31,19 @@ def keys_of(ids: Iterable[str], seed: int = PUBLIC_SEED) -> KeyArray:
     return keys_of_bytes(map(str.encode, ids), seed)
 
 
+def key_of(name: str, seed: int = PUBLIC_SEED) -> int:
+    """Return the key of one id, see `keys_of`.
+
+    Args:
+        name: of any length.
+        seed: 64 bits.
+
+    >>> key_of("a") == int(keys_of(["a"])[0])
+    True
+    """
+    return xxhash.xxh3_64_intdigest(name.encode(), seed)
+
+
 def keys_of_bytes(ids: Iterable[bytes], seed: int = PUBLIC_SEED) -> KeyArray:
     """Return the keys of ids that are encoded as UTF-8, see `keys_of`.
 

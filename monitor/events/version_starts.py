@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, Self
@@ -11,7 +12,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.events.columns import Int64Array
 from monitor.events.early_predictions import Early, changes, earliest, settled_at
-from monitor.events.keys import keys_of
+from monitor.events.keys import key_of
 
 MOST_VERSIONS = 64
 """Versions of a model that are stored; the ones that have not predicted for longest go first."""
@@ -91,11 +92,12 @@ class ModelVersions:
     ) -> None:
         self._times = dict(times or {})
         self._forgotten = set(forgotten)
+        self._by_last = sorted((one.last, name) for name, one in self._times.items())
 
     @property
     def latest(self) -> str:
         """Version of the latest prediction; "" without any."""
-        return max(self._times, key=lambda name: (self._times[name].last, name), default="")
+        return self._by_last[-1][1] if self._by_last else ""
 
     @property
     def times(self) -> Mapping[str, VersionTimes]:
@@ -116,7 +118,7 @@ class ModelVersions:
             return known.last
         if not self._may_return(version):
             return None
-        return min((one.last for one in self._times.values()), default=None)
+        return self._by_last[0][0] if self._by_last else None
 
     @property
     def appeared(self) -> tuple[tuple[str, int], ...]:
@@ -135,13 +137,17 @@ class ModelVersions:
         known = self._times.get(version)
         if known is None:
             known = VersionTimes(None if self._may_return(version) else first, last)
+        else:
+            del self._by_last[bisect_left(self._by_last, (known.last, version))]
         began = None if known.first is None else min(known.first, first)
-        self._times[version] = VersionTimes(began, max(known.last, last), known.early)
+        latest = max(known.last, last)
+        self._times[version] = VersionTimes(began, latest, known.early)
+        insort(self._by_last, (latest, version))
         while len(self._times) > MOST_VERSIONS:
-            oldest = min(self._times, key=lambda name: (self._times[name].last, name))
+            _, oldest = self._by_last.pop(0)
             del self._times[oldest]
             if len(self._forgotten) < MOST_FORGOTTEN:
-                self._forgotten.add(_key_of(oldest))
+                self._forgotten.add(key_of(oldest))
 
     @property
     def began(self) -> int:
@@ -162,6 +168,15 @@ class ModelVersions:
         if known is None:
             return None if self._may_return(version) else NOT_YET
         return known.first
+
+    def firsts_of(self, versions: Iterable[str]) -> dict[str, int]:
+        """Return when versions predicted first, of those of which that is known, see `first_of`.
+
+        Args:
+            versions: their names.
+        """
+        found = ((name, self.first_of(name)) for name in versions)
+        return {name: first for name, first in found if first is not None}
 
     def lacks_early(self, version: str, first: int) -> bool:
         """Return whether predictions may be among the first ones of a version.
@@ -222,8 +237,4 @@ class ModelVersions:
     def _may_return(self, version: str) -> bool:
         """Return whether a version that is not stored may have predicted before."""
         full = len(self._forgotten) >= MOST_FORGOTTEN
-        return full or (bool(self._forgotten) and _key_of(version) in self._forgotten)
-
-
-def _key_of(version: str) -> int:
-    return int(keys_of([version])[0])
+        return full or (bool(self._forgotten) and key_of(version) in self._forgotten)
