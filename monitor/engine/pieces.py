@@ -14,9 +14,13 @@ import numpy as np
 
 from monitor.engine.silent_models import cuts, may_forget
 from monitor.engine.stages import SLICE_ROWS, Stages
+from monitor.events.batches import with_groups_in_use
 from monitor.events.columns import KINDS, EventBatch
 from monitor.events.model_times import EPOCH_ROWS
 from monitor.events.parts import first_row, in_slices, rows_of, split_behind
+
+VERSIONS_AT_ONCE = 2048
+"""Records among which a newcomer is searched for at once: each may be another version."""
 
 
 def pieces(stages: Callable[[], Stages], batch: EventBatch) -> Iterator[EventBatch]:
@@ -60,7 +64,8 @@ def _at_new_versions(stages: Callable[[], Stages], batch: EventBatch) -> Iterato
         yield batch
         return
     for part in _by_epoch(stages(), batch):
-        yield from _before_each(stages, part)
+        for some in in_slices(part, VERSIONS_AT_ONCE):
+            yield from _before_each(stages, with_groups_in_use(some))
 
 
 def _before_each(stages: Callable[[], Stages], rest: EventBatch) -> Iterator[EventBatch]:

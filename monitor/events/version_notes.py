@@ -55,12 +55,12 @@ def note_versions(
 def _asking(codes_of: Codes, firsts: Sequence[int]) -> Iterator[tuple[ModelVersions, _Asking]]:
     """Yield the models with versions of which the batch may have some of the first predictions."""
     by_model: dict[ModelVersions, dict[str, Sequence[int]]] = {}
-    for (known, name), codes in codes_of.items():
-        by_model.setdefault(known, {})[name] = codes
+    for (known, name), mine in codes_of.items():
+        by_model.setdefault(known, {})[name] = mine
     for known, codes_by_name in by_model.items():
         first_of = known.firsts_of(codes_by_name)
         codes = {name: codes_by_name[name] for name in first_of}
-        earliest = {name: min(firsts[code] for code in mine) for name, mine in codes.items()}
+        earliest = {name: min(firsts[code] for code in own) for name, own in codes.items()}
         began = known.began
         is_as_before = min(earliest.values(), default=NOT_YET) >= began
         found = {

@@ -12,7 +12,7 @@ The batch is therefore cut before the record that asks for one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from monitor.events.columns import (
     VERSION_KEY,
     EventBatch,
     Int64Array,
+    rows_where,
 )
 from monitor.events.version_starts import ModelVersions
 
@@ -108,12 +109,11 @@ class VersionPlaces:
             None without one.
         """
         behind = _NEVER if decided is None else decided
-        found = (
-            one
+        asking = (
+            self._first_asking(model, versions, batch, times, behind)
             for model, versions in self._without_series(batch).items()
-            for one in self._asking(model, versions, batch, times, behind)
         )
-        return min(found, key=lambda one: one.row, default=None)
+        return min(filter(None, asking), key=lambda one: one.row, default=None)
 
     def hand_over(self, newcomer: Newcomer, times: Int64Array) -> HandOver | None:
         """Give a version the series of one that has ended, or one that is free by now.
@@ -162,36 +162,45 @@ class VersionPlaces:
             or self._room(model, others=series) < len(versions)
         }
 
-    def _asking(
+    def _first_asking(
         self,
         model: str,
         versions: Mapping[str, list[int]],
         batch: EventBatch,
         times: Int64Array,
         decided: int,
-    ) -> Iterator[Newcomer]:
-        """Yield the first record of each version behind `decided` that may ask for a series.
+    ) -> Newcomer | None:
+        """Return the first record behind `decided` that may ask for a series.
 
-        That is the first one of a new version, and one before which a version may have been
-        silent for long. None that does ask comes before it.
+        That is one of a new version, or one before which a version may have been silent for long,
+        but for those that get none whatever the records between decide: those that are too late
+        by now, and, where there is no room, those by which no series can have ended.
         """
         need = longest_counted(self._setting(model), self._config.window_names)
         if need is None:
-            return
+            return None
         now = self._time_of(model, times)
         lasts = {one: self._last_of(model, one) for one in versions}
         before = max(now, _latest(batch)) - need
         silent = [one for one, last in lasts.items() if last <= before]
-        if not silent:
-            return
+        ended = _NEVER if self._room(model) > 0 else self._ends_first(model)
+        if not silent or ended > before:
+            return None
         row, time, group, reached = _rows_of(model, batch)
-        reached = np.maximum(reached, now)
-        for version in silent:
-            mine = np.flatnonzero(np.isin(group, versions[version]) & (time != NO_TIME))
-            latest = np.maximum.accumulate(np.append(lasts[version], time[mine]))[:-1]
-            asks = mine[(latest <= reached[mine] - need) & (row[mine] > decided)]
-            if len(asks):
-                yield Newcomer(model, version, int(row[asks[0]]), int(time[asks[0]]))
+        number_of = np.full(len(batch.groups), -1, dtype=np.int64)
+        for number, version in enumerate(silent):
+            number_of[versions[version]] = number
+        late = now - need if now != NO_TIME else _NEVER
+        latest, at = [lasts[version] for version in silent], number_of[group]
+        own = rows_where((at >= 0) & (time != NO_TIME))
+        since = np.maximum(reached, now) - need
+        columns = (column[own].tolist() for column in (row, time, at, since))
+        for place, moment, number, then in zip(*columns, strict=True):
+            asks = latest[number] <= then and place > decided
+            if asks and moment > late and ended <= then:
+                return Newcomer(model, silent[number], place, moment)
+            latest[number] = max(latest[number], moment)
+        return None
 
     def _setting(self, model: str) -> ModelConfig:
         known = self._config.models
@@ -220,15 +229,33 @@ class VersionPlaces:
 
     def _first_ended(self, number: int, since: int) -> str | None:
         """Return the version with a series that ended first; None while all may be needed."""
-        catalogue = self._catalogue
-        model, ended = catalogue.models[number], []
-        for row in catalogue.rows_of(number).tolist():
-            _, key, name = catalogue.series[row]
-            if key == VERSION_KEY and name is not None and name not in _UNNAMED:
-                last = self._versions(model).last_of(name)
-                if last is not None and last <= since:
-                    ended.append((last, name))
+        model = self._catalogue.models[number]
+        lasts = ((self._versions(model).last_of(name), name) for name in self._with_series(model))
+        ended = [(last, name) for last, name in lasts if last is not None and last <= since]
         return min(ended)[1] if ended else None
+
+    def _ends_first(self, model: str) -> int:
+        """Return the last prediction of the version with a series that ends first.
+
+        Records can only move it on, where there is no room: a series is only given to a version
+        that predicts.
+        """
+        known, names = self._versions(model), self._with_series(model)
+        lasts = [known.last_of(name) for name in names]
+        return min((_NEVER if last is None else last for last in lasts), default=_AFTER_ALL)
+
+    def _with_series(self, model: str) -> list[str]:
+        """Return the versions of a model that have a series of their own."""
+        catalogue = self._catalogue
+        if model not in catalogue.models:
+            return []
+        rows = catalogue.rows_of(catalogue.models.index(model)).tolist()
+        series = [catalogue.series[row] for row in rows]
+        return [
+            name
+            for _, key, name in series
+            if key == VERSION_KEY and name is not None and name not in _UNNAMED
+        ]
 
 
 def _latest(batch: EventBatch) -> int:
