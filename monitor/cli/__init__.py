@@ -18,6 +18,25 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 a findi
 and a closed pipe.
 """
 
-from monitor.cli.entry import main
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from monitor.cli.shutdown import hold_hangups
 
 __all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command, see `monitor.cli.entry`; SIGHUP is held back before anything slow is imported.
+
+    Args:
+        argv: arguments after the program's name; by default those of this process.
+
+    Returns:
+        The exit code.
+    """
+    if argv is None and sys.argv[1:2] == ["run"]:
+        hold_hangups()
+    code: int = import_module("monitor.cli.entry").main(argv)
+    return code

@@ -123,7 +123,7 @@ def _detections(model: ModelState, announced: Sequence[Detected]) -> Iterator[st
 
 
 def _causes(found: WindowVerdict) -> str:
-    """Return precision before and after, and the points of each cause."""
+    """Return precision before and after, and the points of each cause that has some."""
     parts = found.attribution
     if parts is None:
         return ""
@@ -134,8 +134,9 @@ def _causes(found: WindowVerdict) -> str:
     points = ", ".join(
         f"{cause.words} {points_text(parts.points[name])}"
         for name, cause in ADDITIVE_CAUSES.items()
+        if math.isfinite(parts.points[name])
     )
-    return f"{change}, in points: {points}"
+    return f"{change}, in points: {points}" if points else change
 
 
 def _precision(value: float) -> str:

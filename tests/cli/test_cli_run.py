@@ -106,6 +106,24 @@ def test_a_hangup_while_it_starts_is_a_reload_once_it_runs(tmp_path):
     assert process.returncode == 0
 
 
+def test_a_hangup_before_the_parser_is_imported_ends_nothing():
+    script = """
+import os, signal, sys
+sys.argv = ["precision-monitor", "run", "--help"]
+import monitor.cli
+assert "argparse" not in sys.modules
+class Hangup:
+    def find_spec(self, name, path=None, target=None):
+        os.kill(os.getpid(), signal.SIGHUP)
+sys.meta_path.insert(0, Hangup())
+sys.exit(monitor.cli.main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, timeout=DEADLINE, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 _STARTED = """
 import sys
 from monitor.cli import entry

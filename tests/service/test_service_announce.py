@@ -30,6 +30,27 @@ def test_a_verdict_that_changes_is_announced_in_one_line_with_its_causes():
     assert "precision 0.441 -> 0.208, in points: prevalence -23." in line
 
 
+@pytest.mark.parametrize("undefined", [("prevalence", "recall"), ("recall",)])
+def test_causes_whose_part_is_undefined_are_left_out(undefined):
+    after = watched()
+    known = after.verdicts["1d"]
+    points = {**known.attribution.points, **dict.fromkeys(undefined, math.nan)}
+    some = replace(known, attribution=replace(known.attribution, points=points))
+    before = {"1d": replace(known, verdict=Verdict.NO_CHANGE)}
+    (line,) = announcements(
+        of(replace(after, verdicts=before)), of(replace(after, verdicts={"1d": some}))
+    )
+    assert "nan" not in line
+    assert "recall" not in line
+    assert ("in points: prevalence -23." in line) == ("prevalence" not in undefined)
+    nothing = dict.fromkeys(points, math.nan)
+    none = replace(known, attribution=replace(known.attribution, points=nothing))
+    (line,) = announcements(
+        of(replace(after, verdicts=before)), of(replace(after, verdicts={"1d": none}))
+    )
+    assert line.endswith("precision 0.441 -> 0.208")
+
+
 def test_an_unchanged_verdict_is_not_announced_again():
     assert list(announcements(of(watched()), of(watched()))) == []
 
