@@ -1,5 +1,6 @@
 """The command line: parses the arguments, runs the command, returns an exit code.
 
+    start.py          start of the process
     entry.py          entry point
     parser/           every command with its options and help
     run.py …          one module per command, imported on use, so that `--version`
@@ -18,25 +19,6 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 a findi
 and a closed pipe.
 """
 
-import sys
-from collections.abc import Sequence
-from importlib import import_module
-
-from monitor.cli.shutdown import hold_hangups
+from monitor.cli.start import main
 
 __all__ = ["main"]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command, see `monitor.cli.entry`; SIGHUP is held back before anything slow is imported.
-
-    Args:
-        argv: arguments after the program's name; by default those of this process.
-
-    Returns:
-        The exit code.
-    """
-    if argv is None and sys.argv[1:2] == ["run"]:
-        hold_hangups()
-    code: int = import_module("monitor.cli.entry").main(argv)
-    return code

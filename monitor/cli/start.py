@@ -1,0 +1,24 @@
+"""Start of the process: what must be done before anything slow is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from monitor.cli.shutdown import hold_hangups
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command, see `monitor.cli.entry`; SIGHUP is held back before anything slow is imported.
+
+    Args:
+        argv: arguments after the program's name; by default those of this process.
+
+    Returns:
+        The exit code.
+    """
+    if argv is None and sys.argv[1:2] == ["run"]:
+        hold_hangups()
+    code: int = import_module("monitor.cli.entry").main(argv)
+    return code
