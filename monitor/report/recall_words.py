@@ -16,6 +16,8 @@ _HIGHEST = 0.999
 """A recall that is excluded beyond this is given as this, since below 1 all is excluded."""
 _FEW_TIMES, _MOST_TIMES = 10, 100
 """Below the first, a number of times is rounded up to a tenth; above the second, it is left out."""
+_MANY_MORE = 1.25
+"""A false positive rate of so many times the usual one is named beside a recall that is lower."""
 _NOT_KNOWN = "not known"
 
 
@@ -62,7 +64,7 @@ def recall_so_far(found: Compared) -> str:
 
 
 def recall_now(found: Compared) -> str:
-    """Return recall by the window that says most, or false positives where these alone are worse.
+    """Return recall by the window that says most, and false positives where these are worse.
 
     Args:
         found: what was found, on a model that pages.
@@ -71,10 +73,10 @@ def recall_now(found: Compared) -> str:
         return ""
     before, recall = found.rates["recall"]
     was, now = found.rates["false_positive_rate"]
+    false = f"the false positive rate is {short(now, 3)}, was {short(was, 3)}"
     if recall >= before and now > was:
-        rates = f"the false positive rate is {short(now, 3)}, was {short(was, 3)}"
-        return f": {rates}; recall is not lower"
-    usual = f"was {short(before, 2)}"
+        return f": {false}; recall is not lower"
+    usual = f"was {short(before, 2)}" + (f"; {false}" if now > _MANY_MORE * was else "")
     if range_open := open_by_range(found):
         return f": {range_open}, {usual}"
     return f": {recall_of(found)} is {between(found.recall)}, {usual}"

@@ -240,6 +240,17 @@ def test_a_page_whose_windows_are_open_says_what_recall_is_now():
     ).replace("0.", ".")
 
 
+def test_a_page_that_lasts_names_false_positives_beside_a_recall_that_is_lower():
+    paging = found_on(BEFORE, (380, 400, 120, 4_100))._replace(
+        pages=True, verdict=Verdict.INSUFFICIENT_EVIDENCE
+    )
+    text = is_model_worse(paging).text
+    was, now = paging.rates["false_positive_rate"]
+    assert now > 1.25 * was
+    ends = f"the false positive rate is {now:.3f}, was {was:.3f}".replace("0.", ".")
+    assert text.endswith(f", was .80; {ends}")
+
+
 @pytest.mark.parametrize(
     ("pages", "text"),
     [
