@@ -18,8 +18,9 @@ from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
-from monitor.cli.remote import remote_of
+from monitor.cli.remote import Remote, remote_of
 from monitor.cli.replay_text import so_far_text
+from monitor.cli.status_text import status_lines
 from monitor.diagnosis import Diagnosis, diagnose
 from monitor.diagnosis.beginning import with_news
 from monitor.diagnosis.ending_unjudged import with_unjudged_end
@@ -31,9 +32,10 @@ from monitor.drift import Verdict
 from monitor.engine import CountingMonitor, Monitor
 from monitor.errors import UsageError
 from monitor.exporter.api.score_shares import scores_now, scores_text
+from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.report.deciding_window import answering, deciding_window, label_fault_of
 from monitor.report.diagnosis_json import diagnosis_json
-from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.diagnosis_text import COLUMNS, diagnosis_text
 from monitor.report.findings import with_model_now
 from monitor.report.headline import headline
 from monitor.snapshot import Snapshot
@@ -84,7 +86,7 @@ def run(args: Namespace) -> int:
     try:
         diagnosis = _diagnosis(monitor, compared, predicted)
     except UsageError:
-        if not (args.before or args.after or args.json or args.html):
+        if not _ranges_or_form(args):
             _show_so_far(monitor, snapshot, args.model)
         raise
     if data is not None:
@@ -103,6 +105,18 @@ def _show_so_far(monitor: Monitor, snapshot: Snapshot, name: str | None) -> None
         show(so_far_text(snapshot, asked[0], lambda one: scores_text(scores_now(monitor, one))))
 
 
+def _ranges_or_form(args: Namespace) -> bool:
+    """Return True if ranges or another form than text are asked for."""
+    return bool(args.before or args.after or args.json or args.html)
+
+
+def _show_status(remote: Remote, name: str | None) -> None:
+    """Print the answers of a running monitor's model that cannot be compared yet."""
+    status = remote.answer("status", {"model": name, "limit": "2"}, StatusAnswer)
+    if len(status.models) == 1:
+        show("\n".join(status_lines(status.models[0], COLUMNS)))
+
+
 def _finding(verdict: str, failing: frozenset[Verdict]) -> int:
     return _FINDING if verdict in failing else _FINE
 
@@ -117,7 +131,12 @@ def _ask(args: Namespace) -> str:
     """Print the diagnosis of a running monitor; return its verdict, "" for none."""
     remote = remote_of(args)
     query = {"model": args.model, "before": args.before, "after": args.after}
-    found = remote.json("diagnosis", query)
+    try:
+        found = remote.json("diagnosis", query)
+    except UsageError:
+        if not _ranges_or_form(args):
+            _show_status(remote, args.model)
+        raise
     if "confusions" in found:
         return show_remote_classes(args, found, lambda: remote.text("diagnosis", query))
     if args.html is not None:

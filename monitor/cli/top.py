@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from monitor.cli.output import show
 from monitor.cli.remote import Remote
+from monitor.cli.status_text import status_lines
 from monitor.clock import SystemClock
 from monitor.config.quantities import count_of
 from monitor.errors import FeedError
@@ -25,7 +26,6 @@ from monitor.report.printable import one_line
 from monitor.report.rejected_lately import kind_text, rejected_text
 from monitor.report.terminal_columns import columns_of, cut, padded
 from monitor.report.verdict_words import KINDS
-from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _UNDEFINED = "—"
@@ -130,35 +130,7 @@ def _model(model: ModelStatus, name: str, width: int) -> Iterator[str]:
         yield from _classes(classes, model.verdict_window, width)
     if model.behind is not None:
         yield f"  event time {model.now}, {model.behind}"
-    for text in (*_answers(model), *_unlabelled(model)):
-        yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-
-
-def _answers(model: ModelStatus) -> Iterator[str]:
-    """Yield what happened, and the two answers."""
-    happened = model.headline.removeprefix(f"{model.moved_precision.text}. ").removesuffix(".")
-    repeats = model.worse.text.lower().endswith(happened.lower())  # mostly so of many classes
-    if not repeats and model.without_labels is None:
-        yield one_line(model.headline)
-    if model.change_began is not None:
-        yield f"Rates changed: {beginning_text(model.change_began)}."
-    yield f"What moved precision? {model.moved_precision.text}."
-    yield f"Is the model worse? {model.worse.text}."
-
-
-def _unlabelled(model: ModelStatus) -> Iterator[str]:
-    """Yield what is known of a model while no metric is, and what to send."""
-    found = model.without_labels
-    if found is None:
-        return
-    yield found.text
-    yield from found.known
-    if found.lost is not None:
-        yield found.lost
-    if found.send:
-        event, feed = found.send
-        yield f"Send: {event}"
-        yield f"or map a table of labels: {feed}"
+    yield from status_lines(model, width)
 
 
 def _row(model: ModelStatus, window: WindowStatus, width: int) -> str:
