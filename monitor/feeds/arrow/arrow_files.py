@@ -52,7 +52,7 @@ def read_arrow(
     """
     with _arrow_errors(name):
         decoding = import_module("monitor.feeds.arrow.decoding")
-        opened = _Parquet(stream) if parquet else _Ipc(stream)
+        opened = _Parquet(stream, name) if parquet else _Ipc(stream)
         names = opened.schema.names
         look = opened.first_rows if isinstance(opened, _Parquet) else tuple
         mapping = mapping_for_file(name, names, mapping, say, look)
@@ -80,7 +80,7 @@ def rows_of_table(stream: BinaryIO, name: str, *, parquet: bool, most: int) -> l
         FeedError: pyarrow is not installed, or the file is not what its name says.
     """
     with _arrow_errors(name):
-        opened = _Parquet(stream) if parquet else _Ipc(stream)
+        opened = _Parquet(stream, name) if parquet else _Ipc(stream)
         for batch, _ in opened.batches(opened.schema.names):
             import_module("monitor.feeds.arrow.soundness").is_utf8(batch, name)
             return _rows(batch.slice(0, most), name)
@@ -89,7 +89,7 @@ def rows_of_table(stream: BinaryIO, name: str, *, parquet: bool, most: int) -> l
 
 def _rows(batch: Any, name: str) -> list[dict[str, Any]]:
     try:
-        rows: list[dict[str, Any]] = batch.to_pylist()
+        rows: list[dict[str, Any]] = import_module("monitor.feeds.arrow.rows").shown(batch)
     except KeyError as error:  # what pyarrow raises for types that it has no class for
         types = ", ".join(f"{field.name} {field.type}" for field in batch.schema)
         raise FeedError(f"{name}: has a column that pyarrow cannot read: {types}") from error
@@ -112,15 +112,15 @@ def _arrow_errors(name: str) -> Iterator[None]:
 class _Parquet:
     """A Parquet file."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._name = name
         self._file = import_module("pyarrow.parquet").ParquetFile(stream)
         self.schema = self._file.schema_arrow
 
     def first_rows(self) -> list[dict[str, Any]]:
         """Return rows to look at; reading begins at the first one again."""
         for batch in self._file.iter_batches(batch_size=_LOOKED_AT):
-            rows: list[dict[str, Any]] = batch.to_pylist()
-            return rows
+            return _rows(batch, self._name)
         return []
 
     def batches(self, columns: list[str]) -> Iterator[tuple[Any, float]]:

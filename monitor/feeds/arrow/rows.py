@@ -1,4 +1,4 @@
-"""Decodes rows of an Arrow record batch one by one."""
+"""Decodes rows of an Arrow record batch one by one, and shows them as values of Python."""
 
 from __future__ import annotations
 
@@ -43,6 +43,40 @@ class RowReader:
             position=lambda i: f"{self._name}:{first_row + int(rows[i])}",
             record=lambda i: _as_text(found[i]),
         )
+
+
+def shown(batch: Any) -> list[dict[str, Any]]:
+    """Return the rows of a record batch by column, for looking at them.
+
+    Args:
+        batch: the record batch.
+
+    Returns:
+        A dictionary a row. Times with a zone are in UTC; a cell is None where Python has no such
+        value: a date of the year 10000, or what PostgreSQL exports of `infinity`.
+
+    Raises:
+        KeyError: pyarrow has no class for the type of a column.
+    """
+    columns = [_shown(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _shown(column: Any) -> list[Any]:
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
+    try:
+        found: list[Any] = _microseconds(column).to_pylist()
+    except (OverflowError, ValueError):  # pyarrow's own errors of values are of the latter
+        found = [_shown_cell(cell) for cell in column]
+    return found
+
+
+def _shown_cell(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return None
 
 
 def _read(row: Any) -> dict[str, Any] | Fault:
