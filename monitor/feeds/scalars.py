@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -60,16 +61,19 @@ def plain_class(value: Any) -> Any:
 def plain_name(value: Any) -> Any:
     """Return a name as text where it is an integer or a UUID, and anything else as it is.
 
-    Names are ids, models, versions and segment values. A float is none: 1.10 is 1.1.
+    Names are ids, models, versions and segment values. A float is none: 1.10 is 1.1. A decimal
+    that is whole is an integer, since databases and warehouses keep integers as decimals.
 
     >>> plain_name(17), plain_name(np.uint8(17)), plain_name(UUID(int=17)), plain_name(True)
     ('17', '17', '00000000-0000-0000-0000-000000000011', True)
-    >>> plain_name(7.0)
-    7.0
+    >>> plain_name(7.0), plain_name(Decimal("17.00")), plain_name(Decimal("1.10"))
+    (7.0, '17', Decimal('1.10'))
     """
     if isinstance(value, str):
         return value
     value = plain(value)
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return str(int(value))
     is_name = isinstance(value, int | UUID) and not isinstance(value, bool)
     return str(value) if is_name else value
 

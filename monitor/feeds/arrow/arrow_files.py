@@ -14,6 +14,7 @@ from monitor.extras import install_command
 from monitor.feeds.decode import Decoder
 from monitor.feeds.mapping.field_sources import sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
+from monitor.feeds.table_fields import check_distinct
 
 _LOOKED_AT = 2_000
 """Rows to look at for columns to propose."""
@@ -77,10 +78,12 @@ def rows_of_table(stream: BinaryIO, name: str, *, parquet: bool, most: int) -> l
         most: rows to return at most.
 
     Raises:
-        FeedError: pyarrow is not installed, or the file is not what its name says.
+        FeedError: pyarrow is not installed, the file is not what its name says, or two of its
+            columns have the same name.
     """
     with _arrow_errors(name):
         opened = _Parquet(stream, name) if parquet else _Ipc(stream)
+        check_distinct(name, opened.schema.names)
         for batch, _ in opened.batches(opened.schema.names):
             import_module("monitor.feeds.arrow.soundness").is_utf8(batch, name)
             return _rows(batch.slice(0, most), name)

@@ -23,6 +23,8 @@ _WITH_ZONE = _DAY + r"[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)$"
 _WITHOUT_ZONE = _DAY + r"([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _UUIDS = "arrow.uuid"
+_DIGITS = 76
+"""Digits of the widest decimal."""
 _UNFIT_CLASS = 2
 """Stands for a value that is no class: its row is then read, and rejected, on its own."""
 
@@ -139,11 +141,22 @@ def _has(kind: Any, name: str) -> bool:
 
 
 def _names(column: Any) -> Any:
-    """UUIDs as text; texts and integers as they are."""
+    """UUIDs, and decimals that are all whole, as text; texts and integers as they are."""
+    if pa.types.is_decimal(column.type):
+        return _whole(column)
     if getattr(column.type, "extension_name", "") != _UUIDS:
         return column
     texts = [None if value is None else str(value) for value in column.to_pylist()]
     return pa.array(texts, pa.string())
+
+
+def _whole(column: Any) -> Any:
+    """Return decimals as text, which warehouses keep integers as; as they are if one is not."""
+    kind = pa.decimal256(_DIGITS, 0)
+    try:
+        return column.cast(kind).cast(pa.string())
+    except pa.ArrowInvalid:
+        return column
 
 
 def _numbers(column: Any) -> Any:
