@@ -120,7 +120,7 @@ def _diagnose(args: Namespace, model: str) -> str:
     """Return the command that compares two stretches of the same events, without these."""
     words = ["precision-monitor", "diagnose", *args.files, *args.feed, "--model", model]
     for option in ("config", "segments", *MAPPING_OPTIONS):
-        given = getattr(args, option) or []
+        given = getattr(args, option.replace("-", "_")) or []
         for value in [given] if isinstance(given, str) else given:
             words += [f"--{option}", value]
     return join(words)

@@ -39,7 +39,8 @@ _EVERY_FILE = (
     "; options are those of every file: where the columns of files differ, write for each a feed "
     "with its `fields` in a configuration, which -c names"
 )
-MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit")
+MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit", "time-format")
+"""Names of options, without their dashes."""
 """Options that give the mapping."""
 
 
@@ -251,7 +252,8 @@ def mapping_of(args: Namespace) -> MappedRecords | None:
             values.setdefault(field, {}).setdefault(option, []).append(value)
     for lists in values.values():
         lists.setdefault("missing", []).append("")
-    time = {name: value for name in ("zone", "unit") if (value := getattr(args, name))}
+    written = {"zone": args.zone, "unit": args.unit, "format": args.time_format}
+    time = {name: value for name, value in written.items() if value}
     if not (fields or values or time):
         return None
     try:

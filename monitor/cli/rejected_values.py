@@ -8,8 +8,9 @@ from math import isfinite
 from monitor.config.classes import MOST_CLASSES, is_class_name
 from monitor.config.mapping import TimeUnit
 from monitor.feeds.decode.named_values import NAME_ALLOWED
-from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
+from monitor.feeds.decode.time_texts import moment_of
 from monitor.feeds.decode.time_units import unit_to_give
+from monitor.feeds.mapping.proposed_formats import proposed_formats
 from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import (
     Values,
@@ -143,30 +144,30 @@ def score_hint(field: str, values: Values, notation: Notation) -> str:
     return f"{outside.format('high', highest)}: scale them to 0 to 1, {other}"
 
 
-def time_hint(field: str, values: Values, name: str, notation: Notation) -> str:
+def time_hint(field: str, values: Values, notation: Notation) -> str:
     """Return what to write where a time cannot be read.
 
     Args:
         field: its name.
         values: of it.
-        name: of its column.
         notation: how to complete the mapping.
 
     >>> from monitor.feeds.mapping.written import OptionNotation
-    >>> time_hint("ts", ["2026-07-01 12:00"], "ts", OptionNotation())
+    >>> time_hint("ts", ["2026-07-01 12:00"], OptionNotation())
     'give the zone of times that name none: --zone Europe/Berlin'
+    >>> time_hint("ts", ["31.12.2026"], OptionNotation())
+    'give the format and the zone of these times: --time-format %d.%m.%Y --zone Europe/Berlin'
     """
     if values and _lacks_zone(values[0]):
-        zone = notation.time("zone", "Europe/Berlin")
+        zone = notation.time({"zone": "Europe/Berlin"})
         return f"give the zone of times that name none: {zone}"
     got = f", got {values[0]!r}" if values else ""
     column = notation.columns({field: _COLUMN})
-    if values and isinstance(values[0], str) and begins_with_day_or_month(values[0]):
-        return (
-            f"{field} with the day or the month first is not read{got}, since 07/08/2026 is a day "
-            "of July or of August: write 2026-08-07T12:00:00Z, in pandas "
-            f'pd.to_datetime(df["{name}"], dayfirst=True), or name another column: {column}'
-        )
+    if formats := proposed_formats(values):
+        first, *other = ({"format": one, "zone": "Europe/Berlin"} for one in formats)
+        asked = f"give the format and the zone of these times: {notation.time(first)}"
+        doubt = f"; the day may come first, or the month, got {values[0]!r}: then "
+        return asked + "".join(doubt + notation.time({"format": one["format"]}) for one in other)
     return (
         f"{field} is read as {_FORM}{got}; write it so, or name the column that holds it: {column}"
     )
@@ -184,7 +185,7 @@ def unit_hint(field: str, values: Values, unit: TimeUnit, notation: Notation) ->
     fits = unit_to_give(float(values[0]), unit) if values else None
     if fits is None:
         return f"check which column holds the time: {notation.columns({field: _COLUMN})}"
-    return f"give the unit of times: {notation.time('unit', fits)}"
+    return f"give the unit of times: {notation.time({'unit': fits})}"
 
 
 def name_hint(field: str, values: Values, name: str) -> str:

@@ -131,9 +131,7 @@ def _bad_value(rejected: RejectedRecords) -> str:
         return score_hint(field, values, notation)
     column = rejected.columns.get(field, field)
     of_time = field in table_fields.TIMES
-    return (
-        time_hint(field, values, column, notation) if of_time else name_hint(field, values, column)
-    )
+    return time_hint(field, values, notation) if of_time else name_hint(field, values, column)
 
 
 def _with_those_of_the_other(rejected: RejectedRecords, field: str, values: Values) -> Values:

@@ -335,7 +335,7 @@ def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
     if args.config and reads_all:
         words += ["-c", args.config]
     for option in MAPPING_OPTIONS:
-        given = getattr(args, option) or ()
+        given = getattr(args, option.replace("-", "_")) or ()
         values = [given] if isinstance(given, str) else given
         words += [word for value in values for word in (f"--{option}", value)]
     return shlex.join([PROGRAM, *words, *(more or [])])

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from monitor.config import quantities as q
 from monitor.config.fields import Name, Section, setting
+from monitor.config.time_format import is_whole
 
 NAMES = ("id", "model", "version", "source", "batch")
 """Fields whose value is a text, or an integer that stands for its digits."""
@@ -199,6 +200,14 @@ def _zone(name: str) -> str:
     return name
 
 
+def _time_format(form: str) -> str:
+    if not is_whole(form):
+        raise q.unfit(
+            "is no format of times with year, month and day", 'write one like "%d.%m.%Y %H:%M"'
+        )
+    return form
+
+
 class TimeForm(Section):
     """How times are written."""
 
@@ -208,6 +217,11 @@ class TimeForm(Section):
         "timestamps without a zone (Parquet, Arrow, frames, SQL, Python) are UTC.",
     )
     unit: TimeUnit = setting("s", "Unit of times that are numbers since 1970: s, ms, us or ns.")
+    format: Annotated[Name, AfterValidator(_time_format)] | None = setting(
+        None,
+        'Format of times that are no ISO 8601, by Python\'s strptime: "%d.%m.%Y %H:%M". Times that '
+        "name no zone (%z) need the setting zone. Default: ISO 8601 alone.",
+    )
 
 
 class MappedRecords(Section):

@@ -178,6 +178,7 @@ class _Rows:
         self.over_lines = RowsOverLines(len(self._columns), self._separator)
         header_found = Header(self._columns, self._separator)
         self._notation = notation_for(mapping)
+        self._has_format = mapping is not None and mapping.time.format is not None
         mapping = mapping_for_file(
             name, self._columns, mapping, say, lambda: _first_rows(header_found, first, _LOOKED_AT)
         )
@@ -222,7 +223,8 @@ class _Rows:
             cell, column = cells.get(index, ""), self._columns[index]
             if field in ("id", "batch") and _WHOLE_FLOAT.fullmatch(cell):
                 yield _like_floats("cells", column, cell, field)
-        yield from self._days_in_digits(cells)
+        if not self._has_format:
+            yield from self._days_in_digits(cells)
 
     def doubt_of_versions(self) -> str:
         """Return what is odd about the versions of all rows, names like floats; "" for nothing.
@@ -239,14 +241,13 @@ class _Rows:
 
     def _days_in_digits(self, cells: Mapping[int, str]) -> Iterator[str]:
         """Yield the columns of times whose cells write a day in digits, which are a number."""
-        zone = self._notation.time("zone", "Europe/Berlin")
+        form = self._notation.time({"format": "%Y%m%d", "zone": "Europe/Berlin"})
         for field, index, _ in self._readers:
             cell = cells.get(index, "").strip()
             if field in table_fields.TIMES and _DAY_IN_DIGITS.fullmatch(cell):
-                day = f"{cell[:4]}-{cell[4:6]}-{cell[6:]}"
                 yield (
                     f"cells of {self._columns[index]} are like {cell}, which is read as a number "
-                    f"since 1970: if it is a day, write {day}T00:00:00Z, or {day} with {zone}"
+                    f"since 1970: if it is a day, give the format and the zone: {form}"
                 )
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:

@@ -18,6 +18,7 @@ from monitor.feeds.decode.lines import (
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """Names of the characters that may separate cells."""
 
+_CONVERT_CR = r"convert the file, for example tr '\r' '\n' < FILE > NEW_FILE"
 _DECLARED = re.compile(rb'"?sep=([,;\t|])"?', re.IGNORECASE)
 
 
@@ -45,7 +46,7 @@ def header_of(name: str, line: bytes, separator: str) -> Header:
         separator: character between cells, by the name of the file.
 
     Raises:
-        FeedError: the line is no UTF-8, or its quotes do not end.
+        FeedError: the line is no UTF-8, its quotes do not end, or it holds the whole file.
 
     >>> header_of("t.csv", b"ts; label", ",")
     Header(columns=['ts', 'label'], separator=';')
@@ -56,6 +57,8 @@ def header_of(name: str, line: bytes, separator: str) -> Header:
         text = line.removeprefix(BOM).removesuffix(b"\r").decode()
     except UnicodeDecodeError as error:
         raise FeedError(f"{name}: line 1 {not_utf8(error)}; {CONVERT_LATIN_1}") from error
+    if "\r" in text and '"' not in text:
+        raise FeedError(f"{name}: its lines end in CR alone: {_CONVERT_CR}")
     found = _separator(text, separator)
     try:
         cells = cells_of(text, found)

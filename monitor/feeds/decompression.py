@@ -21,6 +21,19 @@ _MAX_WINDOW_LOG = 23
 _WINDOW_LOG = zstd.DecompressionParameter.window_log_max
 
 
+_OTHERS = {
+    ZIP_MAGIC: "it is a zip archive; give a file whose name ends in .zip, or unpack it, and save "
+    "the sheet of an Excel workbook as CSV",
+    b"BZh91AY&SY": "it is compressed by bzip2; decompress it with bunzip2",
+    b"\xfd7zXZ\x00": "it is compressed by xz; decompress it with unxz",
+    b"Obj\x01": "it is an Avro file; write it as Parquet, CSV or NDJSON",
+    b"SQLite format 3\x00": "it is a SQLite database; read it by a feed of type sql",
+    b"\x89HDF\r\n\x1a\n": "it is an HDF5 file; write it as Parquet, CSV or NDJSON",
+    b"\xd0\xcf\x11\xe0": "it is a file of Excel; save it as CSV",
+}
+"""First bytes of formats that are not read as a stream, and what to do."""
+
+
 def decompressed(stream: Iterator[bytes]) -> Iterator[bytes]:
     """Return a stream, decompressed if it is gzip or zstd.
 
@@ -29,11 +42,12 @@ def decompressed(stream: Iterator[bytes]) -> Iterator[bytes]:
 
     Raises:
         TornError: while reading: the stream is damaged or ends too early.
-        OSError: it is zip, which is read from the end.
+        OSError: it is of a format that is not read so.
     """
     first = next(stream, b"")
-    if first.startswith(ZIP_MAGIC):
-        raise OSError("it is a zip archive; give a file whose name ends in .zip, or unpack it")
+    for magic, advice in _OTHERS.items():
+        if first.startswith(magic):
+            raise OSError(advice)
     whole = chain([first], stream)
     if first.startswith(GZIP_MAGIC):
         return inflated(whole)

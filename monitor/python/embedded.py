@@ -110,7 +110,8 @@ class EmbeddedMonitor(Monitor):
             values: values of prediction and label that stand for the classes, such as
                 `{"label": {"positive": ["fraud"]}}`; 0 and 1 by default.
             time: `{"zone": "Europe/Berlin"}` for times without a zone, which otherwise are UTC
-                (timestamps) or rejected (text); `{"unit": "ms"}` for numbers that are no seconds.
+                (timestamps) or rejected (text); `{"unit": "ms"}` for numbers that are no seconds;
+                `{"format": "%d.%m.%Y %H:%M"}` for text that is no ISO 8601, as of `strptime`.
             **columns: column of each field of an event: `id`, `ts`, `score`, `prediction`,
                 `label`, `label_ts`, `model` and so on; `{"value": V}` for one value in every
                 row; `segment` has the column of each segment key. A field that is left out is

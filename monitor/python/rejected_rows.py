@@ -11,8 +11,9 @@ from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.decode.class_lists import ONE_LABEL
 from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.record_faults import UNLABELLED
-from monitor.feeds.decode.time_texts import begins_with_day_or_month, moment_of
+from monitor.feeds.decode.time_texts import moment_of
 from monitor.feeds.decode.time_units import unit_to_give
+from monitor.feeds.mapping.proposed_formats import proposed_formats
 from monitor.feeds.odd_values import (
     Values,
     are_infinite,
@@ -156,7 +157,7 @@ class RejectedRows:
         values = list(dict.fromkeys(v for v in shown if isinstance(v, str | int | float)))
         column = self._columns.get(field, "COLUMN")
         if field in TIMES:
-            return _time_hint(field, values, column)
+            return _time_hint(values)
         if field in CLASSES:
             if field == "prediction" and look_like_scores(values):
                 scores = "predictions between 0 and 1 seem to be scores"
@@ -175,15 +176,15 @@ def _score_hint(values: Values) -> str:
     return "give scores from 0 to 1, percentages divided by 100"
 
 
-def _time_hint(field: str, values: Values, column: str) -> str:
+def _time_hint(values: Values) -> str:
     value = values[0] if values else None
     if not isinstance(value, str):
         return ""
-    if begins_with_day_or_month(value):
-        return (
-            f"07/08/2026 is a day of July or of August: give {field} as times, "
-            f"pd.to_datetime(df[{column!r}], dayfirst=True)"
-        )
+    if formats := proposed_formats(values):
+        first, *other = formats
+        doubt = f"; the day may come first, or the month: then {other[0]!r}" if other else ""
+        form = {"format": first, "zone": "Europe/Berlin"}
+        return f"give the format and the zone of these times, time={form!r}{doubt}"
     moment = moment_of(value)
     if moment is None or moment.tzinfo is not None:
         return ""

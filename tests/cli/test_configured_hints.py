@@ -170,7 +170,8 @@ def test_days_in_digits_of_a_configured_feed_are_answered_in_yaml(capsys, tmp_pa
     path.write_text("id,ts,prediction\n7,20260713,1\n")
     config.write_text(f"feeds: [{{type: file, path: {path}}}]\n")
     done = ran(capsys, "replay", path, "-c", config)
-    assert "or 2026-07-13 with time: {zone: Europe/Berlin}\n" in done.err
+    form = '{format: "%Y%m%d", zone: Europe/Berlin}'
+    assert f"if it is a day, give the format and the zone: time: {form}\n" in done.err
 
 
 def test_a_test_set_without_a_feed_is_answered_with_options(capsys, tmp_path):

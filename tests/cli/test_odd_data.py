@@ -28,9 +28,8 @@ TIME = (
     "write it so, or name the column that holds it: --field ts=COLUMN"
 )
 DAYS_FIRST = (
-    "ts with the day or the month first is not read, got '{}', since 07/08/2026 is a day of July "
-    'or of August: write 2026-08-07T12:00:00Z, in pandas pd.to_datetime(df["ts"], '
-    "dayfirst=True), or name another column: --field ts=COLUMN"
+    "give the format and the zone of these times: --time-format {0} --zone Europe/Berlin; the day "
+    "may come first, or the month, got {1!r}: then --time-format {2}"
 )
 MORE = (
     "for a model of more than two classes, list them, 50 at most, as its classes in a "
@@ -191,12 +190,12 @@ HINTS = {
     "days first": (
         of_times(lambda row: f"{row + 1:02}/12/2025"),
         (),
-        DAYS_FIRST.format("01/12/2025"),
+        DAYS_FIRST.format("%d/%m/%Y", "01/12/2025", "%m/%d/%Y"),
     ),
     "days first in a zone": (
         of_times(lambda row: f"{row + 1:02}.12.2025 10:00"),
         ("--zone", "Europe/Berlin"),
-        DAYS_FIRST.format("01.12.2025 10:00"),
+        DAYS_FIRST.format("'%d.%m.%Y %H:%M'", "01.12.2025 10:00", "'%m.%d.%Y %H:%M'"),
     ),
     "words for times": (
         of_times(lambda _: "yesterday"),

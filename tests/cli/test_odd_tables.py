@@ -259,22 +259,25 @@ def test_days_in_digits_are_named_since_they_are_a_number(capsys, tmp_path, cell
     path.write_text(table("day,prediction,label", lambda _: f"{cell},1,1"))
     done = ran(capsys, "replay", path, "--field", "ts=day")
     assert done.code == 0
-    assert ("write 2026-07-13T00:00:00Z, or 2026-07-13 with --zone" in done.err) is odd
+    asked = (
+        "if it is a day, give the format and the zone: --time-format %Y%m%d --zone Europe/Berlin"
+    )
+    assert (asked in done.err) is odd
+
+
+def test_days_in_digits_with_a_format_are_days(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(table("day,prediction,label", lambda _: "20260713,1,1"))
+    form = ("--time-format", "%Y%m%d", "--zone", "UTC")
+    done = ran(capsys, "replay", path, "--field", "ts=day", *form)
+    assert (done.code, done.err) == (0, "")
+    assert "6 events read, 0 rejected" in done.out
 
 
 def test_a_column_with_a_space_is_quoted_in_the_line_to_write(capsys, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(table("Event Time,prediction,label", lambda row: f"{SECOND + row},1,1"))
     assert ran(capsys, "replay", path).err.endswith("write --field 'ts=Event Time'\n")
-
-
-@pytest.mark.parametrize("options", [("--field", "ts=timestamp"), ()])
-def test_advice_for_pandas_names_the_column_and_not_the_field(capsys, tmp_path, options):
-    path = tmp_path / "a.csv"
-    path.write_text(table("timestamp,y_pred,y_true", lambda row: f"0{row + 1}.12.2025,1,1"))
-    names = ("--field", "prediction=y_pred", "--field", "label=y_true") if options else ()
-    last = ran(capsys, "replay", path, *options, *names).err.splitlines()[-1]
-    assert 'pd.to_datetime(df["timestamp"], dayfirst=True)' in last
 
 
 @pytest.mark.parametrize("declared", ["sep=;", "\ufeffsep=;\r", '"sep=;"'])

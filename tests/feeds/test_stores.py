@@ -1,8 +1,10 @@
 """Objects of a store give the same counts as local files."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import sys
 import zipfile
 from pathlib import Path
@@ -133,6 +135,11 @@ WITH_TWO = zipped("a.csv", "b.csv")(content(".csv"))
         ("x.zip", WITH_TWO[:-9], "is a damaged zip archive: "),
         ("x.csv.zip", b"ts,prediction,label", "is a damaged zip archive: File is not a zip file"),
         ("x.ndjson", WITH_TWO, "it is a zip archive; give a file whose name ends in .zip, or"),
+        ("x.csv.bz2", bz2.compress(b"ts,label"), "it is compressed by bzip2; decompress it with"),
+        ("x.csv.xz", lzma.compress(b"ts,label"), "it is compressed by xz; decompress it with unxz"),
+        ("x.xlsx", WITH_TWO, "save the sheet of an Excel workbook as CSV"),
+        ("x.db", b"SQLite format 3\0" + bytes(84), "it is a SQLite database; read it by a feed of"),
+        ("x.csv", b"ts,label\r1,1\r2,0\r", r"its lines end in CR alone: convert the file, for ex"),
         ("zip://a.csv", b"", "names no archive; write it behind the file, as in zip://FILE::"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_field_that_is_like_none_is_answered_with_the_list():
         (
             "ts",
             ["13/07/2026 10:00"],
-            "give ts as times, pd.to_datetime(df['ts'], dayfirst=True)",
+            "of these times, time={'format': '%d/%m/%Y %H:%M', 'zone': 'Europe/Berlin'}",
         ),
         ("ts", ["yesterday"], ""),
         ("type", ["card"], "type={'value': ''}"),
@@ -160,7 +160,7 @@ def test_more_than_half_of_the_rows_rejected_is_a_warning_with_what_to_write():
 def test_a_hint_names_the_column_of_a_field():
     columns = {"prediction": "called", "label": "fraud"}
     table = {"day": ["01.02.2026"], "area": ["eu"], "called": [1], "fraud": [None]}
-    with pytest.raises(ValueError, match=r"pd.to_datetime\(df\['day'\], dayfirst=True\)"):
+    with pytest.raises(ValueError, match=r"time={'format': '%d.%m.%Y', .* then '%m.%d.%Y'"):
         Monitor().feed(table, ts="day", **columns)
     table["day"] = [0]
     with pytest.raises(ValueError, match=r"segment=\{'area': 'area'\}"):

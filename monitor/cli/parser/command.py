@@ -73,6 +73,11 @@ def add_mapping(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name}", action="append", default=[], metavar=value, help=text)
     group.add_argument("--zone", metavar="ZONE", help="time zone of times without one")
     group.add_argument("--unit", metavar="UNIT", help="unit of times: s, ms, us or ns (default: s)")
+    group.add_argument(
+        "--time-format",
+        metavar="FORMAT",
+        help="format of times that are no ISO 8601, of strptime: %%d.%%m.%%Y %%H:%%M",
+    )
 
 
 def add_reference(parser: argparse.ArgumentParser) -> None:

@@ -77,6 +77,8 @@ class CanonicalBatches:
 
     def _times(self, column: Any) -> Any:
         zone, kind = self._time.zone, column.type
+        if self._time.format is not None and (_is_text(kind) or pa.types.is_integer(kind)):
+            return self._formatted(column)
         if _is_text(kind):
             return self._parsed(column)
         if pa.types.is_date(kind):
@@ -87,6 +89,12 @@ class CanonicalBatches:
             seconds = column.cast(pa.float64(), safe=False)
             return pc.divide(seconds, self._time.per_second)
         return column
+
+    def _formatted(self, column: Any) -> Any:
+        """Times that a format writes; the column where one is written otherwise."""
+        found = [self._time(value) for value in column.to_pylist()]
+        written = all(one is None or isinstance(one, float) for one in found)
+        return pa.array(found, pa.float64()) if written else column
 
     def _parsed(self, column: Any) -> Any:
         """Times of texts that are all written alike; the texts where they are not."""

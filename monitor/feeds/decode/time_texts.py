@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -14,17 +13,6 @@ from monitor.feeds.table_fields import TIMES
 
 _UTC = " UTC"
 """In the place of Z, as BigQuery writes it."""
-
-_DAY_OR_MONTH_FIRST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{2}(\d{2})?(\D|$)")
-
-
-def begins_with_day_or_month(text: str) -> bool:
-    """Return whether a text writes a date with the year last, which may be two dates.
-
-    >>> begins_with_day_or_month("13/07/2026 10:00"), begins_with_day_or_month("2026-07-13")
-    (True, False)
-    """
-    return _DAY_OR_MONTH_FIRST.match(text) is not None
 
 
 def moment_of(text: str) -> datetime | None:

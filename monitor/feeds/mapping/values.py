@@ -24,6 +24,7 @@ from monitor.config.mapping import (
     TimeForm,
     text_of,
 )
+from monitor.config.time_format import moment_in
 from monitor.feeds import table_fields
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode.time_texts import moment_of
@@ -89,7 +90,7 @@ class ClassReader:
 
 
 class TimeReader:
-    """Reads times: numbers in a unit, text, timestamps.
+    """Reads times: text in a format, numbers in a unit, other text, timestamps.
 
     Args:
         form: how the mapping says that times are written.
@@ -98,9 +99,14 @@ class TimeReader:
     def __init__(self, form: TimeForm) -> None:
         self.zone = None if form.zone is None else ZoneInfo(form.zone)
         self.per_second = form.unit.per_second
+        self.format = form.format
 
     def __call__(self, value: Any) -> Any:
         """Return epoch seconds."""
+        if self.format is not None and isinstance(value, str | int):  # 20261231 is a date, too
+            moment = moment_in(str(value), self.format)
+            if moment is not None:
+                return self._seconds(moment, value)
         if isinstance(value, str):
             value = number_of_text(value)
         if isinstance(value, str):
@@ -114,13 +120,14 @@ class TimeReader:
         return value
 
     def _of_text(self, value: str) -> Any:
-        """A text with a zone is left to decoding; one without needs the mapping's zone."""
-        if self.zone is None:
-            return value
-        found = moment_of(value)
-        if found is None or found.tzinfo is not None:
-            return value
-        return aware(found, self.zone).timestamp()
+        """A text with a zone is left to decoding."""
+        found = None if self.zone is None else moment_of(value)
+        return value if found is None or found.tzinfo is not None else self._seconds(found, value)
+
+    def _seconds(self, moment: datetime, value: Any) -> Any:
+        """Return epoch seconds; the value where neither it nor the mapping names a zone."""
+        known = moment.tzinfo is not None or self.zone is not None
+        return aware(moment, self.zone).timestamp() if known else value
 
 
 def _as_it_is(value: str) -> str:

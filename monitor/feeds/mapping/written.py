@@ -16,6 +16,8 @@ ASKED = "say which column is which: write "
 TAKEN = "to make this mapping permanent, write "
 """Before the mapping that was guessed."""
 _FIELDS = "fields: "
+_TIME_OPTIONS = {"zone": "zone", "unit": "unit", "format": "time-format"}
+"""Option of each setting of times."""
 
 Written = Callable[[Mapping[str, str]], str]
 """Gives the mapping as a person writes it, by column of each field."""
@@ -43,12 +45,11 @@ class Notation(Protocol):
             lists: values by `positive`, `negative` and `missing`.
         """
 
-    def time(self, name: str, value: str) -> str:
-        """Return how to write the `zone` or the `unit` of times.
+    def time(self, settings: Mapping[str, str]) -> str:
+        """Return how to write settings of times.
 
         Args:
-            name: `zone` or `unit`.
-            value: its value.
+            settings: values of `zone`, `unit` and `format`, by name.
         """
 
 
@@ -63,8 +64,8 @@ class OptionNotation:
     "--positive 'label=card fraud' --missing label=NA"
     >>> options.constant("type", "")
     '--constant type='
-    >>> OptionNotation("reference a.csv").time("zone", "UTC")
-    'reference a.csv --zone UTC'
+    >>> OptionNotation("reference a.csv").time({"format": "%d.%m.%Y %H:%M", "zone": "UTC"})
+    "reference a.csv --time-format '%d.%m.%Y %H:%M' --zone UTC"
     """
 
     def __init__(self, command: str = "") -> None:
@@ -93,14 +94,14 @@ class OptionNotation:
         options = (_option(name, field, v) for name, values in lists.items() for v in values)
         return self._command + " ".join(options)
 
-    def time(self, name: str, value: str) -> str:
-        """Return the option for zone or unit.
+    def time(self, settings: Mapping[str, str]) -> str:
+        """Return an option for each setting of times.
 
         Args:
-            name: `zone` or `unit`.
-            value: its value.
+            settings: values of `zone`, `unit` and `format`, by name.
         """
-        return f"{self._command}--{name} {value}"
+        options = (f"--{_TIME_OPTIONS[name]} {shlex.quote(v)}" for name, v in settings.items())
+        return self._command + " ".join(options)
 
 
 class YamlNotation:
@@ -115,7 +116,7 @@ class YamlNotation:
     'fields: {ts: at, id: claim}'
     >>> yaml_of_feed.classes("label", {"missing": ["NA"]})
     'values: {label: {missing: ["", NA]}}'
-    >>> yaml_of_feed.time("zone", "Europe/Berlin")
+    >>> yaml_of_feed.time({"zone": "Europe/Berlin"})
     'time: {unit: ms, zone: Europe/Berlin}'
     """
 
@@ -148,15 +149,14 @@ class YamlNotation:
         more = {name: [*before.get(name, ()), *values] for name, values in lists.items()}
         return f"values: {flow({**given, field: {**there, **more}})}"
 
-    def time(self, name: str, value: str) -> str:
+    def time(self, settings: Mapping[str, str]) -> str:
         """Return the key `time`.
 
         Args:
-            name: `zone` or `unit`.
-            value: its value.
+            settings: values of `zone`, `unit` and `format`, by name.
         """
         given = self._mapping.time.model_dump(exclude_unset=True)
-        return f"time: {flow({**given, name: value})}"
+        return f"time: {flow({**given, **settings})}"
 
     def _fields(self, more: Mapping[str, object]) -> str:
         given = {
