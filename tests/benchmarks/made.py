@@ -77,10 +77,10 @@ class Made:
         return [self.prediction(chance, START - 60.0 + 59.0 * i / count) for i in range(count)]
 
 
-def blocks_of(events: list[dict]) -> list[bytes]:
-    """Events as blocks of NDJSON lines."""
+def blocks_of(events: list[dict], size: int = BLOCK) -> list[bytes]:
+    """Events as blocks of so many NDJSON lines."""
     encode = msgspec.json.Encoder().encode_lines
-    return [encode(events[i : i + BLOCK]) for i in range(0, len(events), BLOCK)]
+    return [encode(events[i : i + size]) for i in range(0, len(events), size)]
 
 
 def batches_waiting(count: int, keys: int = 0, seed: int = 3) -> Iterator[EventBatch]:
