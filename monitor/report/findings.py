@@ -212,8 +212,9 @@ def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
     or what lies beyond the reference in one that reaches back into it, excludes a fall that
     matters, the model is steady. It is not while another window, or these outcomes since the
     reference, say that rates changed, or the class ratio, or predictions alone that something is
-    wrong, nor beside a reference that holds a change of level. Such a window of 50 outcomes, or as
-    many since the reference, is a move, and the outcomes are too few otherwise.
+    wrong, nor beside a reference that holds a change of level, nor while outcomes since the
+    reference show that precision changed. Such a window of 50 outcomes, or as many since the
+    reference, is a move, and the outcomes are too few otherwise.
 
     Args:
         model: with its reference and its windows.
@@ -233,7 +234,8 @@ def _why_quiet(model: ModelState, found: WindowVerdict, usual: float) -> Because
     """Return why a model has no verdict, whose deciding window shows no change."""
     since, elsewhere = since_reference(model), (worse_window(model, found), moved_window(model))
     rests_on = [verdict_on(model, name).rests_on for name in elsewhere if name]
-    rests_on += [since.rests_on] if since is not None and since.has_moved else []
+    if since is not None and (since.has_moved or since.because is Because.MOVED):
+        rests_on.append(since.rests_on)
     if rests_on:
         return Because.MOVED if max(rests_on) >= FEWEST_OUTCOMES else Because.TOO_FEW
     reference = model.watched.reference

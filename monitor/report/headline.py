@@ -33,6 +33,7 @@ _HARDLY = 0.005
 _SMALL = 0.1
 """Rates below it are shown with three digits, others with two."""
 
+_UNMOVED = (Because.TOO_FEW, Because.STEADY)
 _RATES = ("recall", "false_positive_rate")
 _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 _GOT_WORSE = "the model got worse"
@@ -145,9 +146,10 @@ def certainly_moved(lower: float, upper: float, *, because: Because | None) -> b
     Args:
         lower: lower limit of its change.
         upper: upper limit of its change.
-        because: why there is no verdict. Of too few outcomes no interval counts.
+        because: why there is no verdict. Of too few outcomes no interval counts, and a steady
+            model has not certainly moved.
     """
-    return (lower > 0 or upper < 0) and because is not Because.TOO_FEW
+    return (lower > 0 or upper < 0) and because not in _UNMOVED
 
 
 def moved(before: float, after: float, *, certain: bool = True) -> str:
@@ -254,5 +256,10 @@ def _open_question(judgement: Judgement, rates: RatePairs, lately: MovedLately |
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[rate])}"
         model = "worse" if fell == (rate == "recall") else "better"
         return f"{METRIC_WORDS[rate].short} {how}; {model} model or moved threshold? Open."
-    moved_elsewhere = "" if lately is None else f"{lately_words(lately)}."
-    return moved_elsewhere or "too little evidence to say whether the model is at fault."
+    return f"{_too_little(judgement) if lately is None else lately_words(lately)}."
+
+
+def _too_little(judgement: Judgement) -> str:
+    """A model whose precision rose is not asked for a fault."""
+    rose = judgement.change["class_ratio"] + judgement.change["log_likelihood_ratio"] > 0
+    return f"too little evidence to say {'why' if rose else 'whether the model is at fault'}"

@@ -159,7 +159,7 @@ def without_labels(snapshot: Snapshot, model: ModelState) -> WithoutLabels | Non
         model: one of its models.
     """
     made = model.predictions_positive + model.predictions_negative
-    if not made or any(_has_metric(window, model.row) for window in snapshot.windows):
+    if not made or any(_has_metric(window, model.row) for window in snapshot.windows_of(model)):
         return None
     reason = _reason(model)
     if reason is None:

@@ -106,7 +106,8 @@ def with_beyond(**fields):
     [
         (Verdict.NO_CHANGE, None, FEWEST_OUTCOMES, Because.STEADY),
         (Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY, FEWEST_OUTCOMES, Because.STEADY),
-        (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED, FEWEST_OUTCOMES, Because.TOO_FEW),
+        (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED, FEWEST_OUTCOMES, Because.MOVED),
+        (Verdict.INSUFFICIENT_EVIDENCE, Because.MOVED, FEWEST_OUTCOMES - 1, Because.TOO_FEW),
         (Verdict.PREVALENCE_SHIFT, None, FEWEST_OUTCOMES, Because.TOO_FEW),
         (Verdict.OPERATING_POINT_MOVED, None, FEWEST_OUTCOMES, Because.MOVED),
         (Verdict.MODEL_DEGRADED, None, FEWEST_OUTCOMES - 1, Because.TOO_FEW),
@@ -117,6 +118,19 @@ def test_no_model_is_steady_while_outcomes_since_the_reference_show_a_change(
 ):
     _, model = with_beyond(verdict=verdict, because=because, rests_on=rests_on)
     assert model_because(model, model.watched.verdicts["7d"]) is said
+
+
+def test_a_rise_of_precision_since_the_reference_is_a_move_as_diagnose_says():
+    """No cause certainly changed, and all of them together moved precision."""
+    better = [(48, 14, 11, 427)] * 4
+    monitor = counted([USUAL] * WEEK + better, windows=("1d", "7d"))
+    snapshot = monitor.snapshot()
+    (model,) = status_answer(snapshot, limit=1).models
+    found = Queries(lambda: snapshot, lambda read: read(monitor)).explanation(None, None, None)
+    assert model.since_reference is not None
+    assert (model.verdict_because, found.answer.verdict_because) == ("moved_cause_open",) * 2
+    assert model.headline == found.answer.headline
+    assert model.headline.startswith("Precision rose .667 → .774: too little evidence to say why.")
 
 
 def test_less_than_a_day_since_the_reference_makes_no_model_steady():

@@ -99,6 +99,18 @@ def test_labels_that_stopped_are_told_from_labels_that_never_came():
     assert row.split()[-1] == "12d"  # as in the sentence, not rounded down
 
 
+def test_a_window_that_a_model_does_not_use_does_not_hide_that_its_labels_stopped():
+    """A longer window, which other models use, still holds labels of this one."""
+    made = predictions(20)
+    config = Config(defaults={"label_timeout": "30d", "maturity": "6h"}, windows=["1d", "14d"])
+    in_order = sorted(made + labels(made, 12), key=lambda one: one["ts"])
+    snapshot = fed(Monitor(config), in_order).snapshot()
+    (model,) = snapshot.models
+    assert without_labels(snapshot, model) is None
+    unused = replace(model, unused_windows=("14d",))
+    assert without_labels(snapshot, unused).reason == "stopped"
+
+
 def test_where_labels_stopped_and_none_is_missing_no_prediction_waits():
     made = predictions(20)
     snapshot = fed(Monitor(Config(windows=["1d"], defaults={"maturity": "6h"})), made).snapshot()
