@@ -24,6 +24,7 @@ from monitor.drift.recall_evidence import UNKNOWN_RECALL, Because, RecallEvidenc
 from monitor.drift.reference_news import AwaitedReference, HeldBack, ReferenceVersions
 from monitor.drift.trend import Trend
 from monitor.drift.versions_compared import VersionsCompared
+from monitor.drift.worse_values import WorseValue
 from monitor.events.columns import Int64Array
 from monitor.events.version_starts import VersionTimes
 from monitor.metrics.ratio import ratio
@@ -120,6 +121,7 @@ class WindowVerdict:
         beyond: what lies beyond the reference in a window that overlaps it, labels in order.
         level: the level (see `monitor.watch.level`) that the verdict is against, where it is worse
             than that and not than the reference, and while the model pages; None elsewhere.
+        worse_values: segment values of it in which a rate certainly became worse.
     """
 
     verdict: Verdict
@@ -136,6 +138,7 @@ class WindowVerdict:
     visible_recall: float = float("nan")
     beyond: BeyondReference | None = None
     level: ReferenceOutcomes | None = None
+    worse_values: tuple[WorseValue, ...] = ()
 
     @property
     def far_from_reference(self) -> bool:
@@ -286,8 +289,7 @@ class Watched:
         verdicts: verdict of each window, by the name of the window.
         evidence: the larger statistic of the skill detectors, by pane and by days, over its
             threshold, an alarm from 1 on; NaN without a reference.
-        warming_up: True where there is no reference, or it is too small for the detectors
-            by pane.
+        warming_up: True without a reference that suffices for the detectors by pane.
         degradation_detected: True while the model pages: from a certain degradation that a
             detector found, until the model has certainly recovered.
         prevalence_shift_detected: True where the class ratio left its seasonal profile
@@ -302,8 +304,7 @@ class Watched:
         live_class_ratio: r = P/N of mature labels, smoothed over panes: an outcome
             counts half after the length of the shortest window. NaN where it is not
             known, or where the labels of that window are not trustworthy.
-        expected_class_ratio: r that the reference's seasonal profile expects of the
-            last mature pane; NaN without a profile.
+        expected_class_ratio: r that its profile expects of the last mature pane; NaN without one.
         day_scatter: how much the days of the model scatter; None without a reference.
         level: what pages rest on, where that is another one than the reference; else None.
         level_scatter: the same as `day_scatter`, as verdicts against the level take it.

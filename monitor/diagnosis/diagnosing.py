@@ -20,6 +20,7 @@ from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.present_state import LATEST
 from monitor.diagnosis.result import DIAGNOSED_METRICS, CausePart, Diagnosis, Side
 from monitor.diagnosis.segments import both_by_key, by_day_and_version, segment_parts, within_key
+from monitor.diagnosis.worse_segments import worse_segments
 from monitor.drift import (
     CAUSES,
     COMPONENT_OF,
@@ -146,6 +147,10 @@ def diagnose(
         )
         if because is Because.STEADY and is_too_small(before.total):
             because = Because.TOO_FEW  # without a case to miss, every fall is excluded
+    segments = segment_parts(before, after, attribution, errors) if trusted else ()
+    worse = worse_segments(segments, before, after)
+    if worse and because in (Because.STEADY, Because.TOO_FEW):
+        because = Because.MOVED
     precise = refused is None or refused.keeps_precision
     known = precise and math.isfinite(attribution.change_points)
     sides = _sides(before, after, refused)
@@ -165,7 +170,8 @@ def diagnose(
         judged_within=mixed[0] if mixed else None,
         below_reference_curve=below,
         main_driver=judgement.main_driver if trusted and known else None,
-        segments=segment_parts(before, after, attribution, errors) if trusted else (),
+        segments=segments,
+        worse_segments=worse,
         had_prevalence_stayed=_had_prevalence_stayed(after, attribution, errors, trusted=trusted),
         because=because,
         recall=seen,

@@ -19,6 +19,8 @@ from monitor.drift import Judgement, MainDriver, Status, Verdict
 from monitor.drift.change_news import NO_NEWS, ChangeNews
 from monitor.drift.recall_evidence import Because, RecallEvidence
 from monitor.drift.verdict import IMPROVED, MOVED_RATES
+from monitor.drift.worse_values import WorseValue
+from monitor.events.columns import Series
 from monitor.labels.uncorrected import MissingMisses
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_sensitivity import LabelSensitivity
@@ -145,6 +147,7 @@ class Diagnosis:
             recall and false positives say is clear without.
         main_driver: None where precision is not known on both sides.
         segments: by segment value, those first that carry most.
+        worse_segments: values in which a rate certainly became worse, the surest first.
         had_prevalence_stayed: precision after, had the class ratio stayed as it
             was before; interval from between blocks of time.
         because: why the verdict is `insufficient_evidence`; None for any other.
@@ -206,6 +209,7 @@ class Diagnosis:
     visible_recall: float
     refusal: Refusal | None
     notes: tuple[str, ...]
+    worse_segments: tuple[tuple[Series, WorseValue], ...] = ()
     scatter_days: ScatterDays | None = None
     scores: ComparedScores | None = None
     news: ChangeNews = NO_NEWS

@@ -23,11 +23,10 @@ from monitor.drift import (
 from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.odds_ratio_within import in_days
 from monitor.drift.within_segments import explains
+from monitor.drift.worse_values import FEWEST_OF_A_CLASS
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
 from monitor.metrics.ratio import ratio
 
-FEWEST_OF_A_CLASS = 30
-"""With fewer actual positives or negatives on either side a value is a small sample."""
 SIGNIFICANCE = 0.01
 """A value carries a change where its p-value, corrected, lies below this."""
 

@@ -13,6 +13,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.attribution import Attribution
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import MOVED_RATES, Judgement, Verdict
+from monitor.drift.worse_values import WorseValue
 from monitor.metrics.rates import false_positive_rate, recall
 
 
@@ -29,6 +30,7 @@ class BeyondReference(NamedTuple):
         attribution: what moved precision; None where nothing could be judged.
         visible_recall: recall at which a fall would have been called one, with 80 %
             probability; NaN where nothing could be judged.
+        worse_values: segment values in which a rate certainly became worse.
     """
 
     length_ms: int
@@ -39,6 +41,7 @@ class BeyondReference(NamedTuple):
     outcomes: ConfusionCounts
     attribution: Attribution | None
     visible_recall: float
+    worse_values: tuple[WorseValue, ...] = ()
 
     @property
     def rates(self) -> tuple[float, float]:

@@ -52,6 +52,8 @@ class Compared(NamedTuple):
         doubted: why the labels of the answers are in doubt, a clause; "" where they are not.
         worse_version: that a version in use is worse than the one before, a phrase; "" where
             none is.
+        worse_segment: how a rate of a segment value certainly became worse, a phrase; "" where none
+            did, and where all cases show a worse model.
         against: what a level that is not the reference is, a phrase; "" for the reference.
     """
 
@@ -78,6 +80,7 @@ class Compared(NamedTuple):
     doubted: str = ""
     worse_version: str = ""
     against: str = ""
+    worse_segment: str = ""
     paged_since: int | None = None
     with_version: str = ""
 

@@ -13,27 +13,20 @@ from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
 from monitor.diagnosis.present_state import is_of_reference, paged_since, with_present_state
 from monitor.drift import Attribution, Judgement, Status
-from monitor.drift.beyond_reference import BeyondReference
 from monitor.drift.detectors import is_too_small
 from monitor.drift.recall_evidence import (
-    FEWEST_OUTCOMES,
     Because,
     RecallEvidence,
-    excludes_much,
 )
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
-from monitor.metrics.rates import recall
 from monitor.report.audit_words import doubted_labels, evident, live_audits, live_misses
 from monitor.report.class_findings import class_findings
 from monitor.report.compared import FLAGS_EVERYTHING, FLAGS_NOTHING, Compared
 from monitor.report.deciding_window import (
     deciding_since_reference,
     deciding_window,
-    moved_window,
-    since_reference,
     verdict_on,
-    worse_window,
 )
 from monitor.report.headline import rates_of
 from monitor.report.label_quality_words import changed_labels
@@ -43,7 +36,6 @@ from monitor.report.missing_evidence import (
     missing_evidence,
     reaches_back,
     too_few_before,
-    useless_reference,
 )
 from monitor.report.moved_lately import (
     live_rates,
@@ -58,6 +50,8 @@ from monitor.report.reference_text import level_phrase, mixed_phrase, reference_
 from monitor.report.version_news_words import begun_with_ended
 from monitor.report.versions_words import worse_version
 from monitor.report.vocabulary import ADDITIVE_CAUSES
+from monitor.report.why_open import model_because
+from monitor.report.worse_segment import live_worse_segment, worse_segment
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import WindowVerdict
@@ -105,6 +99,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         ),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
         against=level_phrase(before.opens, before.closes) if before.source == "level" else "",
+        worse_segment=worse_segment(diagnosis),
     )
 
 
@@ -181,6 +176,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         doubted=doubted_labels(live_audits(model), misses=evident(live_misses(snapshot, model))),
         worse_version="" if worse is None else worse_version(worse),
         against="" if found.level is None else level_phrase(found.level.opens, found.level.closes),
+        worse_segment=live_worse_segment(snapshot, model, deciding),
     )
 
 
@@ -202,59 +198,6 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
         flags_nothing=_flags(counts) == FLAGS_NOTHING,
         moved_lately=moved_lately(snapshot, model, deciding),
         because=model_because(model, verdict_on(model, deciding)),
-    )
-
-
-def model_because(model: ModelState, found: WindowVerdict) -> Because | None:
-    """Return why a model has no verdict; None where it has one.
-
-    It is the reason of its deciding window. Where that holds too few outcomes and another one,
-    or what lies beyond the reference in one that reaches back into it, excludes a fall that
-    matters, the model is steady. It is not while another window, or these outcomes since the
-    reference, say that rates changed, or the class ratio, or predictions alone that something is
-    wrong, nor beside a reference that holds a change of level, nor while outcomes since the
-    reference show that precision changed. Such a window of 50 outcomes, or as many since the
-    reference, is a move, and the outcomes are too few otherwise.
-
-    Args:
-        model: with its reference and its windows.
-        found: the verdict on its deciding window.
-    """
-    reference = model.watched.reference
-    if model.watched.classes is not None:
-        return found.because
-    if reference is None or useless_reference(model):
-        return Because.NO_REFERENCE if found.because is not None else None
-    if found.because is None or found.because is Because.MOVED:
-        return found.because
-    return _why_quiet(model, found, float(recall(reference.counts)))
-
-
-def _why_quiet(model: ModelState, found: WindowVerdict, usual: float) -> Because:
-    """Return why a model has no verdict, whose deciding window shows no change."""
-    since, elsewhere = since_reference(model), (worse_window(model, found), moved_window(model))
-    rests_on = [verdict_on(model, name).rests_on for name in elsewhere if name]
-    if since is not None and (since.has_moved or since.because is Because.MOVED):
-        rests_on.append(since.rests_on)
-    if rests_on:
-        return Because.MOVED if max(rests_on) >= FEWEST_OUTCOMES else Because.TOO_FEW
-    reference = model.watched.reference
-    mixed = reference is not None and reference.level_change is not None
-    if mixed or model.watched.predictions.kind is not None:
-        return Because.TOO_FEW
-    if _excludes_much(model, usual, since):
-        return Because.STEADY
-    because = None if found.judgement is None else found.because
-    return because or Because.TOO_FEW
-
-
-def _excludes_much(model: ModelState, usual: float, since: BeyondReference | None) -> bool:
-    """Return whether outcomes that are none of the reference exclude a fall that matters."""
-    quiet = since is not None and since.is_quiet
-    return any(
-        excludes_much(one.recall.excluded, usual)
-        for one in model.watched.verdicts.values()
-        if one.judgement is not None or (quiet and one.beyond is not None)
     )
 
 

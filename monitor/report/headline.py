@@ -25,6 +25,8 @@ from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
 from monitor.report.vocabulary import CAUSES, METRIC_WORDS
+from monitor.report.worse_segment import NOT_BY_ALL, worse_segment
+from monitor.report.worse_segment import beside as segment_beside
 from monitor.verdicts import DegeneratePredictions
 
 _HARDLY = 0.005
@@ -59,6 +61,7 @@ def headline(diagnosis: Diagnosis) -> str:
         because=diagnosis.because,
         learned=diagnosis.rates_learned,
         lately=diagnosis.moved_lately,
+        segment=worse_segment(diagnosis),
     )
     labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
     if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
@@ -73,6 +76,9 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"
+    happened += segment_beside(
+        happened, worse_segment(diagnosis), contrary=diagnosis.because is None
+    )
     beside = audits_beside(diagnosis.uncorrected_audits)
     since = unjudged_change(diagnosis.unjudged_end)
     return f"{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
@@ -185,6 +191,7 @@ def reason(
     because: Because | None = None,
     learned: bool = False,
     lately: MovedLately | None = None,
+    segment: str = "",
 ) -> str:
     """Return why precision moved, and whether the model is at fault, in a few words.
 
@@ -196,6 +203,7 @@ def reason(
         because: why the verdict is `insufficient_evidence`; None for any other.
         learned: rates of wrong labels are learned from audits.
         lately: the stretch that moved though another one is judged; None where none did.
+        segment: how a rate of a segment value became worse, a phrase; "" where none did.
     """
     if judged_within is not None:
         open_ = verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.INSUFFICIENT_EVIDENCE)
@@ -210,7 +218,7 @@ def reason(
         positives=positives_moved(judgement.change["class_ratio"]),
         moved=_moved_together(judgement, rates, "threshold or scores moved"),
         slid=_moved_together(judgement, rates, "along the ROC curve of the reference"),
-        open=_open_question(judgement, rates, lately),
+        open=_open_question(judgement, rates, lately, segment),
         narrower=_MORE_AUDITS if learned else _NARROWER,
     )
 
@@ -238,7 +246,9 @@ def _both_rates(rates: RatePairs, way: str) -> str:
     return f"{one} {way} {first}, {other} {second}"
 
 
-def _open_question(judgement: Judgement, rates: RatePairs, lately: MovedLately | None) -> str:
+def _open_question(
+    judgement: Judgement, rates: RatePairs, lately: MovedLately | None, segment: str
+) -> str:
     status = judgement.status
     if judgement.labels_may_explain:
         return open_by_labels(judgement)
@@ -256,10 +266,12 @@ def _open_question(judgement: Judgement, rates: RatePairs, lately: MovedLately |
         how = f"{'fell' if fell else 'rose'} {from_to(*rates[rate])}"
         model = "worse" if fell == (rate == "recall") else "better"
         return f"{METRIC_WORDS[rate].short} {how}; {model} model or moved threshold? Open."
-    return f"{_too_little(judgement) if lately is None else lately_words(lately)}."
+    return f"{_too_little(judgement, segment) if lately is None else lately_words(lately)}."
 
 
-def _too_little(judgement: Judgement) -> str:
+def _too_little(judgement: Judgement, segment: str) -> str:
     """A model whose precision rose is not asked for a fault."""
+    if segment:
+        return f"{segment}{NOT_BY_ALL}"
     rose = judgement.change["class_ratio"] + judgement.change["log_likelihood_ratio"] > 0
     return f"too little evidence to say {'why' if rose else 'whether the model is at fault'}"

@@ -21,7 +21,6 @@ from monitor.report.deciding_window import (
     verdict_on,
     window_opens,
 )
-from monitor.report.findings import model_because
 from monitor.report.headline import certainly_moved, died, moved, page_reason, reason
 from monitor.report.label_quality_words import (
     audited_already,
@@ -35,6 +34,9 @@ from monitor.report.moved_lately import live_rates, moved_lately, rates_since
 from monitor.report.verdict_words import BECAUSE
 from monitor.report.version_news_words import with_version
 from monitor.report.versions_words import worse_by
+from monitor.report.why_open import model_because
+from monitor.report.worse_segment import beside as segment_beside
+from monitor.report.worse_segment import live_worse_segment
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot
 
@@ -61,6 +63,9 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         moved=pages or rates_changed(found.verdict, found.judgement),
     )
     of_version = "" if worse is None else f" {worse_by(worse)}"
+    happened += segment_beside(
+        happened, live_worse_segment(snapshot, model, deciding), contrary=found.because is None
+    )
     happened = died(watched.predictions) + happened + audits_beside(live_audits(model))
     return _silent(snapshot, model) + happened + of_version
 
@@ -120,6 +125,7 @@ def _since_reference(snapshot: Snapshot, model: ModelState, deciding: str, *, be
         because=because,
         learned=learned,
         lately=lately,
+        segment=live_worse_segment(snapshot, model, deciding),
     )
     if labels_changed and reference is not None:
         stretch = (reference.opens, reference.closes)

@@ -32,6 +32,7 @@ from monitor.report.recall_words import (
     what_is_excluded,
 )
 from monitor.report.vocabulary import ADDITIVE_CAUSES, METRIC_WORDS
+from monitor.report.worse_segment import NOT_BY_ALL
 
 THRESHOLD_OR_SCORES = "threshold or scores moved"
 """What an operating point that moved may come from, a phrase."""
@@ -117,6 +118,7 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     answer = _is_binary_worse(found)
     compared = f", {found.against}" if found.against else ""
     answer = replace(answer, text=f"{answer.text}{compared}{doubt_beside(found)}")
+    answer = replace(answer, text=f"{answer.text}{_segment_beside(found, answer)}")
     if not found.worse_version:
         return answer
     return replace(answer, text=f"{answer.text}. {found.worse_version}")
@@ -148,7 +150,8 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
     if better := _how_better(found, judgement):
         return _answer(found, "no", better)
     if doubt := _beside(
-        found.worse_lately or _doubt(found, judgement), by_predictions=found.by_predictions
+        found.worse_lately or _doubt(found, judgement) or _by_segment(found),
+        by_predictions=found.by_predictions,
     ):
         return _answer(found, "not_shown", f"Not shown: {doubt}")
     if found.verdict is Verdict.INSUFFICIENT_EVIDENCE:
@@ -160,6 +163,19 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         better = f"{likely}, and " if likely else ""
         return _answer(found, "not_shown", f"{start}: {better}{what_is_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
+
+
+def _by_segment(found: Compared) -> str:
+    """Return the segment value that became worse while all cases leave it open; "" for none."""
+    is_open = found.worse_segment and found.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    return f"{found.worse_segment}{NOT_BY_ALL}" if is_open else ""
+
+
+def _segment_beside(found: Compared, answer: WorseAnswer) -> str:
+    """Return the segment value that became worse beside another answer that does not name it."""
+    phrase = found.worse_segment
+    told = not phrase or phrase in answer.text or answer.answer in ("yes", "unknown")
+    return "" if told else f"; {'but ' if answer.answer == 'no' else ''}{phrase}"
 
 
 def _page_in_doubt(found: Compared, judgement: Judgement) -> str:

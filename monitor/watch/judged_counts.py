@@ -21,6 +21,7 @@ from monitor.labels.error_ranges import Corner
 from monitor.labels.faults import LabelFault
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.verdicts import WindowVerdict
+from monitor.watch.within_cuts import WithinCuts
 from monitor.windows.outcome_reader import OutcomeReader
 
 UNJUDGED = WindowVerdict(verdict=Verdict.INSUFFICIENT_EVIDENCE, because=Because.TOO_FEW)
@@ -61,6 +62,7 @@ class Tested(NamedTuple):
         dispersion: variance of rows over that of independent ones.
         between: what the scatter of days adds.
         corners: the comparison at the ends of the ranges of wrong labels; none without.
+        within: the outcomes of segment values.
     """
 
     judgement: Judgement
@@ -71,6 +73,7 @@ class Tested(NamedTuple):
     dispersion: Dispersion
     between: BetweenDays
     corners: tuple[Corner, ...]
+    within: WithinCuts
 
 
 def untrusted(fault: LabelFault) -> WindowVerdict:

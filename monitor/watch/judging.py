@@ -285,6 +285,7 @@ class Judge:
                 outcomes=self._judge.total(known.counts),
                 attribution=seen.attribution,
                 visible_recall=seen.visible_recall,
+                worse_values=seen.worse_values,
             ),
         )
 

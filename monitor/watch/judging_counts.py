@@ -32,6 +32,7 @@ from monitor.drift.recall_evidence import (
     visible_recall,
 )
 from monitor.drift.verdict import OF_THE_MODEL
+from monitor.drift.worse_values import MAY_HIDE
 from monitor.events.columns import Int64Array
 from monitor.labels.audits_decide import AuditedDuring, AuditedWindow, no_audits
 from monitor.labels.checks import in_order
@@ -242,7 +243,7 @@ class CountsJudge:
             )
         looks = Looks(after.shape[-1] * block_ms / max(DAY_MS, block_ms), grows)
         total = after.sum(axis=-1)
-        return Tested(judgement, middle, fault, total, looks, dispersion, between, corners)
+        return Tested(judgement, middle, fault, total, looks, dispersion, between, corners, within)
 
     def verdict(self, counts: Counts, cuts: Cuts, *, known_dead: bool = False) -> WindowVerdict:
         """Return the verdict on counts, their causes, and what they exclude.
@@ -257,7 +258,7 @@ class CountsJudge:
             if (fault := self.fault_of(counts)) is not None:
                 return untrusted(fault)
             return NOT_COMPARED if self._too_small else UNJUDGED
-        judgement, middle, fault, total, looks, dispersion, between, corners = tested
+        judgement, middle, fault, total, looks, dispersion, between, corners, within = tested
         if fault is not None:
             return untrusted(fault)
         fewest = fewest_outcomes(total, judgement)
@@ -290,7 +291,13 @@ class CountsJudge:
             recall=recall,
             false_positive_rate_above=widened_false_positive_rate(above, corners, between, looks),
             visible_recall=visible_recall(before, total, judgement),
+            worse_values=within.worse(between) if self._names_values(judgement) else (),
         )
+
+    def _names_values(self, judgement: Judgement) -> bool:
+        """Return whether segment values that became worse are named beside what all cases show."""
+        plain = self._regime.labelling not in SAMPLES and not self._regime.has_errors
+        return plain and self._alike == 1 and judgement.verdict in MAY_HIDE
 
     def _totals(self, counts: Counts) -> tuple[ConfusionCounts, Dispersion | None]:
         """Return the outcomes of all predictions by block, and what a sample of labels adds."""

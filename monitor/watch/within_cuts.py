@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.counts import ConfusionCounts, CountArray
-from monitor.drift import Judgement, Verdict, judge_within_segments
+from monitor.drift import Judgement, Verdict, attribute_segments, judge_within_segments
 from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
+from monitor.drift.worse_values import WorseValue, worse_value
+from monitor.events.columns import Int64Array
 from monitor.watch.cuts import Cuts
 from monitor.watch.reference import MatureReference
 
@@ -68,6 +70,22 @@ class WithinCuts(NamedTuple):
         cells = np.stack([one.cells for one in after])
         return ComparedOutcomes(before, ConfusionCounts.from_cells(cells))
 
+    def worse(self, between: BetweenDays) -> tuple[WorseValue, ...]:
+        """Return the segment values in which a rate certainly became worse, the surest first.
+
+        Args:
+            between: what the scatter of days adds.
+        """
+        keys = len(self.cuts.segments) + bool(len(self.cuts.versions))
+        found, start = [], 0
+        for rows in self.cuts.segments:
+            after = ConfusionCounts.from_cells(self.cells[start : start + len(rows)])
+            start += len(rows)
+            before = self.reference.blocks_of(rows)
+            if before is not None:
+                found += list(_worse(rows, before, after, between, keys))
+        return tuple(sorted(found, key=lambda one: one.p_value))
+
     def judged(
         self,
         whole: Judgement,
@@ -104,6 +122,31 @@ class WithinCuts(NamedTuple):
             if explains(within, whole):
                 return replace(within, curve_z=whole.curve_z, label_change=whole.label_change)
         return whole
+
+
+def _worse(
+    rows: Int64Array,
+    before: ConfusionCounts,
+    after: ConfusionCounts,
+    between: BetweenDays,
+    keys: int,
+) -> Iterator[WorseValue]:
+    """Yield the values of one segment key in which a rate certainly became worse."""
+    seen = np.flatnonzero(before.total.sum(axis=-1) + after.total.sum(axis=-1))
+    if not len(seen):
+        return
+    old, new = before[seen], after[seen]
+    _, recall, false = keys * attribute_segments(old, new, between=between).p_values
+    for place, row in enumerate(rows[seen].tolist()):
+        found = worse_value(
+            old[place].sum(),
+            new[place].sum(),
+            recall_p=float(recall[place]),
+            false_positives_p=float(false[place]),
+            row=row,
+        )
+        if found is not None:
+            yield found
 
 
 def _of_class(within: Judgement, whole: Judgement) -> Judgement:

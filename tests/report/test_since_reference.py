@@ -11,8 +11,9 @@ from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.exporter.api.queries import Queries
 from monitor.exporter.api.status import status_answer
-from monitor.report.findings import model_because, of_model
+from monitor.report.findings import of_model
 from monitor.report.two_answers import is_model_worse
+from monitor.report.why_open import model_because
 
 SMALL, FALLEN = (11, 5, 3, 156), (7, 5, 7, 156)
 """A quarter of a day with 14 positives, recall .79 and then .5."""

@@ -14,9 +14,10 @@ from monitor.drift.recall_evidence import FEWEST_OUTCOMES, Because
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
 from monitor.report.deciding_window import deciding_window
-from monitor.report.findings import model_because, of_model
+from monitor.report.findings import of_model
 from monitor.report.moved_lately import lately_words, moved_lately
 from monitor.report.two_answers import is_model_worse
+from monitor.report.why_open import model_because
 from monitor.verdicts import DegeneratePredictions
 
 DAYS = 42

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.deciding_window import deciding_window, verdict_on
-from monitor.report.findings import model_because
 from monitor.report.verdict_words import kind_of, urgency
 from monitor.report.vocabulary import PAGE_METRICS
+from monitor.report.why_open import model_because
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 

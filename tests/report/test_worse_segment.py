@@ -1,0 +1,86 @@
+"""A fall in one segment value is named wherever its model is, though all cases together hide it."""
+
+from functools import cache
+
+import httpx
+import pytest
+from exporter.page.pages import HOUR, counts, fed, plain, served
+from report.one_moment import DAY
+
+from monitor.cli.replay_text import replay_text
+from monitor.cli.top import table
+from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.exporter.api.queries import Queries
+from monitor.exporter.api.status import status_answer
+from monitor.report.diagnosis_text import diagnosis_text
+
+LARGE = {"eu": (40, 20, 10, 430), "us": (24, 12, 6, 258)}
+USUAL, FALLEN = (12, 6, 3, 129), (5, 6, 10, 129)
+"""Outcomes (tp, fp, fn, tn) of asia in six hours: recall .8, then .33."""
+SLID = (8, 1, 7, 134)
+"""Another threshold: as many fewer false positives."""
+
+
+@cache
+def at(days, fallen, now=FALLEN):
+    """The monitor after some days, at the end of which one region of three has other outcomes."""
+    config = Config(models={"m": {"maturity": "1h", "segments": ["region"]}}, windows=["1d", "7d"])
+    records = [
+        counts("m", day * DAY + hour * HOUR, [*cells, cells[0] + cells[1], cells[2] + cells[3]])
+        | {"segment": {"region": region}}
+        for day in range(days)
+        for hour in range(0, 24, 6)
+        for region, cells in {**LARGE, "asia": now if day >= days - fallen else USUAL}.items()
+    ]
+    return fed(Monitor(config), records)
+
+
+def shown(monitor):
+    """The status of the model, and the diagnosis of its latest data with its answer."""
+    snapshot = monitor.snapshot()
+    (status,) = status_answer(snapshot, limit=1).models
+    return status, Queries(lambda: snapshot, lambda read: read(monitor)).explanation(
+        None, None, None
+    )
+
+
+@pytest.mark.parametrize(
+    ("days", "fallen", "phrase"),
+    [
+        (11, 3, "for region=asia recall fell from .80 to .46, for all cases not certainly"),
+        (42, 7, "for region=asia recall fell from .80 to .35"),
+        (42, 2, "but for region=asia recall fell from .80 to .68"),
+    ],
+)
+def test_a_fall_in_one_segment_value_stands_in_headline_and_answer_everywhere(days, fallen, phrase):
+    monitor = at(days, fallen)
+    status, found = shown(monitor)
+    assert status.headline == found.answer.headline
+    assert phrase in status.worse.text
+    assert phrase in found.answer.worse.text
+    assert phrase.removeprefix("but ").removeprefix("for ") in status.headline
+    assert "Nothing points to it" not in status.worse.text
+    assert "no sign of a change" not in status.headline
+    with served(monitor) as url:
+        page = plain(httpx.get(url, params={"model": "m"}, timeout=60).text)
+    texts = [
+        page,
+        replay_text(monitor.snapshot()),
+        "\n".join(table(status_answer(monitor.snapshot(), limit=1))),
+        diagnosis_text(found.diagnosis),
+    ]
+    assert [phrase in " ".join(text.split()) for text in texts] == [True] * len(texts)
+
+
+def test_a_model_is_not_steady_while_one_of_its_segment_values_certainly_fell():
+    status, found = shown(at(11, 3))
+    assert (status.verdict, status.verdict_because) == ("insufficient_evidence", "moved_cause_open")
+    assert found.answer.verdict_because == "moved_cause_open"
+
+
+@pytest.mark.parametrize(("fallen", "now"), [(0, FALLEN), (7, SLID)])
+def test_no_value_is_named_as_ever_or_where_its_odds_ratio_did_not_fall(fallen, now):
+    status, found = shown(at(42, fallen, now))
+    assert "region=asia" not in status.headline + status.worse.text
+    assert "region=asia" not in found.answer.headline + found.answer.worse.text
