@@ -17,6 +17,7 @@ from monitor.clock import DAY_MS, SECOND_MS
 from monitor.config.quantities import count_of, format_time
 from monitor.counts import Outcome
 from monitor.diagnosis.ending_unlabelled import end_behind_a_week
+from monitor.diagnosis.label_silence import labels_silent_since
 from monitor.diagnosis.no_outcomes import without_outcomes
 from monitor.diagnosis.time_ranges import JUDGED_MS
 from monitor.diagnosis.unjudged_end import unjudged_end
@@ -271,12 +272,11 @@ def _stretches(snapshot: Snapshot, history: Callable[[str], History]) -> list[st
 def _unlabelled_ends(
     snapshot: Snapshot, found: Mapping[str, Compared], history: Callable[[str], History]
 ) -> Iterator[tuple[str, UnlabelledEnd]]:
-    """Yield the stretch without labels of each model that it keeps from judging."""
+    """Yield the stretch without labels of each model that it keeps from judging, or will soon."""
     for model in snapshot.models:
-        if found[model.name].verdict is not Verdict.LABELS_NOT_TRUSTWORTHY:
-            continue
+        distrusted = found[model.name].verdict is Verdict.LABELS_NOT_TRUSTWORTHY
         end = end_behind_a_week(model, history(model.name))
-        if end is not None:
+        if end is not None and (distrusted or labels_silent_since(model) is not None):
             yield model.name, end
 
 

@@ -15,6 +15,8 @@ _REASONS = {
     "before, which looks exactly like more frequent positives",
     LabelFault.LABELS_MISSING: "far fewer of the predictions after have a label than of those "
     "before, though they are old enough to have one",
+    LabelFault.DELAYS_CHANGED: "they come faster or slower than before, and how many of either "
+    "class are still to come is not known",
     LabelFault.ONE_SIDE_LABELLED: "predicted positives get labels and predicted negatives do "
     "not, so that under labelling complete recall, false positives and prevalence are wrong",
     LabelFault.FLAGGED_UNLABELLED: "predicted negatives get labels and predicted positives do "
@@ -78,7 +80,7 @@ def refusal_of(fault: LabelFault) -> Refusal | None:
         fault: of them.
 
     Returns:
-        None for a fault that no test of counts finds, such as reports that stopped.
+        None for a fault that a comparison states otherwise, or not at all.
     """
     if fault not in _REASONS:
         return None

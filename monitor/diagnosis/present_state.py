@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.clock import DAY_MS
+from monitor.diagnosis.label_silence import labels_silent_since
 from monitor.diagnosis.result import Diagnosis, MovedLately
 from monitor.drift import Verdict
 from monitor.drift.change_news import ChangeNews
@@ -52,7 +53,8 @@ def with_present_state(
         found = replace(found, moved_lately=moved_lately, because=because)
     if found.after.source != LATEST:
         return found
-    found = replace(found, flags_nothing=flags_nothing)
+    silent = labels_silent_since(model)
+    found = replace(found, flags_nothing=flags_nothing, labels_silent_since=silent)
     if found.before.source and model.watched.began is not None:
         found = replace(found, news=_as_watched(found.news, model.watched))
     predictions = model.watched.predictions

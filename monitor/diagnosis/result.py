@@ -175,6 +175,8 @@ class Diagnosis:
             and holds a change of level; None for any other.
         moved_lately: the stretch of a running monitor that moved; None where none did, or
             other data are judged.
+        labels_silent_since: when the last label came, epoch milliseconds, where labels have
+            stopped and the latest mature data are judged; else None.
         flags_nothing: the latest mature data are judged, and the end of them has outcomes, none
             of a flagged case.
         uncorrected_audits: audits that show that labels changed between both periods, or follow
@@ -221,6 +223,7 @@ class Diagnosis:
     mixed_reference: ReferenceOutcomes | None = None
     moved_lately: MovedLately | None = None
     flags_nothing: bool = False
+    labels_silent_since: int | None = None
     uncorrected_audits: AuditFindings | None = None
     missing_misses: MissingMisses | None = None
     audits: AuditFindings | None = None

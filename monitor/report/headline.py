@@ -17,6 +17,7 @@ from monitor.report.label_quality_words import (
     labels_condition,
     open_by_labels,
 )
+from monitor.report.missing_evidence import day_text
 from monitor.report.moved_lately import lately_words, worse_words
 from monitor.report.prediction_words import degenerate_since
 from monitor.report.rate_changes import RatePairs, both_known, from_to, positives_moved, short
@@ -81,7 +82,17 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     beside = audits_beside(diagnosis.uncorrected_audits)
     since = unjudged_change(diagnosis.unjudged_end)
-    return f"{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
+    silent = no_label_since(diagnosis.labels_silent_since)
+    return f"{silent}{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
+
+
+def no_label_since(last: int | None) -> str:
+    """Return since when no label has come, a sentence; "" while labels come.
+
+    Args:
+        last: time of the last label, epoch milliseconds, where labels have stopped.
+    """
+    return "" if last is None else f"No label since {day_text(last)}. "
 
 
 def died(found: DegeneratePredictions) -> str:

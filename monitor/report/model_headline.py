@@ -6,6 +6,7 @@ import math
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
+from monitor.diagnosis.label_silence import labels_silent_since
 from monitor.drift.rates_changed import rates_changed
 from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED
@@ -21,7 +22,14 @@ from monitor.report.deciding_window import (
     verdict_on,
     window_opens,
 )
-from monitor.report.headline import certainly_moved, died, moved, page_reason, reason
+from monitor.report.headline import (
+    certainly_moved,
+    died,
+    moved,
+    no_label_since,
+    page_reason,
+    reason,
+)
 from monitor.report.label_quality_words import (
     audited_already,
     cases_named,
@@ -67,7 +75,11 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
         happened, live_worse_segment(snapshot, model, deciding), contrary=found.because is None
     )
     happened = died(watched.predictions) + happened + audits_beside(live_audits(model))
-    return _silent(snapshot, model) + happened + of_version
+    return (
+        (_silent(snapshot, model) or no_label_since(labels_silent_since(model)))
+        + happened
+        + of_version
+    )
 
 
 def _silent(snapshot: Snapshot, model: ModelState) -> str:

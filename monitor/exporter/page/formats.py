@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import htpy as h
 
+from monitor.diagnosis.label_silence import HALVES, LEAST_SILENCE_MS
 from monitor.drift.recall_evidence import Because
 from monitor.exporter.api.status_answer import ModelStatus
 from monitor.exporter.api.window_answer import WindowStatus
@@ -219,11 +220,17 @@ def is_silent(model: ModelStatus) -> bool:
 
 
 def lacks_labels(model: ModelStatus) -> bool:
-    """Return whether the last label is older than a day and than labels need to come."""
+    """Return whether the last label is older than a day and than labels need to come.
+
+    That is 2.5 times as long as half of them take, from three days on, and at most the maturity.
+    """
     age = model.last_label_age_seconds
     if age is None:
         return bool(model.labels_came)
-    return age > max(_DAY.total_seconds(), model.maturity_seconds or 0.0)
+    delay, need = model.label_delay, model.maturity_seconds or 0.0
+    if delay is not None and delay.half_within_seconds is not None:
+        need = min(need, max(LEAST_SILENCE_MS / 1000, HALVES * delay.half_within_seconds))
+    return age > max(_DAY.total_seconds(), need)
 
 
 def coded(text: str) -> list[h.Node]:
