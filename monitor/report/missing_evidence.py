@@ -149,7 +149,8 @@ def _restarted(model: ModelState) -> str:
 def _progress(model: ModelState) -> str:
     """Return how much of its evidence a reference has, and about when it is complete.
 
-    No date is given while no positive has come: nothing can be compared without one.
+    No date is given while no positive has come: nothing can be compared without one. While the
+    stream is too short to show long delays of labels, the day is the earliest.
     """
     awaited = model.watched.awaited
     if awaited is None:
@@ -161,7 +162,8 @@ def _progress(model: ModelState) -> str:
         for one in awaited.counted
         if one.have < one.needed
     ]
-    day = f"about {day_text(awaited.about_ms)}"
+    when = "about" if model.maturity_settled else "not before"
+    day = f"{when} {day_text(max(awaited.about_ms, model.now_ms or 0))}"
     if counted and awaited.whole_ms:
         whole = count_of(awaited.whole_ms // DAY_MS, "day")
         return f" ({', '.join(counted)}; at this rate it will be the first {whole}, {day})"

@@ -230,10 +230,11 @@ def _text(model: ModelState, made: int, reason: str, now_ms: int | None) -> str:
         return f"The last label is from {last}: {waiting}{lapsed}."
     wait = model.maturity_ms
     age = "old enough" if not wait else f"{duration_text(wait / 1000)} old"
+    so_far = ", as far as known yet" if wait and not model.maturity_settled else ""
     return (
         f"{model.labelled:,} of {count_of(made, 'prediction')} "
         f"{'has' if model.labelled == 1 else 'have'} a label. Windows show predictions that are "
-        f"{age}, when nearly all labels have come; there are none yet."
+        f"{age}, when nearly all labels have come{so_far}; there are none yet."
     )
 
 
@@ -322,12 +323,20 @@ def _estimates(model: ModelState) -> Iterator[str]:
 
 def _lost(labels: LabelTotals) -> str | None:
     parts = [
-        f"{number:,} {what}"
-        for number, what in (
-            (labels.held, "wait for a prediction with their id"),
-            (labels.orphaned, "never found one"),
-            (labels.late, "came after `label_timeout`"),
-            (labels.misnamed, "name a class that their model does not have"),
+        f"{number:,} {one if number == 1 else many}"
+        for number, one, many in (
+            (
+                labels.held,
+                "waits for a prediction with its id",
+                "wait for a prediction with their id",
+            ),
+            (labels.orphaned, "never found one", "never found one"),
+            (labels.late, "came after `label_timeout`", "came after `label_timeout`"),
+            (
+                labels.misnamed,
+                "names a class that its model does not have",
+                "name a class that their model does not have",
+            ),
         )
         if number
     ]

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from exporter.page.pages import counts, fed
+from report.test_label_silence import stream
 
 from monitor.config import Config
 from monitor.engine import Monitor
@@ -97,6 +98,24 @@ def test_a_model_that_is_compared_misses_none_and_has_a_reason():
     counts_of_rarer = {"counts": {"tp": 300, "fp": 170, "fn": 75, "tn": 3_200}}
     moved = shown({"reference": counts_of_rarer}, days((8, 11, 3, 264), 0, 20))
     assert (moved.missing_evidence, moved.verdict_because) == (None, "moved_cause_open")
+
+
+def learned(days_long):
+    """The model after some days, its maturity learned from labels that take up to nine days."""
+    config = Config(models={"m": {}}, windows=["1d", "7d"])
+    snapshot = fed(Monitor(config), stream(days_long)).snapshot()
+    return status_answer(snapshot, limit=1).models[0]
+
+
+@pytest.mark.parametrize("days_long", [3, 6, 10, 13])
+def test_while_labels_may_take_longer_than_known_the_day_of_the_reference_is_the_earliest(
+    days_long,
+):
+    model = learned(days_long)
+    assert not model.maturity_settled
+    stated = re.search(r"not before ([0-9]+) January 1970\)", model.missing_evidence)
+    assert days_long <= int(stated[1]) <= 19
+    assert learned(19.5).reference is not None
 
 
 def test_a_model_that_has_fallen_silent_is_called_so():

@@ -144,6 +144,8 @@ def test_labels_whose_ids_are_unknown_are_named():
     others = [one | {"id": f"other-{one['id']}"} for one in labels(made, 1)]
     (model,) = answered(made + others).models
     assert "50 wait for a prediction with their id" in model.without_labels.lost
+    (model,) = answered(made + others[:1]).models
+    assert "1 waits for a prediction with its id" in model.without_labels.lost
 
 
 def test_a_model_with_metrics_or_without_predictions_has_nothing_to_say():
