@@ -14,7 +14,8 @@ MAY_HIDE = frozenset({Verdict.INSUFFICIENT_EVIDENCE, Verdict.NO_CHANGE, Verdict.
 FEWEST_OF_A_CLASS = 30
 """With fewer actual positives or negatives on either side a value is a small sample."""
 
-_CERTAIN = 0.001
+CERTAIN = 0.001
+"""A rate of a value changed where its corrected p-value lies below this."""
 
 
 class WorseValue(NamedTuple):
@@ -77,6 +78,6 @@ def worse_value(
     worse = [
         one
         for one in changed
-        if one.p_value < _CERTAIN and (one.after < one.before) == (one.rate == "recall")
+        if one.p_value < CERTAIN and (one.after < one.before) == (one.rate == "recall")
     ]
     return min(worse, key=lambda one: one.p_value, default=None)

@@ -15,7 +15,7 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
-from monitor.drift.worse_values import WorseValue, worse_value
+from monitor.drift.worse_values import CERTAIN, WorseValue, worse_value
 from monitor.events.columns import Int64Array
 from monitor.watch.cuts import Cuts
 from monitor.watch.reference import MatureReference
@@ -137,13 +137,13 @@ def _worse(
         return
     old, new = before[seen], after[seen]
     _, recall, false = keys * attribute_segments(old, new, between=between).p_values
-    for place, row in enumerate(rows[seen].tolist()):
+    for place in np.flatnonzero(np.minimum(recall, false) < CERTAIN).tolist():
         found = worse_value(
             old[place].sum(),
             new[place].sum(),
             recall_p=float(recall[place]),
             false_positives_p=float(false[place]),
-            row=row,
+            row=int(rows[seen[place]]),
         )
         if found is not None:
             yield found
