@@ -181,8 +181,8 @@ class Diagnosis:
             of a flagged case.
         uncorrected_audits: audits that show that labels changed between both periods, or follow
             the prediction, where outcomes are not corrected for it; None for any other.
-        missing_misses: hardly an unflagged case is labelled positive, as where labels follow the
-            decisions; None where that is not so, and where audits test it.
+        missing_misses: hardly an unflagged case of a period, or of both, is labelled positive, as
+            where labels follow the decisions; None where that is not so, and where audits test it.
         audits: what audits show; None without audits.
         rates_learned: outcomes are corrected at rates of wrong labels that audits show.
         label_sources: how sources label the same cases; None where no label has a source.

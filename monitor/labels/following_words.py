@@ -28,26 +28,25 @@ def following_text(found: MissingMisses, before: str, after: str) -> str:
     >>> found.partition("labelled positive, ")[2][:75]
     'where even a recall of 0.999 would leave about 25 and 25; if only flagged c'
     """
-    sides = found.before, found.after
-    seen = (
-        f"{_positive(found.before)} unflagged cases {before} and {_positive(found.after)} {after} "
-        "are labelled positive"
-    )
-    certain = all(not int(side.fp) for side in sides)
+    certain = all(not int(side.fp) for side in found.lacking)
     lost = "recall and precision are" if certain else "recall is"
+    seen, against, of = _seen(found, before, after)
     shows = (
-        f"An audit of {found.audits:,} unflagged cases, drawn at random "
-        f"({drawn_by(0, found.audits)}) and looked at without the prediction in sight, shows it: "
-        f"at a recall of {MODEST_RECALL:g} it finds a missed positive with a probability of 95 %"
+        f"An audit of {found.audits:,} unflagged cases{of}, drawn at random "
+        f"({drawn_by(0, found.audits, earlier=found.of_before_alone)}) and looked at without the "
+        f"prediction in sight, shows it: at a recall of {MODEST_RECALL:g} it finds a missed "
+        "positive with a probability of 95 %"
     )
     if not found.are_evident:
         return (
-            f"whether labels follow the decisions: {seen}. Either recall is nearly 1, or only "
-            f"flagged cases are looked at; {lost} known in the first case alone. {shows}"
+            f"whether labels{of} follow the decisions: {seen}{against}. Either recall{of} is "
+            f"nearly 1, or only flagged cases are looked at; {lost} known in the first case alone. "
+            f"{shows}"
         )
     return (
-        f"whether labels follow the decisions, as they seem to: {seen}, {_evidence(found)}; if "
-        f"only flagged cases are looked at, {lost} not known from these labels. {shows}"
+        f"whether labels{of} follow the decisions, as they seem to: {seen}, {_evidence(found)}"
+        f"{against}; if only flagged cases are looked at, {lost} not known from these labels. "
+        f"{shows}"
     )
 
 
@@ -69,17 +68,19 @@ def confirming_text(counts: ConfusionCounts, of: str, audits: int) -> str:
     )
 
 
-def drawn_by(predicted: int, cases: int) -> str:
+def drawn_by(predicted: int, cases: int, *, earlier: bool = False) -> str:
     """Return the command that draws cases of a predicted class at random.
 
     Args:
         predicted: 0 for unflagged cases, 1 for flagged ones.
         cases: how many.
+        earlier: they are of an earlier stretch of time, which the command has to name.
 
     >>> drawn_by(0, 202)
     '`precision-monitor audit FILE --predicted 0 --sample 202`'
     """
-    return f"`precision-monitor audit FILE --predicted {predicted} --sample {cases}`"
+    stretch = " --range A..B" if earlier else ""
+    return f"`precision-monitor audit FILE --predicted {predicted} --sample {cases}{stretch}`"
 
 
 def _evidence(found: MissingMisses) -> str:
@@ -91,9 +92,25 @@ def _evidence(found: MissingMisses) -> str:
         )
     if found.repeat:
         return "and no flagged case is labelled negative"
-    sides = found.before, found.after
-    expected = " and ".join(f"{found.expected(side, HIGH_RECALL):,.0f}" for side in sides)
+    expected = " and ".join(f"{found.expected(side, HIGH_RECALL):,.0f}" for side in found.lacking)
     return f"where even a recall of {HIGH_RECALL:g} would leave about {expected}"
+
+
+def _seen(found: MissingMisses, before: str, after: str) -> tuple[str, str, str]:
+    """Return what unflagged cases show, what those of the other stretch show, and of which it is.
+
+    The latter two are "" where both stretches lack missed positives.
+    """
+    earlier, later = (found.before, before), (found.after, after)
+    if not (found.of_after_alone or found.of_before_alone):
+        seen = (
+            f"{_positive(found.before)} unflagged cases {before} and {_positive(found.after)} "
+            f"{after} are labelled positive"
+        )
+        return seen, "", ""
+    (lacking, of), (other, others) = (later, earlier) if found.of_after_alone else (earlier, later)
+    seen = f"{_positive(lacking)} unflagged cases {of} are labelled positive"
+    return seen, f"; {_positive(other)} {others} are", f" {of}"
 
 
 def _positive(counts: ConfusionCounts) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, pdtr
+from scipy.special import bdtr, expit, logit, pdtr
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
@@ -69,7 +69,7 @@ def changed_between(found: AuditFindings, opens: int | None, closes: int | None)
 
 
 class MissingMisses(NamedTuple):
-    """Outcomes of two stretches of time in which hardly an unflagged case is labelled positive.
+    """Outcomes of two stretches of time: of both, or one, hardly an unflagged case is positive.
 
     Attributes:
         before: of the earlier one, a scalar.
@@ -94,9 +94,26 @@ class MissingMisses(NamedTuple):
         return float(counts.tp) * (1 - recall) / recall
 
     @property
+    def lacking(self) -> tuple[ConfusionCounts, ...]:
+        """Outcomes of the stretches that lack missed positives, the earlier one first."""
+        if self.of_before_alone:
+            return (self.before,)
+        return (self.after,) if self.of_after_alone else (self.before, self.after)
+
+    @property
+    def of_before_alone(self) -> bool:
+        """True where the later stretch has missed positives, and the earlier one lacks them."""
+        return _lacks_misses(self.before) and not _lacks_misses(self.after)
+
+    @property
+    def of_after_alone(self) -> bool:
+        """True where the earlier stretch has missed positives, and the later one lacks them."""
+        return _lacks_misses(self.after) and not _lacks_misses(self.before)
+
+    @property
     def repeat(self) -> bool:
         """True where labels are the predictions, without exception."""
-        return not any(int(side.fp) or int(side.fn) for side in self[:2])
+        return not any(int(side.fp) or int(side.fn) for side in self.lacking)
 
     @property
     def are_evident(self) -> bool:
@@ -105,17 +122,18 @@ class MissingMisses(NamedTuple):
         Scores show missed positives; labels repeat the predictions; or recall is beyond .999.
         Elsewhere a recall of .999 leaves as few missed positives.
         """
-        beyond = all(_lacks_misses(side, HIGH_RECALL) for side in self[:2])
+        beyond = all(_lacks_misses(side, HIGH_RECALL) for side in self.lacking)
         return self.repeat or beyond or not math.isnan(self.by_scores)
 
     @property
     def audits(self) -> int:
-        """Unflagged cases of after that hold a positive with a probability of 95 %, at that recall.
+        """Unflagged cases that hold a positive with a probability of 95 %, at that recall.
 
-        Drawn at random; at most all of them.
+        Of after, or of before where that alone lacks them; drawn at random; at most all of them.
         """
-        unflagged = int(self.after.predicted_negative)
-        share = min(self.expected(self.after) / unflagged, 0.5)
+        side = self.lacking[-1]
+        unflagged = int(side.predicted_negative)
+        share = min(self.expected(side) / unflagged, 0.5)
         return min(math.ceil(math.log(1 - _LIKELY) / math.log1p(-share)), unflagged)
 
 
@@ -130,7 +148,9 @@ def missing_misses(
 
     A recall of .9 leaves a missed positive for each nine that are found. Where that is 20 or more,
     there are a thousand unflagged cases, and no more than 1 % of the expected number is labelled
-    positive, before and after, recall is nearly 1, or labels follow the decisions.
+    positive, before and after, recall is nearly 1, or labels follow the decisions. So it is where
+    one of both lacks them alone, and the other one has certainly (p < .001) more: labels came to
+    follow the decisions, or no longer do.
 
     Args:
         before: outcomes as labelled, a scalar.
@@ -150,10 +170,16 @@ def missing_misses(
     >>> missed = ConfusionCounts(tp=500, fp=20, fn=5, tn=9_500)
     >>> missing_misses(confirmed, missed, Labelling.COMPLETE, None) is None
     True
+    >>> many_missed = ConfusionCounts(tp=500, fp=20, fn=250, tn=9_250)
+    >>> missing_misses(many_missed, confirmed, Labelling.COMPLETE, None).of_after_alone
+    True
     """
-    if labelling not in _TAKEN_AS_THEY_COME or not all(map(_lacks_misses, (before, after))):
+    if labelling not in _TAKEN_AS_THEY_COME:
         return None
-    shown = math.nan if scores is None else _shown_by(scores, after)
+    lack = _lacks_misses(before), _lacks_misses(after)
+    if not any(lack) or not (all(lack) or _has_fewer_misses(before, after, lack)):
+        return None
+    shown = _shown_by(scores, after) if lack[1] and scores is not None else math.nan
     found = MissingMisses(before, after, shown)
     unflagged = 0 if audits is None else int(audits.cases.audited[0].sum())
     follow = audits is not None and audits.follow_predictions is True
@@ -239,3 +265,13 @@ def _lacks_misses(counts: ConfusionCounts, recall: float = MODEST_RECALL) -> boo
     expected = MissingMisses.expected(counts, recall)
     many = expected >= _FEWEST_EXPECTED and int(counts.predicted_negative) >= _FEWEST_UNFLAGGED
     return many and float(counts.fn) <= _HARDLY_ANY * expected
+
+
+def _has_fewer_misses(
+    before: ConfusionCounts, after: ConfusionCounts, lack: tuple[bool, bool]
+) -> bool:
+    """Return whether the one that lacks missed positives has certainly fewer than the other."""
+    one, other = (before, after) if lack[0] else (after, before)
+    positives = int(one.actual_positive), int(other.actual_positive)
+    missed = int(one.fn) + int(other.fn)
+    return bool(bdtr(int(one.fn), missed, positives[0] / sum(positives)) < _BY_CHANCE)

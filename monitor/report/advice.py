@@ -9,7 +9,7 @@ from monitor.diagnosis import Diagnosis, SegmentPart
 from monitor.drift import Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
-from monitor.drift.verdict import DEGRADED
+from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.labels.regime import SAMPLES
 from monitor.report.answer_parts import defined
 from monitor.report.audit_words import evident, label_advice
@@ -128,7 +128,8 @@ def _lower(sentence: str) -> str:
 def _first(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.judgement.label_errors_changed and not diagnosis.judgement.by_audits:
         yield from audit_advice(diagnosis)
-    if first := VERDICTS[diagnosis.verdict].advice:
+    followed = evident(diagnosis.missing_misses) and diagnosis.verdict in IMPROVED
+    if not followed and (first := VERDICTS[diagnosis.verdict].advice):
         yield first
 
 

@@ -34,17 +34,21 @@ def audits_beside(found: AuditFindings | None) -> str:
     return " Audits show that labels changed, and nothing is corrected for it."
 
 
-def doubted_labels(audits: AuditFindings | None, *, misses: bool) -> str:
+def doubted_labels(audits: AuditFindings | None, misses: MissingMisses | None) -> str:
     """Return why the labels that an answer rests on are in doubt, a clause; "" where they are not.
 
     Args:
         audits: audits that outcomes are not corrected for; None without any.
-        misses: labels seem to follow the decisions, see `evident`.
+        misses: unflagged cases without positives; None where there are some.
     """
     if audits is not None:
         shown = "follow the prediction" if audits.follow_predictions else "changed"
         return f"audits show that labels {shown}"
-    return "labels may follow the decisions" if misses else ""
+    if misses is None or not misses.are_evident:
+        return ""
+    if misses.of_before_alone:
+        return "labels before may have followed the decisions"
+    return f"labels may follow the decisions{' now' if misses.of_after_alone else ''}"
 
 
 def evident(misses: MissingMisses | None) -> bool:
@@ -153,9 +157,12 @@ def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
             "wrong labels changed, and are too few to correct for them."
         )
     if misses is not None and misses.are_evident:
+        earlier = misses.of_before_alone
+        first = "the model's owner is paged" if earlier else "recall is relied on"
         yield (
-            f"Audit {misses.audits:,} unflagged cases, drawn at random, before recall is relied "
-            f"on ({drawn_by(0, misses.audits)}): at a recall of {MODEST_RECALL:g} they hold a "
-            "missed positive with a probability of 95 %. Until then leave the scores as they are: "
-            "a correction would be fitted to decisions."
+            f"Audit {misses.audits:,} unflagged cases{' of before' if earlier else ''}, drawn at "
+            f"random, before {first} ({drawn_by(0, misses.audits, earlier=earlier)}): at a recall "
+            f"of {MODEST_RECALL:g} they hold a missed positive with a probability of 95 %."
+            + ("" if earlier else " Until then leave the scores as they are: a correction would ")
+            + ("" if earlier else "be fitted to decisions.")
         )

@@ -20,7 +20,7 @@ from monitor.drift.recall_evidence import (
 )
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import ONLY_POSITIVES
-from monitor.report.audit_words import doubted_labels, evident, live_audits, live_misses
+from monitor.report.audit_words import doubted_labels, live_audits, live_misses
 from monitor.report.class_findings import class_findings
 from monitor.report.compared import FLAGS_EVERYTHING, FLAGS_NOTHING, Compared
 from monitor.report.deciding_window import (
@@ -94,9 +94,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         obstacle=_obstacle_of(diagnosis),
         by_predictions=degenerate_text(diagnosis.predictions),
         mixed=mixed_phrase(diagnosis.mixed_reference),
-        doubted=doubted_labels(
-            diagnosis.uncorrected_audits, misses=evident(diagnosis.missing_misses)
-        ),
+        doubted=doubted_labels(diagnosis.uncorrected_audits, diagnosis.missing_misses),
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
         against=level_phrase(before.opens, before.closes) if before.source == "level" else "",
         worse_segment=worse_segment(diagnosis),
@@ -173,7 +171,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         worse_lately=worse_words(moved_lately(snapshot, model, deciding), pages=pages),
         by_predictions=degenerate_text(model.watched.predictions),
         mixed=mixed_phrase(model.watched.reference),
-        doubted=doubted_labels(live_audits(model), misses=evident(live_misses(snapshot, model))),
+        doubted=doubted_labels(live_audits(model), live_misses(snapshot, model)),
         worse_version="" if worse is None else worse_version(worse),
         against="" if found.level is None else level_phrase(found.level.opens, found.level.closes),
         worse_segment=live_worse_segment(snapshot, model, deciding),

@@ -163,8 +163,9 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
         earlier_label_errors: the rates before each change that audits show, the oldest first.
         label_errors_text: all these rates in words; "" where labels are taken as they are.
         audits: what audits of its labels show; null without audits.
-        labels_may_follow: that labels may follow the decisions of the model, since hardly an
-            unflagged case is labelled positive; null where that is not so, or audits test it.
+        labels_may_follow: that labels of the reference, of now, or of both may follow the decisions
+            of the model, since hardly an unflagged case is labelled positive; null where that is
+            not so, or audits test it.
         labels_seem_to_follow: more than a high recall speaks for it: scores, labels that repeat the
             predictions without exception, or a recall beyond .999.
         label_sources: how sources label the same cases; null where no label has a source.
