@@ -13,6 +13,7 @@ from monitor.labels.source_words import sources_change_text, sources_text
 from monitor.labels.uncorrected import (
     changed_between,
     confirmations_to_audit,
+    contradicted,
     missing_misses,
     uncorrected,
 )
@@ -56,6 +57,7 @@ def with_audits(
         uncorrected_audits=audits if contradict else None,
         audits=audits,
         rates_learned=regime.is_learned,
+        rates_contradicted=contradicted(audits, regime),
     )
 
 

@@ -185,6 +185,7 @@ class Diagnosis:
             where labels follow the decisions; None where that is not so, and where audits test it.
         audits: what audits show; None without audits.
         rates_learned: outcomes are corrected at rates of wrong labels that audits show.
+        rates_contradicted: audits show other rates of wrong labels than those of label_errors.
         label_sources: how sources label the same cases; None where no label has a source.
     """
 
@@ -228,6 +229,7 @@ class Diagnosis:
     missing_misses: MissingMisses | None = None
     audits: AuditFindings | None = None
     rates_learned: bool = False
+    rates_contradicted: bool = False
     label_sources: SourceFindings | None = None
 
     @property

@@ -8,7 +8,7 @@ from monitor.clock import DAY_MS
 from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.events.lost_audits import LostAudits
 from monitor.labels.regime import LabelRegime
-from monitor.labels.uncorrected import uncorrected
+from monitor.labels.uncorrected import contradicted, uncorrected
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 from monitor.metrics.possible_rates import LabelLimits
@@ -133,13 +133,20 @@ def audits_text(found: AuditFindings) -> str:
 
 
 def audits_note(found: AuditFindings, regime: LabelRegime) -> str:
-    """Return `audits_text`, and that metrics are not corrected for it where they can be.
+    """Return `audits_text`, and that metrics are not corrected for it, or at other rates.
 
     Args:
         found: what audits show.
         regime: how often labels are taken to be wrong.
     """
     text = audits_text(found)
+    if contradicted(found, regime):
+        of_negatives, of_positives = _percentages(found.rates)
+        return (
+            f"{text}; they contradict label_errors: they show {of_negatives} of actual negatives "
+            f"and {of_positives} of actual positives with a wrong label, which label_errors: audit "
+            "takes"
+        )
     if not (found.rates.known and uncorrected(found, regime)):
         return text
     return f"{text}; metrics are not corrected for it: label_errors: audit does so"

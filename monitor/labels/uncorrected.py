@@ -6,12 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, expit, logit, pdtr
+from scipy.special import bdtr, chdtri, expit, logit, pdtr
 
 from monitor.clock import DAY_MS
 from monitor.config import Labelling
 from monitor.counts import ConfusionCounts
 from monitor.labels.regime import LabelRegime
+from monitor.metrics.audit_likelihood import greatest_log_likelihood, log_likelihood
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.calibration import calibration_line, middles
 from monitor.metrics.histogram import ScoreHistogram
@@ -33,6 +34,9 @@ _FEWEST_CONFIRMED = 300
 """Flagged cases of which, at a precision of .99, one would be labelled negative (p = .95)."""
 MODEST_PRECISION = 0.9
 """Precision at which flagged cases are expected to hold some false positives."""
+_LEAST_RATE = 1e-6
+_PLACES = 25
+"""Rates of a range that are compared with what audits show."""
 _TAKEN_AS_THEY_COME = frozenset({Labelling.COMPLETE, Labelling.NEGATIVES_BY_TIMEOUT})
 
 
@@ -54,6 +58,33 @@ def uncorrected(found: AuditFindings | None, regime: LabelRegime) -> bool:
     stretches = (found, *(one for _, one in found.earlier))
     wrong = sum(int(one.cases.audited[:, (0, 1), (1, 0)].sum()) for one in stretches)
     return bool(wrong) and not regime.has_errors
+
+
+def contradicted(found: AuditFindings | None, regime: LabelRegime) -> bool:
+    """Return whether audits certainly (p < .001) show other rates than those that were configured.
+
+    Args:
+        found: what audits show; None without audits.
+        regime: how often labels are taken to be wrong.
+
+    Returns:
+        False where no rates are configured, where labels exclude them, and with fewer audits than
+        rates are learned from.
+    """
+    is_configured = regime.has_errors and not regime.is_learned and regime.errors.known
+    if found is None or not is_configured or not found.rates.known:
+        return False
+    audited, labelled = (part[None, None] for part in found.cases)
+    seen = found.cases.audited.sum(axis=(0, 1)).tolist()
+    ends = (regime.errors.ranges.get(name, (one, one)) for name, one in regime.errors.rates.items())
+    places = [
+        # Half an audit is wrong in the likelihood even where the rate is 0.
+        logit(np.geomspace(max(low, _LEAST_RATE), max(high, 0.5 / (1 + actual)), _PLACES))[None]
+        for (low, high), actual in zip(ends, seen, strict=True)
+    ]
+    possible = float(log_likelihood(audited, labelled, *places).max())
+    lost = 2 * (float(greatest_log_likelihood(audited, labelled)[0]) - possible)
+    return bool(lost > chdtri(len(places), _BY_CHANCE))
 
 
 def changed_between(found: AuditFindings, opens: int | None, closes: int | None) -> bool:

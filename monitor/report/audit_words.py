@@ -156,6 +156,11 @@ def label_advice(diagnosis: Diagnosis) -> Iterator[str]:
             "Audit more cases before the model's owner is paged: audits show that the rates of "
             "wrong labels changed, and are too few to correct for them."
         )
+    if diagnosis.rates_contradicted:
+        yield (
+            "Set `label_errors: audit`, or correct its rates: audits certainly show others, so "
+            "that the metrics are corrected for too many wrong labels, or too few."
+        )
     if misses is not None and misses.are_evident:
         earlier = misses.of_before_alone
         first = "the model's owner is paged" if earlier else "recall is relied on"
