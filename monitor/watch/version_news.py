@@ -20,7 +20,7 @@ from monitor.events.catalogue import Catalogue
 from monitor.events.version_starts import ModelVersions, is_in_use
 from monitor.labels.regime import LabelRegime
 from monitor.verdicts import ReferenceOutcomes, Watched, WindowVerdict
-from monitor.watch.change_hours import when_rates_changed
+from monitor.watch.change_hours import before_change, when_rates_changed
 from monitor.watch.model_watch import ModelWatch
 from monitor.watch.reference import MatureReference
 from monitor.watch.version_traffic import predictions_by_version
@@ -178,8 +178,7 @@ class VersionNews:
         """Return when the rates of a model changed, where its watch says that they did.
 
         That is where a window says so, while the model pages, and where its skill has a certain
-        trend. A slope began with the trend, anything else at the change point since the level,
-        or since what windows are compared with where only these changed.
+        trend; see `before_change`.
 
         Args:
             model: its number.
@@ -189,16 +188,14 @@ class VersionNews:
         """
         if LabelRegime.of(self._catalogue.settings[model]).is_estimated:
             return None
-        if (trend := found.trend) is not None and trend.shape == "slope":
-            return ChangeBegan(
-                *(round(day) * DAY_MS for day in (trend.since, trend.earliest, trend.latest))
-            )
-        judged = self._of_a_day(found.verdicts)
+        trend, judged = found.trend, self._of_a_day(found.verdicts)
         degraded = found.degradation_detected or any(v.verdict in DEGRADED for v in judged.values())
-        of_level = degraded or trend is not None
-        if not of_level and not self._says_changed(judged):
+        if not (degraded or trend is not None or self._says_changed(judged)):
             return None
-        reference = (watching.level if of_level else watching.judge).reference
+        followed = before_change(watching, trend, degraded=degraded)
+        if isinstance(followed, ChangeBegan):
+            return followed
+        reference = followed.reference
         since = 0 if reference.closes is None else reference.closes
         end, edition = mature // HOUR_MS, self._windows.history_edition(model)
         known = self._sought.get(model)

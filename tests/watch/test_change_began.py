@@ -1,5 +1,7 @@
 """A model that is called worse says since when, and with which version, whoever calls it so."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from exporter.page.pages import counts, fed
@@ -8,6 +10,7 @@ from monitor.clock import DAY_MS, HOUR_MS
 from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict
+from monitor.drift.change_news import ChangeBegan
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.verdict import MOVED_RATES
 from monitor.engine import Monitor
@@ -15,7 +18,7 @@ from monitor.events.columns import EventBatch, Group, Outcomes
 from monitor.exporter.api.selection import EVERY_MODEL
 from monitor.exporter.api.status import status_answer
 from monitor.report.version_news_words import beginning_text
-from monitor.watch.change_hours import when_rates_changed
+from monitor.watch.change_hours import before_change, when_rates_changed
 from monitor.windows.history import History
 
 BEGAN = 20
@@ -188,3 +191,60 @@ def test_hours_before_the_first_outcome_are_no_moment_before_a_change(empty, wor
         assert began.earliest <= (empty + worse_from) * HOUR_MS <= began.latest
     else:
         assert began is None
+
+
+def test_a_model_that_got_better_says_since_when_once_its_level_is_renewed():
+    """The level is from after the step then, and tells nothing of it."""
+    monitor = Monitor(
+        Config(
+            defaults={"label_timeout": "2d", "maturity": "0s", "reference": {"first": "14d"}},
+            windows=["1d", "7d"],
+        )
+    )
+    rng, a_day, better = np.random.default_rng(6), 2_000, 20
+    for day in range(52):
+        actual = rng.random(a_day) < 0.2
+        flagged = rng.random(a_day) < np.where(actual, 0.8 if day >= better else 0.5, 0.05)
+        time = day * DAY_MS + np.sort(rng.integers(0, DAY_MS, a_day))
+        outcomes = Outcomes(
+            time=time,
+            label_time=time,
+            predicted_positive=flagged,
+            actual_positive=actual,
+            score=np.full(a_day, np.nan),
+            group=np.zeros(a_day, dtype=np.int64),
+        )
+        monitor.apply(EventBatch(outcomes=outcomes, groups=(Group("m"),), records=a_day))
+    found = watched_of(monitor)
+    assert found.trend.shape == "step"
+    assert found.level is None or found.level.opens > better * DAY_MS
+    assert abs(found.began.at - better * DAY_MS) <= DAY_MS
+    assert found.began.earliest <= better * DAY_MS <= found.began.latest
+
+
+@pytest.mark.parametrize(
+    ("level", "reference", "degraded", "found"),
+    [
+        (14, 14, False, "level"),
+        (49, 14, False, "judge"),
+        (49, 45, False, 20),
+        (49, 14, True, "level"),
+        (49, None, False, "judge"),
+    ],
+)
+def test_a_step_for_the_better_follows_what_closed_before_it(level, reference, degraded, found):
+    ends = {"level": level, "judge": reference}
+    watching = SimpleNamespace(
+        **{
+            name: SimpleNamespace(
+                reference=SimpleNamespace(closes=None if d is None else d * DAY_MS)
+            )
+            for name, d in ends.items()
+        }
+    )
+    trend = SimpleNamespace(shape="step", since=20.2, earliest=19.0, latest=21.0)
+    before = before_change(watching, trend, degraded=degraded)
+    if isinstance(found, str):
+        assert before is getattr(watching, found)
+    else:
+        assert before == ChangeBegan(20 * DAY_MS, 19 * DAY_MS, 21 * DAY_MS)
