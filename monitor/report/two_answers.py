@@ -19,7 +19,12 @@ from monitor.drift.recall_evidence import Because
 from monitor.drift.verdict import DEGRADED, IMPROVED
 from monitor.report.answer_parts import defined
 from monitor.report.compared import FLAGS_NOTHING, Compared
-from monitor.report.label_quality_words import as_when_labels, labels_alone, more_are_wrong
+from monitor.report.label_quality_words import (
+    as_when_labels,
+    labels_alone,
+    labels_condition,
+    more_are_wrong,
+)
 from monitor.report.moved_precision import PrecisionAnswer, did_not_move, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.recall_words import (
@@ -200,7 +205,8 @@ def _how_better(found: Compared, judgement: Judgement) -> str:
     elsewhere = found.worse_lately or found.by_predictions
     if not (judgement.labels_may_explain and rose) or elsewhere:
         return ""
-    return f"No: {_slid(found, judgement)}; it is better, or {labels_alone(judgement)}"
+    condition = labels_condition(judgement)
+    return f"No: {_slid(found, judgement)}{condition}; it is better, or {labels_alone(judgement)}"
 
 
 def _uncompared(found: Compared, obstacle: str) -> WorseAnswer:
