@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from monitor.config.quantities import count_of
 from monitor.metrics.source_errors import FEWEST_OF_CLASS, FEWEST_SHARED, SourceErrors
@@ -11,6 +12,7 @@ from monitor.metrics.source_findings import PairAgreement, SourceFindings
 
 _MOVED = 0.1
 """Change of the share of cases that a source labels, from which on it is named."""
+_LEAST_SHOWN = 1e-6
 _MOST_PAIRS = 3
 """Pairs of sources that a text names, those that agree least."""
 _MOST_SOURCES = 3
@@ -66,6 +68,11 @@ def rates_undefined_text(found: SourceFindings) -> str:
         return "how often each is wrong is estimated for models of two classes only"
     if any(map(_errors_text, found.errors)):
         return ""
+    if _has_three(found.pairs):
+        return (
+            "how often each is wrong is not known: their labels may say nothing of the class, or "
+            f"a class has under {FEWEST_OF_CLASS} of their cases"
+        )
     return (
         f"how often each is wrong takes three sources of which each two share {FEWEST_SHARED} "
         f"cases, and {FEWEST_OF_CLASS} cases of a class"
@@ -86,6 +93,16 @@ def _parts(found: SourceFindings) -> Iterator[str]:
         yield f"{count_of(len(known) - _MOST_SOURCES, 'source')} more, which are wrong less"
     if undefined := rates_undefined_text(found):
         yield undefined
+
+
+def _has_three(pairs: Sequence[PairAgreement]) -> bool:
+    """Return whether there are three sources of which each two share enough cases."""
+    linked = {frozenset((one.first, one.second)) for one in pairs if one.cases >= FEWEST_SHARED}
+    names = sorted(frozenset().union(*linked))
+    return any(
+        all(frozenset(two) in linked for two in combinations(three, 2))
+        for three in combinations(names, 3)
+    )
 
 
 def _agreement(pair: PairAgreement) -> tuple[bool, float, int]:
@@ -113,8 +130,13 @@ def _pair_text(pair: PairAgreement) -> str:
 def _errors_text(errors: SourceErrors) -> str:
     of_class = {"negatives": errors.false_positive, "positives": errors.false_negative}
     parts = [
-        f"{100 * one.rate:.2g} % of {name} wrong ({100 * one.lower:.2g} to {100 * one.upper:.2g})"
+        f"{_percent(one.rate)} % of {name} wrong ({_percent(one.lower)} to {_percent(one.upper)})"
         for name, one in of_class.items()
         if one.is_defined
     ]
     return " and ".join(parts)
+
+
+def _percent(rate: float) -> str:
+    """Return a rate in percent, without its sign; 0 for less than a case in a million."""
+    return "0" if rate < _LEAST_SHOWN else f"{100 * rate:.2g}"

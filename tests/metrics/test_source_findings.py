@@ -121,3 +121,23 @@ def test_alpha_of_several_classes_is_fleiss_kappa_without_its_bias():
     fleiss = fleiss_kappa(aggregate_raters(ratings)[0])
     found = findings([(row, 1) for row in ratings.tolist()], 5)
     assert found.alpha == pytest.approx(1 - (1 - fleiss) * (ratings.size - 1) / ratings.size)
+
+
+def test_the_reason_for_no_rates_is_that_of_the_labels():
+    """Three sources that share enough cases do not need three that share more."""
+    ratings = np.random.default_rng(6).integers(0, 2, (400, 3)).astype(np.int8)
+    text = sources_text(SourceFindings(NAMES, ratings, np.ones(400, np.int64), 0, 0))
+    assert text.endswith(
+        "is not known: their labels may say nothing of the class, or a class has under 30 of their "
+        "cases"
+    )
+    few = sources_text(SourceFindings(NAMES, ratings[:90], np.ones(90, np.int64), 0, 0))
+    assert "takes three sources of which each two share 100 cases" in few
+
+
+def test_a_limit_of_almost_none_reads_as_a_number():
+    ratings = np.zeros((4_000, 3), np.int8)
+    ratings[:1_000] = 1
+    text = sources_text(SourceFindings(NAMES, ratings, np.ones(4_000, np.int64), 0, 0))
+    assert " % of negatives wrong (0 to " in text
+    assert "e-0" not in text
