@@ -185,13 +185,14 @@ def few_positives_text(reference: ConfusionCounts) -> str:
     )
 
 
-def too_small_text(reference: ConfusionCounts) -> str:
+def too_small_text(reference: ConfusionCounts, of: str = "the reference") -> str:
     """Return what a reference lacks for the detectors by pane, and what that means.
 
     Where it has so few positives that a fall of recall by a quarter would not show, it says that.
 
     Args:
         reference: its outcomes, a scalar.
+        of: what they are of.
 
     Returns:
         One line; "" where the reference suffices.
@@ -206,10 +207,10 @@ def too_small_text(reference: ConfusionCounts) -> str:
     too_few = [f"{int(n):,} of {least:,} {what}" for n, least, what in needed if n < least]
     few = few_positives_text(reference)
     if not too_few:
-        return few and f"the reference: {few}"
+        return few and f"{of}: {few}"
     by_days = "" if is_too_small(reference) else "changes are found by days, not within hours"
     found = "; ".join(filter(None, (by_days, few)))
-    return f"{' and '.join(too_few)} in the reference: {found}"
+    return f"{' and '.join(too_few)} in {of}: {found}"
 
 
 def warming_up_text(watched: Watched) -> str | None:
@@ -223,6 +224,10 @@ def warming_up_text(watched: Watched) -> str | None:
             f"no class has {FEWEST_POSITIVES:,} cases and {FEWEST_FALSE_POSITIVES} false positives "
             "in the reference: changes are found by days, not within hours"
         )
+    if (level := watched.level) is not None and (
+        lacks := too_small_text(level.counts, SOURCES["level"].words)
+    ):
+        return lacks
     return too_small_text(watched.reference.counts) or "the reference does not suffice"
 
 

@@ -9,8 +9,10 @@ from exporter.page.pages import counts, fed, served
 
 from monitor.cli.replay_text import replay_text
 from monitor.config import Config
+from monitor.counts import ConfusionCounts
 from monitor.engine import Monitor
 from monitor.exporter.api.status import status_answer
+from monitor.report.reference_text import warming_up_text
 from monitor.service.announce import announcements
 
 PRECISE = {"tp": 8_800, "fp": 15, "fn": 2_200, "tn": 94_000}
@@ -117,3 +119,11 @@ def test_a_reference_that_stands_in_for_a_longer_one_is_named_as_such(days, stan
     )
     assert (said in " ".join(replay_text(snapshot).split())) is stands_in
     assert (f"m: {said}" in announcements(Monitor(Config()).snapshot(), snapshot)) is stands_in
+
+
+def test_a_level_that_is_too_small_says_so_beside_a_reference_that_suffices():
+    """A model that got better, and hardly flags a negative since, lacks false positives."""
+    watched = monitor(LARGE).snapshot().models[0].watched
+    level = replace(watched.reference, source="level", counts=ConfusionCounts(**PRECISE))
+    found = warming_up_text(replace(watched, warming_up=True, level=level))
+    assert found == f"15 of 500 false positives in the model's level: {PAGES}"
