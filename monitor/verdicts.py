@@ -62,9 +62,9 @@ class ReferenceOutcomes:
         version: 1 for the first reference of the model, one more for each that replaces it.
         level_change: the change of level that its days hold; None where none is certain.
         prevalence_change: that of its prevalence alone, likewise.
-        cut_short: moment of a change that longer first days hold, epoch milliseconds, before
-            which it ends for good; None where none holds it back.
+        cut_short: moment of a change, epoch milliseconds, before which it ends for good; or None.
         held_back: longer first days in which the model looks worse; None without any.
+        provisional: it stands in for longer first days, and pages dead models alone.
         pooled: the counts are right and wrong predictions of more than two classes.
         versions: that predicted in it; None without a time or a second version, or under `keep`.
     """
@@ -78,6 +78,7 @@ class ReferenceOutcomes:
     prevalence_change: PrevalenceChange | None = None
     cut_short: int | None = None
     held_back: HeldBack | None = None
+    provisional: bool = False
     pooled: bool = False
     versions: ReferenceVersions | None = None
 

@@ -30,7 +30,7 @@ from monitor.report.label_words import LABEL_FAULTS, LABELLINGS, WINDOW_STATUSES
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.prediction_words import degenerate_since
 from monitor.report.printable import one_line
-from monitor.report.reference_answer import stand_in_text
+from monitor.report.reference_answer import stand_in_text, whom_it_pages
 from monitor.report.reference_text import (
     far_text,
     level_phrase,
@@ -196,6 +196,7 @@ def _found(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterato
     if watched.reference is not None:
         yield from _told(f"compared with {reference_text(watched.reference)}")
         yield from _told(stand_in_text(watched.awaited))
+        yield from _told(whom_it_pages(watched.reference))
         yield from _told(warming_up_text(watched) or "")
         yield from _told(mixed_text(watched.reference))
         yield from _told(prevalence_text(watched.reference))

@@ -69,6 +69,7 @@ def _by_its_reference(found: Diagnosis, model: ModelState) -> Diagnosis:
     reference = model.watched.reference
     if reference is None or not is_of_reference(found, reference):
         return found
+    found = replace(found, provisional=reference.provisional)
     if reference.held_back is not None:
         found = replace(found, notes=(*found.notes, reference.held_back.sentence))
     if reference.level_change is None:

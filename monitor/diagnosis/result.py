@@ -173,6 +173,8 @@ class Diagnosis:
         paged_since: when the page started, epoch milliseconds; None where `pages` is False.
         mixed_reference: the reference of the model, where the period to compare with is that one
             and holds a change of level; None for any other.
+        provisional: the period to compare with is the reference of the model, which pages dead
+            models alone; False for any other.
         moved_lately: the stretch of a running monitor that moved; None where none did, or
             other data are judged.
         labels_silent_since: when the last label came, epoch milliseconds, where labels have
@@ -222,6 +224,7 @@ class Diagnosis:
     pages: bool = False
     paged_since: int | None = None
     mixed_reference: ReferenceOutcomes | None = None
+    provisional: bool = False
     moved_lately: MovedLately | None = None
     flags_nothing: bool = False
     labels_silent_since: int | None = None

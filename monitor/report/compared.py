@@ -55,6 +55,7 @@ class Compared(NamedTuple):
         worse_segment: how a rate of a segment value certainly became worse, a phrase; "" where none
             did, and where all cases show a worse model.
         against: what a level that is not the reference is, a phrase; "" for the reference.
+        provisional: the reference is provisional: it pages dead models alone.
     """
 
     verdict: Verdict
@@ -81,6 +82,7 @@ class Compared(NamedTuple):
     worse_version: str = ""
     against: str = ""
     worse_segment: str = ""
+    provisional: bool = False
     paged_since: int | None = None
     with_version: str = ""
 

@@ -98,6 +98,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         worse_version="" if (worse := diagnosis.news.worse) is None else worse_version(worse),
         against=level_phrase(before.opens, before.closes) if before.source == "level" else "",
         worse_segment=worse_segment(diagnosis),
+        provisional=diagnosis.provisional,
     )
 
 
@@ -175,6 +176,7 @@ def of_model(snapshot: Snapshot, model: ModelState, deciding: str) -> Compared:
         worse_version="" if worse is None else worse_version(worse),
         against="" if found.level is None else level_phrase(found.level.opens, found.level.closes),
         worse_segment=live_worse_segment(snapshot, model, deciding),
+        provisional=(known := model.watched.reference) is not None and known.provisional,
     )
 
 

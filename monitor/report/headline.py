@@ -42,6 +42,8 @@ _COMPONENTS = tuple(cause.component for cause in CAUSES.values())
 _GOT_WORSE = "the model got worse"
 _NOT_RECOVERED = f"{_GOT_WORSE}, and has not certainly recovered"
 
+_PROVISIONAL = " The reference is provisional: no page yet."
+
 _NARROWER = "a narrower range of label_errors, or audits,"
 _MORE_AUDITS = "more audits"
 
@@ -65,7 +67,8 @@ def headline(diagnosis: Diagnosis) -> str:
         segment=worse_segment(diagnosis),
     )
     labels_changed = diagnosis.judgement.label_errors_changed or diagnosis.refusal is not None
-    if diagnosis.pages and diagnosis.verdict not in DEGRADED and not labels_changed:
+    pages = diagnosis.pages
+    if pages and diagnosis.verdict not in DEGRADED and not labels_changed:
         why = page_reason(diagnosis.judgement, diagnosis.predictions, diagnosis.moved_lately)
     ends = diagnosis.change_lower_points, diagnosis.change_upper_points
     certain = certainly_moved(*ends, because=diagnosis.because)
@@ -73,7 +76,7 @@ def headline(diagnosis: Diagnosis) -> str:
         f"{moved(*sides, certain=certain)}: {why}",
         diagnosis.news.new_version,
         diagnosis.after.opens,
-        moved=diagnosis.pages or rates_changed(diagnosis.verdict, diagnosis.judgement),
+        moved=pages or rates_changed(diagnosis.verdict, diagnosis.judgement),
     )
     worse = diagnosis.news.worse
     of_version = "" if worse is None else f" {worse_by(worse)}"
@@ -82,6 +85,8 @@ def headline(diagnosis: Diagnosis) -> str:
     )
     beside = audits_beside(diagnosis.uncorrected_audits)
     since = unjudged_change(diagnosis.unjudged_end)
+    if diagnosis.provisional and not pages:
+        happened += no_page_yet(diagnosis.verdict, diagnosis.moved_lately)
     silent = no_label_since(diagnosis.labels_silent_since)
     return f"{silent}{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
 
@@ -93,6 +98,16 @@ def no_label_since(last: int | None) -> str:
         last: time of the last label, epoch milliseconds, where labels have stopped.
     """
     return "" if last is None else f"No label since {day_text(last)}. "
+
+
+def no_page_yet(verdict: Verdict, lately: MovedLately | None) -> str:
+    """Return that a worse model does not page by a provisional reference, a sentence; else "".
+
+    Args:
+        verdict: on the model.
+        lately: the stretch that moved though another one decides; None where none did.
+    """
+    return _PROVISIONAL if verdict in DEGRADED or worse_words(lately, pages=False) else ""
 
 
 def died(found: DegeneratePredictions) -> str:

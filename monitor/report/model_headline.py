@@ -27,6 +27,7 @@ from monitor.report.headline import (
     died,
     moved,
     no_label_since,
+    no_page_yet,
     page_reason,
     reason,
 )
@@ -74,6 +75,9 @@ def model_headline(snapshot: Snapshot, model: ModelState, deciding: str) -> str:
     happened += segment_beside(
         happened, live_worse_segment(snapshot, model, deciding), contrary=found.because is None
     )
+    provisional = watched.reference is not None and watched.reference.provisional
+    if provisional and not pages:
+        happened += no_page_yet(found.verdict, moved_lately(snapshot, model, deciding))
     happened = died(watched.predictions) + happened + audits_beside(live_audits(model))
     return (
         (_silent(snapshot, model) or no_label_since(labels_silent_since(model)))

@@ -10,6 +10,7 @@ from monitor.drift.reference_news import AwaitedReference, HeldBack, ReferenceVe
 from monitor.report.answer_parts import OutcomeSums, Time, defined, outcome_sums, time_text
 from monitor.report.missing_evidence import day_text
 from monitor.verdicts import ReferenceOutcomes
+from monitor.watch.first_days import is_too_small_to_page
 
 
 class VersionBeginning(Struct, frozen=True, kw_only=True):
@@ -112,7 +113,7 @@ def reference_period(
         class_ratio=defined(before.class_ratio),
         level_changed=time_text(before.level_changed),
         held_back=_held_back(before.held_back),
-        provisional=_provisional(awaited),
+        provisional=_provisional(awaited, before),
         cut_short=time_text(before.cut_short) or UNSET,
         prevalence_changed=time_text(prevalence_changed(before)) or UNSET,
         versions=version_beginnings(before.versions),
@@ -131,6 +132,22 @@ def stand_in_text(awaited: AwaitedReference | None) -> str:
     return (
         f"this reference stands in for the first {format_duration(awaited.first_ms)} until about "
         f"{day_text(awaited.about_ms)}, when these and a week to compare are known"
+    )
+
+
+def whom_it_pages(before: ReferenceOutcomes | None) -> str:
+    """Return whom a provisional reference pages; "" for any other, and without one.
+
+    Args:
+        before: the reference in use.
+    """
+    if before is None or not before.provisional:
+        return ""
+    if is_too_small_to_page(before.counts):
+        return "a provisional reference of so few outcomes pages dead models alone"
+    return (
+        "a provisional reference pages dead models alone; others are paged once all of their days "
+        "so far certainly show a fall"
     )
 
 
@@ -159,9 +176,12 @@ def version_beginnings(found: ReferenceVersions | None) -> tuple[VersionBeginnin
     )
 
 
-def _provisional(awaited: AwaitedReference | None) -> ProvisionalReference | UnsetType:
+def _provisional(
+    awaited: AwaitedReference | None, before: ReferenceOutcomes
+) -> ProvisionalReference | UnsetType:
     if awaited is None or not (text := stand_in_text(awaited)):
         return UNSET
+    text = "; ".join(filter(None, (text, whom_it_pages(before))))
     return ProvisionalReference(until=format_time(awaited.about_ms), text=text)
 
 

@@ -24,6 +24,7 @@ from monitor.report.reference_answer import (
     prevalence_changed,
     stand_in_text,
     version_beginnings,
+    whom_it_pages,
 )
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
@@ -75,7 +76,7 @@ def reference_notes(watched: Watched) -> Iterator[str]:
         watched: a model, as it is watched now.
     """
     reference = watched.reference
-    texts = [stand_in_text(watched.awaited)]
+    texts = [stand_in_text(watched.awaited), whom_it_pages(reference)]
     if reference is not None and reference.held_back is None and reference.cut_short is not None:
         texts.append(mixed_text(reference))
     yield from (f"{text[0].upper()}{text[1:]}." for text in texts if text)

@@ -42,6 +42,8 @@ from monitor.report.worse_segment import NOT_BY_ALL
 THRESHOLD_OR_SCORES = "threshold or scores moved"
 """What an operating point that moved may come from, a phrase."""
 
+_PROVISIONAL = "compared with a provisional reference, which does not page yet"
+_MAY_BE_WORSE = ("Yes: ", "Not shown: ")
 _RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
 _RATES = tuple(_RATE_OF.values())
 _FIGURES = re.compile(r" \([^()]*\)$")
@@ -121,7 +123,9 @@ def is_model_worse(found: Compared) -> WorseAnswer:
     if found.classes is not None:
         return _answer(found, found.classes.worse, found.classes.why)
     answer = _is_binary_worse(found)
-    compared = f", {found.against}" if found.against else ""
+    alone = found.provisional and not found.pages and answer.text.startswith(_MAY_BE_WORSE)
+    against = found.against or (_PROVISIONAL if alone else "")
+    compared = f", {against}" if against else ""
     answer = replace(answer, text=f"{answer.text}{compared}{doubt_beside(found)}")
     answer = replace(answer, text=f"{answer.text}{_segment_beside(found, answer)}")
     if not found.worse_version:

@@ -11,7 +11,7 @@ from monitor.events.columns import OTHER_VALUE
 from monitor.events.model_time import SHARE
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
-from monitor.report.reference_answer import stand_in_text
+from monitor.report.reference_answer import stand_in_text, whom_it_pages
 from monitor.report.reference_text import (
     far_text,
     mixed_text,
@@ -105,6 +105,8 @@ def _reference(model: ModelState, old: ModelState | None) -> Iterator[str]:
         yield f"{model.name}: {reference_text(now)}"
         if stands_in := stand_in_text(model.watched.awaited):
             yield f"{model.name}: {stands_in}"
+        if pages := whom_it_pages(now):
+            yield f"{model.name}: {pages}"
         if mixed := mixed_text(now):
             yield f"CAUTION: {model.name}: {mixed}"
         if changed := prevalence_text(now):

@@ -71,6 +71,10 @@ class LongerFirstDays:
             return found
         return replace(found, version=provisional.version + 1)
 
+    def known(self, model: int) -> MatureReference | None:
+        """Return the longer first days of a model; None before they are known."""
+        return self._known.get(model)
+
     def forget(self, model: int) -> None:
         """Drop what is known of a model: its reference is no provisional one of these days."""
         self._known.pop(model, None)

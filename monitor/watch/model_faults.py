@@ -29,7 +29,7 @@ class ModelFault(NamedTuple):
 class ModelFaults:
     """Finds the fault for which a model pages, an alarm awaits judgement, or that is over.
 
-    A model whose reference is too small to page may look worse instead.
+    A model whose reference pages the dead alone may look worse instead.
 
     Args:
         watches: of the models of two classes, by number.
@@ -63,7 +63,7 @@ class ModelFaults:
             return None if until is None else ModelFault(until, over=False)
         before = known.judge.reference
         closes = before.closes or 0
-        if known.page.is_open(mature + age):
+        if known.page.active or known.awaits_page(mature + age):
             known.held = before.source == "first"
             return ModelFault(closes, over=False)
         pages = (one.at for one in known.detections if one.kind == "model_degraded")
@@ -71,7 +71,7 @@ class ModelFaults:
         return next((ModelFault(began, over=True) for began in faults), None)
 
     def looks_worse(self, mature: int, model: int) -> bool:
-        """Return whether a model too small to page looks worse, and note it on its watch.
+        """Return whether a model that pages only if it is dead looks worse; note it on its watch.
 
         Args:
             mature: up to this moment, epoch milliseconds, outcomes are mature.

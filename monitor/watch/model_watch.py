@@ -32,9 +32,9 @@ class ModelWatch:
         day: first day since 1970, UTC, that is not closed.
         learned_until: first day of the stretch that the scatter is learned from next.
         paged: True where the model paged when the last stretch ended.
-        hold_ends: the reference is too small for another page than that of a dead model, and longer
-            first days are held back until outcomes up to this moment are mature, epoch
-            milliseconds; None where it pages. See `monitor.watch.small_reference`.
+        hold_ends: the reference stands in for longer first days and pages dead models alone; these
+            are held back until outcomes up to this moment are mature, epoch milliseconds; None
+            where it pages. See `monitor.watch.small_reference`.
         held: longer first days than those of the reference are known, and are not taken, since the
             model looks worse than in it.
         lost: of the level, see `monitor.watch.level.Stretch`.
@@ -68,6 +68,14 @@ class ModelWatch:
         """The largest of the statistics over their thresholds; NaN without a detector."""
         running = [one.evidence for one in (self.detection, self.by_day) if one is not None]
         return max(running, default=float("nan"))
+
+    def awaits_page(self, at: int) -> bool:
+        """Return whether a degraded judgement would start a page.
+
+        Args:
+            at: event time, epoch milliseconds.
+        """
+        return self.hold_ends is None and self.page.awaits_judgement(at)
 
     def awaits_day(self, mature: int) -> bool:
         """Return whether nothing is stepped before another day closes.

@@ -169,9 +169,20 @@ class ModelPage:
             month: judgement of the last 28 days.
 
         Returns:
-            True where the trend has p < .005, the odds ratio of the month is certainly (p < .025)
-            below the level, and that of the week by at least half as much, so that the model is
-            not back already;
+            True where the trend has p < .005, and the last days confirm it.
+        """
+        return p_value < _TREND_PAGES and self.confirms_fall(week, month)
+
+    def confirms_fall(self, week: Judgement, month: Judgement) -> bool:
+        """Return whether the last days confirm a fall that all days of a model show.
+
+        Args:
+            week: judgement of the last 7 days.
+            month: judgement of the last 28 days.
+
+        Returns:
+            True where the odds ratio of the month is certainly (p < .025) below the level, and that
+            of the week by at least half as much, so that the model is not back already;
             False where the operating point of the month moved along the curve, or does not
             certainly lie below that of the scores, and where other labels explain its change:
             also of one without a verdict, where positives became more frequent, or labels leave
@@ -180,7 +191,7 @@ class ModelPage:
             the month: what labels explain then began within it.
         """
         moved = month.verdict in (Verdict.OPERATING_POINT_MOVED, Verdict.THRESHOLD_MOVED)
-        if p_value >= _TREND_PAGES or month.labels_may_explain or moved:
+        if month.labels_may_explain or moved:
             return False
         more = month.change["class_ratio"] > _TREND_BELOW * month.standard_error["class_ratio"]
         by_labels = month.label_change is LabelChange.FALSE_NEGATIVES or (

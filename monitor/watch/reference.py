@@ -122,6 +122,12 @@ class MatureReference:
             self.opens is not None and self.closes is not None and self.closes - self.opens < first
         )
 
+    @property
+    def ends_at_change(self) -> bool:
+        """True where it ends before a change of level that is certain by all days."""
+        closes, cut = self.closes, self.cut_short
+        return cut is not None and closes is not None and cut <= closes
+
     def is_of(self, stretch: MatureReference) -> bool:
         """Return whether it is another correction of the same outcomes."""
         names = ("source", "version", "opens", "closes")

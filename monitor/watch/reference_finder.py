@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from monitor.clock import DAY_MS
 from monitor.config import Labelling
-from monitor.counts import ConfusionCounts
 from monitor.drift.reference_news import AwaitedReference
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
@@ -19,9 +17,9 @@ from monitor.labels.learned_errors import LearnedErrors
 from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
-from monitor.watch import first_days
 from monitor.watch.as_labelled import AsLabelled
 from monitor.watch.awaited_reference import awaited_reference, longer_first_days
+from monitor.watch.changes_since import ChangesSince
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
 from monitor.watch.level import Stretch
@@ -29,7 +27,6 @@ from monitor.watch.longer_first_days import LongerFirstDays
 from monitor.watch.model_faults import ModelFault
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
-from monitor.watch.young_reference import change_inside, days_since
 from monitor.windows import Windows
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
@@ -62,8 +59,8 @@ class ReferenceFinder:
         self._scores = scores
         self._cuts = CutsByModel(catalogue)
         self._found: dict[int, MatureReference] = {}
-        self._tested: dict[int, int] = {}  # end of the days that a reference was tested with
         self._longer = LongerFirstDays(catalogue, windows, errors, self.cut)
+        self._changes = ChangesSince(catalogue, windows, errors, self.cut)
 
     def of(
         self,
@@ -82,7 +79,8 @@ class ReferenceFinder:
         while a model looks worse that it is too small to page for. Where the longer one would
         hold a fault that is over, or a change of level, it ends before that for good: days of two
         states are no normal state. So does one of the first days in which the days after it show a
-        change, see `young_reference`.
+        change, see `young_reference`; one that stands in for longer days, in which any later day
+        shows a fall since, ends before that.
 
         Args:
             model: its number.
@@ -95,8 +93,12 @@ class ReferenceFinder:
         """
         last = self.at_rates(model)
         known = None if last is None or last.is_before(since) else last
-        if known is not None and not self.is_outdated(model, known, mature):
-            return self._without_change(model, known, mature // DAY_MS * DAY_MS)
+        if known is not None:
+            before = self._changes.before(model, known, self._longer.known(model), mature)
+            if before is not None:
+                return self._replaced(model, before)
+            if not self.is_outdated(model, known, mature):
+                return known
         fault = None if known is None else fault_of(model)
         if known is not None and known.source == "first":
             found = self._longer.after(model, known, mature, fault, looks_worse)
@@ -104,8 +106,10 @@ class ReferenceFinder:
             found = self._next(model, mature, last, since)
         else:
             found = None
-        if found is None:
-            return known
+        return known if found is None else self._replaced(model, found)
+
+    def _replaced(self, model: int, found: MatureReference) -> MatureReference:
+        """Take a reference from now on, and drop what was read for a longer one."""
         self._found[model] = found
         first = self._catalogue.settings[model].reference.first
         if first is None or not found.is_shorter_than(first):
@@ -149,6 +153,15 @@ class ReferenceFinder:
             found = self._found[model] = found.at_rates(self._errors.of(model))
         return found
 
+    def ends_before_change(self, model: int, known: MatureReference) -> bool:
+        """Return whether a reference ends before a change that days since it showed.
+
+        Args:
+            model: its number.
+            known: its reference.
+        """
+        return self._changes.cut(model) is known
+
     def found(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model that `of` found."""
         return self._found.get(model)
@@ -172,9 +185,12 @@ class ReferenceFinder:
 
     def states(self) -> dict[str, State]:
         """Serializable states of the references found, by model number."""
-        tested = {model: {"tested": end} for model, end in self._tested.items()}
         return {
-            str(model): {**one.state(), **tested.get(model, {}), **self._longer.state(model)}
+            str(model): {
+                **one.state(),
+                **self._changes.state(model),
+                **self._longer.state(model),
+            }
             for model, one in self._found.items()
         }
 
@@ -188,8 +204,7 @@ class ReferenceFinder:
         """
         found = MatureReference.restored(state, left).examined(self._errors.of(model))
         self._found[model] = found
-        if "tested" in state:
-            self._tested[model] = state["tested"]
+        self._changes.restore(model, state)
         self._longer.restore(model, state, left)
         return found
 
@@ -244,38 +259,6 @@ class ReferenceFinder:
             return None
         closes = end_of_first_days(opens, length, mature, self._sums(model, opens, since))
         return None if closes is None else self.cut(model, Stretch("first", opens, closes))
-
-    def _without_change(self, model: int, known: MatureReference, mature: int) -> MatureReference:
-        """Return a reference up to the change inside it that the days since show, if they do."""
-        opens, closes, before = known.opens, known.closes, known.by_day
-        if opens is None or closes is None or before is None or not self._is_tested(model, known):
-            return known
-        days = days_since(closes, mature)
-        if days is None or self._tested.get(model) == (end := closes + days * DAY_MS):
-            return known
-        self._tested[model] = end
-        since = self.cut(model, Stretch("first", closes, end)).by_day
-        if since is None:
-            return known
-        both = ConfusionCounts.from_cells(np.concatenate([before.cells, since.cells]))
-        change = change_inside(both, len(before.cells))
-        if change is None:
-            return known
-        until = opens + change * DAY_MS
-        shorter = self.cut(model, Stretch("first", opens, until))
-        shorter = replace(shorter, version=known.version + 1, cut_short=until)
-        self._found[model] = shorter.examined(self._errors.of(model))
-        return self._found[model]
-
-    def _is_tested(self, model: int, known: MatureReference) -> bool:
-        """Return whether days since a reference are tested with it: of two classes, as labelled.
-
-        Of few outcomes, some days before the first false positive would be a change.
-        """
-        is_first = known.source == "first" and known.cut_short is None
-        is_plain = not self._catalogue.settings[model].has_many_classes
-        counts_all = is_plain and not self._errors.of(model).is_estimated
-        return is_first and counts_all and not first_days.is_too_small_to_page(known.counts)
 
     def _sums(self, model: int, opens: int | None, since: int | None) -> CountsUpTo:
         step, row = self._windows.step_ms, np.array([self._totals_row(model)])

@@ -1,4 +1,4 @@
-"""A provisional reference of few outcomes: whom it pages, and when it stays for longer."""
+"""A provisional reference: whom it pages, and when it stays for longer."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from monitor.windows.pane_widths import SPARE_MS
 MOST_HELD_MS = 28 * DAY_MS
 """For how long first days are held back at most, where the model looks worse and does not page.
 
-By few outcomes a healthy model may look worse for a year: one whose first days were better by
-chance. Whoever operates it has four weeks to say which days are normal.
+A healthy model may look worse for a year: one whose first days were better by chance. Whoever
+operates it has four weeks to say which days are normal.
 """
 FEWEST_OF_THE_DEAD = 10
 """Labelled positives of the days on which a model shows to be dead against a small reference.
@@ -27,25 +27,26 @@ _FELL = ("recall", "odds_ratio")
 
 
 def pages_only_the_dead(reference: MatureReference, first: int) -> bool:
-    """Return whether a reference stands in for first days, and has too few outcomes to page.
+    """Return whether a reference stands in for first days, so that it pages no other model.
 
-    One that ends for good before a fault which is over is no better known than it was. One that
-    ends before a certain change of level pages: the change is known by all days.
+    One that ends before a certain change of level pages: the change is known by all days. One that
+    ends for good before a fault which is over is no better known than it was, and pages unless it
+    has too few outcomes.
 
     Args:
         reference: of a model.
         first: length of the first days that its configuration asks for, milliseconds.
     """
-    opens, closes, cut = reference.opens, reference.closes, reference.cut_short
+    opens, closes = reference.opens, reference.closes
     if reference.source != "first" or opens is None or closes is None or closes - opens >= first:
         return False
-    ends_at_a_change = cut is not None and cut <= closes
-    too_few = is_too_small_to_page(reference.counts) and not is_too_small(reference.counts)
-    return too_few and not ends_at_a_change
+    if is_too_small(reference.counts) or reference.ends_at_change:
+        return False
+    return reference.cut_short is None or is_too_small_to_page(reference.counts)
 
 
 def is_worse(found: Judgement | None, *, already: bool) -> bool:
-    """Return whether the days since a small reference look worse, so that it stays.
+    """Return whether the days since a provisional reference look worse, so that it stays.
 
     A fall that pages nobody would else become the normal state.
 

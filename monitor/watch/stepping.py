@@ -176,7 +176,7 @@ class Stepper:
         silent = any(alarms) and self._is_silent(watch, at, age)
         if alarms.degraded and not silent:
             watch.page.fire(at)
-        if watch.page.awaits_judgement(at):
+        if watch.awaits_page(at):
             found = watch.level.degradation(at, age, cuts)
             if found is not None and watch.page.is_sudden(found):
                 _start(watch, at, found)
@@ -220,7 +220,7 @@ class Stepper:
     def _judge_page(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
         """Start or end the page by the last days before day `end`."""
         page = watch.page
-        awaits = page.awaits_judgement(at)
+        awaits = watch.awaits_page(at)
         lengths = JUDGED_DAYS if awaits else page.days_to_judge(at)
         found = {
             length: judgement
@@ -232,7 +232,11 @@ class Stepper:
                 if length in page.days_to_judge(at):
                     page.judge_return(length, judgement)
             return
-        if (degraded := certain_fall(found.values())) is not None:
+        degraded = certain_fall(found.values())
+        if degraded is None and watch.level.reference.ends_at_change and len(found) == len(lengths):
+            week, month = (found[length] for length in JUDGED_DAYS)
+            degraded = month if page.confirms_fall(week, month) else None
+        if degraded is not None:
             _start(watch, at, degraded)
 
     def _page_the_dead(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, at: int) -> None:
@@ -276,7 +280,8 @@ class Stepper:
             return
         labels = month.labels_may_explain or level.shows_wrong_labels(end - max(JUDGED_DAYS), end)
         watch.trend = None if labels else trend
-        silent = labels or page.active or watch.by_day is None or self._is_silent(watch, at, age)
+        off = page.active or watch.by_day is None or watch.hold_ends is not None
+        silent = labels or off or self._is_silent(watch, at, age)
         if not silent and page.confirms_trend(trend.p_value * level.alike, week, month):
             page.fire(at)
             _start(watch, at, month)

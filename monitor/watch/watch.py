@@ -158,7 +158,8 @@ class Watch:
         if reference is not None and self._catalogue.settings[model].has_many_classes:
             yield from self._classes.steps(model, reference, since, mature, age)
         elif reference is not None and self._knows_rates(model):
-            watch = self._builder.following(known, model, reference, cuts, since)
+            fell = self._references.ends_before_change(model, reference)
+            watch = self._builder.following(known, model, reference, cuts, since, fell=fell)
             self._models[model] = watch
             yield from self._stepper.steps(model, watch, cuts, mature, age)
             judged = partial(self._stepper.judged, model, watch, cuts, JUDGED_DAYS)

@@ -21,7 +21,7 @@ from monitor.verdicts import Detected, ReferenceOutcomes
 from monitor.watch.cuts import Cuts
 from monitor.watch.day_detection import DayDetection
 from monitor.watch.detection import AlarmLimits, Detection, RiverDetection
-from monitor.watch.first_days import FIRST_MS
+from monitor.watch.first_days import FIRST_MS, is_too_small_to_page
 from monitor.watch.judging import Judge
 from monitor.watch.level import Stretch
 from monitor.watch.live_ratio import LiveRatio
@@ -115,6 +115,8 @@ class WatchBuilder:
         reference: MatureReference,
         cuts: Cuts,
         since: int | None,
+        *,
+        fell: bool = False,
     ) -> ModelWatch:
         """Return the watch of a model against the reference that it has now.
 
@@ -125,6 +127,7 @@ class WatchBuilder:
             cuts: its series by segment key.
             since: references that open before this moment hold no longer, epoch
                 milliseconds; None where all do.
+            fell: it ends before a change now: days since are judged as after an alarm.
         """
         if known is None:
             return self.started(model, reference, cuts)
@@ -146,8 +149,7 @@ class WatchBuilder:
         fresh.trend = known.trend
         fresh.nowcasts = known.nowcasts
         fresh.shifted_at = known.shifted_at
-        if (reference.closes or 0) < (known.judge.reference.closes or 0):
-            # It held a certain change, after which days are judged as after an alarm.
+        if fell:
             fresh.learned_until = -(-(reference.closes or 0) // DAY_MS)
             fresh.page.fire(fresh.day * DAY_MS)
         return fresh
@@ -312,9 +314,9 @@ class WatchBuilder:
         None where a detector of river takes its place, and where the reference is too small:
         without it the model does not page.
         """
-        settings = self._catalogue.settings[model]
-        first = settings.reference.first or FIRST_MS
-        if is_too_small(reference.counts) or pages_only_the_dead(reference, first):
+        settings, counts = self._catalogue.settings[model], reference.counts
+        stands_in = pages_only_the_dead(reference, settings.reference.first or FIRST_MS)
+        if is_too_small(counts) or (stands_in and is_too_small_to_page(counts)):
             return None
         regime = self._regime(model, reference)
         if settings.river_detector is not None and not regime.is_estimated:
@@ -324,12 +326,16 @@ class WatchBuilder:
         return DayDetection(reference, regime, cuts, AlarmLimits(threshold, margin_of(alike)))
 
     def _hold_ends(self, model: int, reference: MatureReference) -> int | None:
-        """Return until when a reference holds longer days back; None where it pages."""
+        """Return until when a reference holds longer days back; None where it pages.
+
+        A provisional one pages where its days are not tested for a fall: of estimated outcomes.
+        """
         settings = self._catalogue.settings[model]
         first = settings.reference.first or FIRST_MS
         plain = settings.river_detector is None and not settings.has_many_classes
-        few = plain and pages_only_the_dead(reference, first)
-        return hold_ends(reference.opens or 0, first) if few else None
+        tested = not self._errors.of(model).is_estimated or is_too_small_to_page(reference.counts)
+        dead_alone = plain and tested and pages_only_the_dead(reference, first)
+        return hold_ends(reference.opens or 0, first) if dead_alone else None
 
     def _alike(self, model: int) -> int:
         """Return how many watches share a model's budget of false pages: one for each class."""

@@ -64,7 +64,7 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     faulty = verdicts[min(verdicts, key=stepper.length)].label_fault
     ratio = UNKNOWN_NOW if detection is None else watching.ratio.now(cuts.totals, now - age)
     return Watched(
-        reference=_with_days_held_back(watching, at),
+        reference=_reference(watching, at),
         verdicts=verdicts,
         evidence=watching.evidence,
         warming_up=detection is not None and detection.warming_up,
@@ -83,9 +83,10 @@ def watched_now(watching: ModelWatch, stepper: Stepper, cuts: Cuts, at: Moment) 
     )
 
 
-def _with_days_held_back(watching: ModelWatch, at: Moment) -> ReferenceOutcomes:
-    """Return the reference with the longer first days that it holds back, if it does."""
+def _reference(watching: ModelWatch, at: Moment) -> ReferenceOutcomes:
+    """Return the reference: whether it is provisional, and the longer days that it holds back."""
     outcomes, ends = watching.judge.reference.outcomes, watching.hold_ends
+    outcomes = replace(outcomes, provisional=ends is not None)
     if not watching.held or outcomes.closes is None:
         return outcomes
     until = None if ends is None or watching.page.is_open(at.now) else ends + at.age

@@ -12,6 +12,8 @@ _FEWEST_BEFORE = 2
 """Days before a change for the worse: beside the days after it, two show a large one."""
 _FEWEST_BEFORE_OTHERS = 3
 """Days before any other change: two worse days at the start are no normal state."""
+_CERTAIN_FALL = 0.0001
+"""P-value of a fall that is looked for every day: at .0003, 2 of 100 healthy models have one."""
 
 
 def days_since(closes: int, mature: int) -> int | None:
@@ -50,6 +52,34 @@ def change_inside(days: ConfusionCounts, length: int) -> int | None:
     """
     latest = _inside(days, length)
     return latest if latest is not None and _inside(days[:-1], length) is not None else None
+
+
+def lasting_fall(days: ConfusionCounts) -> int | None:
+    """Return the day on which the odds ratio of a model fell, as all of its days so far show.
+
+    A short reference may be better than usual by chance, or by days that hang together: what is
+    compared with it then looks worse. Among all days such a level is no change. How they scatter
+    is learned from both sides of the likeliest day.
+
+    Args:
+        days: outcomes of the days of the reference and of those since, one axis.
+
+    Returns:
+        The first day of the lower level, counted from the first day. None unless the likeliest
+        change is a fall that is certain (p < .0001 in `find_level_change`), and was that a day
+        earlier as well.
+
+    >>> days = ConfusionCounts(tp=[45] * 12 + [28] * 5, fn=[11] * 12 + [28] * 5, fp=32, tn=612)
+    >>> lasting_fall(days), lasting_fall(days[:15])
+    (12, None)
+    """
+    latest = _fall(days)
+    return None if latest is None or _fall(days[:-1]) is None else latest
+
+
+def _fall(days: ConfusionCounts) -> int | None:
+    found = find_level_change(days, certain=_CERTAIN_FALL, fewest_before=_FEWEST_BEFORE)
+    return None if found is None or found.log_odds_ratio >= 0 else found.day
 
 
 def _inside(days: ConfusionCounts, length: int) -> int | None:

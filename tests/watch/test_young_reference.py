@@ -74,7 +74,7 @@ def test_two_days_without_a_miss_before_a_better_model_are_not_the_reference():
 
 
 def test_a_fall_after_the_reference_leaves_it_as_it_is():
-    found = watched(feed(Monitor(CONFIG), hours(fall=9)))
+    found = watched(feed(Monitor(CONFIG), hours(fall=9, days=11)))
     assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, None)
 
 

@@ -115,7 +115,8 @@ def _rests_on(model: ModelStatus) -> str:
         f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(round(counts.total))}"
     )
     text += _positives_before(model)
-    if model.verdict in DEGRADED and not model.detectors.degradation_detected:
+    told = "does not page" in model.worse.text  # which the answer says of a provisional reference
+    if model.verdict in DEGRADED and not (model.detectors.degradation_detected or told):
         text += ". One window alone does not page"
     return f"{text}."
 
