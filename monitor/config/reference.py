@@ -94,7 +94,8 @@ class Reference(Section):
         None,
         "This much event time from the first prediction of the model on. Up to 7d it grows by "
         "days, to 28d at most, while it holds under 1,000 positives or 500 false positives; of a "
-        "longer one the first 7 days stand in until it is complete.",
+        "longer one the first 7 days stand in until it is complete; they page dead models alone, "
+        "and others once all days so far certainly show a fall.",
     )
     trailing: PositiveDuration | None = setting(
         None,
