@@ -85,7 +85,8 @@ def main() -> None:
     monitor = Monitor(
         Config(models={f"m{n}": model for n in range(args.models)}, pane="6h", windows=["1d", "7d"])
     )
-    pages, paged, held = 0, {}, 0
+    paged: dict[int, int] = {}
+    pages = held = 0
     for day in range(args.days):
         monitor.apply(batch(streams, day))
         for number, found in enumerate(monitor.snapshot().models):
