@@ -58,8 +58,8 @@ def test_a_fall_in_the_second_week_is_named_before_a_day_alone_shows_it():
     assert model.since_reference is None
     alone = status(*[SMALL] * WEEK, *[FALLEN] * 3, windows=("7d",))
     assert alone.worse.text == (
-        "Not shown: in the 2.2 days since the reference recall fell from .79 to .50, compared with a "
-        "provisional reference, which does not page yet"
+        "Not shown: in the 2.2 days since the reference recall fell from .79 to .50, compared with "
+        "a provisional reference, which does not page yet"
     )
 
 
