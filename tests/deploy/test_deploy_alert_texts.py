@@ -206,6 +206,44 @@ def test_a_shift_says_which_way_positives_went(system_program, tmp_path, now, di
     )
 
 
+def test_a_day_that_moved_beside_a_quiet_week_gives_the_numbers_of_a_shift(
+    system_program, tmp_path
+):
+    outcomes = {
+        "1d": {"tp": 45, "fn": 5, "fp": 50, "tn": 9900},
+        "7d": {"tp": 108, "fn": 12, "fp": 50, "tn": 9830},
+    }
+    series = [
+        gauge("classifier_window_outcomes", count, outcome=cell, window=window)
+        for window, cells in outcomes.items()
+        for cell, count in cells.items()
+    ]
+    series += [
+        gauge("classifier_reference_outcomes", count, outcome=cell)
+        for cell, count in outcomes["7d"].items()
+    ]
+    for window, moved in (("1d", 1), ("7d", 0)):
+        series += [
+            gauge("classifier_precision_moved_by_prevalence", moved, window=window),
+            gauge("classifier_verdict", 1 - moved, window=window, verdict="no_change"),
+            gauge("classifier_verdict", moved, window=window, verdict="insufficient_evidence"),
+            gauge("classifier_verdict", 0, window=window, verdict="prevalence_shift"),
+        ]
+    series += [
+        gauge("classifier_window_open_timestamp_seconds", 86_400 * day, window=window)
+        for window, day in (("1d", 36), ("7d", 30))
+    ]
+    series.append(gauge("classifier_prevalence_shift_detected", 1))
+    asked = [{"eval_time": "50m", "alertname": "PrevalenceShift", "exp_alerts": []}]
+    test = {"interval": "1m", "input_series": series, "alert_rule_test": asked}
+    path = written(tmp_path, RULES.read_text(), [test])
+    ((_, found),) = texts(system_program("promtool"), path)
+    assert found["summary"] == (
+        "claims: positives became rarer, 1.2 → 0.5 %; precision fell 68.4 → 47.4 %"
+    )
+    assert re.findall(r" (\dd): ", found["description"]) == ["1d", "7d"]
+
+
 def test_a_shift_of_many_classes_calls_none_of_them_positive(system_program, tmp_path):
     series = [gauge("classifier_verdict", 1, window="7d", verdict="prevalence_shift")]
     series += [
