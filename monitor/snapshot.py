@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from monitor.counts import ConfusionCounts
+from monitor.events.came_expired import NONE_CAME, CameExpired
 from monitor.events.columns import FloatArray, Int64Array, Series
 from monitor.events.counter_totals import CounterTotals
 from monitor.events.forgotten import Forgotten
+from monitor.events.jumps import NO_JUMPS, Jumps
 from monitor.events.label_totals import LabelTotals
 from monitor.events.lost_audits import LostAudits
 from monitor.events.reject_reasons import RejectReason
@@ -167,6 +169,8 @@ class ModelState:
             milliseconds; None where the watermark is None.
         below_zero: windows, and "all", in which corrections leave a count below 0.
         aside: events far ahead that do not move the model's time: now, and so far.
+        jumps: of its time, far ahead of what came before.
+        came_expired: predictions that were past their horizon as they came.
         unused_windows: windows that it does not use at its volume.
         versions_now: its latest versions compared; None where they are not counted apart.
         scores: metrics of its scores by window; without windows that have none.
@@ -215,6 +219,8 @@ class ModelState:
     now_ms: int | None = None
     below_zero: tuple[str, ...] = ()
     aside: tuple[int, int] = (0, 0)
+    jumps: Jumps = NO_JUMPS
+    came_expired: CameExpired = NONE_CAME
     unused_windows: tuple[str, ...] = ()
     versions_now: VersionsNow | None = None
     scores: Mapping[str, ScoreSkill] = field(default_factory=dict)

@@ -110,7 +110,7 @@ class Monitor:
                 self._forget(silent)
 
     def carry(self, until: Mapping[str, int]) -> None:
-        """Carry models to times that their recorded labels reach, once a recording has ended.
+        """Carry models to the end of a recording, and on to the times that its labels reach.
 
         Args:
             until: by model, epoch milliseconds; for where a model stops before it see `carried`.

@@ -1,4 +1,7 @@
-"""The end of a recording: its labels carry the time until its predictions are mature."""
+"""The end of a recording: what comes last is believed, and its labels carry the time further.
+
+The labels do so until its predictions are mature.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ from collections.abc import Iterator, Mapping
 from monitor.clock import DAY_MS
 from monitor.engine.stages import Stages
 from monitor.events.columns import NO_TIME
+from monitor.events.model_times import ModelTimes
 from monitor.windows.history import HISTORY_DAYS
 
 
 def carried(stages: Stages, until: Mapping[int, int]) -> Iterator[None]:
-    """Carry models to times that their recorded labels reach, day by day as a stream would.
+    """Carry models to the times that a recording ends with.
 
+    Where it ends behind a gap, with too few events for a stream that goes on, these are believed.
+    From there models go to times that their labels reach, day by day as a stream would.
     A model stops where its last prediction is mature, so that its windows end with its
     predictions, and a year behind them at the latest.
 
@@ -23,10 +29,18 @@ def carried(stages: Stages, until: Mapping[int, int]) -> Iterator[None]:
     Yields:
         Nothing; after each step of bounded work.
     """
+    if ends := _behind_gaps(stages.times):
+        yield from stages.carry(ends)
     going = {model: min(time, _latest(stages, model)) for model, time in until.items()}
     while going := {m: t for m, t in going.items() if _goes_on(stages, m, t)}:
         following = stages.days.following(stages.times.settled).tolist()
         yield from stages.carry({m: min(t, following[m]) for m, t in going.items()})
+
+
+def _behind_gaps(times: ModelTimes) -> dict[int, int]:
+    """Return the times of models with events behind a gap that a recording ends with."""
+    ends = ((number, times.model(number).at_the_end()) for number in range(len(times.settled)))
+    return {number: time for number, time in ends if time > times.settled[number] > NO_TIME}
 
 
 def _latest(stages: Stages, model: int) -> int:

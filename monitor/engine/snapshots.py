@@ -226,6 +226,8 @@ class SnapshotReader:
                 now_ms=moment,
                 below_zero=self._windows.below_zero(number),
                 aside=aside[number],
+                jumps=self._times.model(number).jumps,
+                came_expired=self._stages.come_expired.of(number),
             )
             compared = self._versions.now(number, state.mature_until)
             if compared is not None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config import Config
+from monitor.engine.come_expired import ComeExpired
 from monitor.engine.course import Course
 from monitor.engine.day_cuts import DayCuts
 from monitor.events.catalogue import Catalogue
@@ -69,6 +70,7 @@ class Stages:
         unknown_classes: records that name a class which their model does not have.
         pairs: counts of the ids that a shadow version scored as well.
         times: of the models, by all records so far.
+        come_expired: predictions that were past their horizon as they came.
         days: of the models, where they close.
         forgotten: sums over the models that were forgotten.
         silences: of the models, in steps of the common time.
@@ -107,6 +109,7 @@ class Stages:
         self.days = DayCuts(self.maturities, self.windows.step_ms)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
+        self.come_expired = ComeExpired(catalogue)
         self._over, self._entered = Over.nothing(), np.zeros(0, dtype=np.int64)
         self.forgotten = Forgotten()
         self.silences = Silences()
@@ -262,6 +265,7 @@ class Stages:
 
     def _joined(self, batch: EventBatch) -> Iterator[Deltas]:
         """Yield the deltas of a batch, by type of event."""
+        self.come_expired.add(batch.predictions, self._over)
         if len(batch.predictions) or len(batch.labels):
             yield self.join.apply(batch.predictions, batch.labels, self._over)
         if len(batch.outcomes):
@@ -286,6 +290,7 @@ class Stages:
             **({"version_counts": versions} if (versions := self.versions.state()) else {}),
             **({"pair_counts": pairs} if (pairs := self.pairs.state()) else {}),
             **({"unknown_classes": few} if (few := self.unknown_classes.state()) else {}),
+            "come_expired": self.come_expired.state(),
             **self.received.state(),
             "forgotten": self.forgotten._asdict(),
             **({"silences": self.silences.state()} if self.forget_after_ms is not None else {}),
@@ -305,6 +310,7 @@ class Stages:
         else:  # of before models had times of their own
             self._over = self._over_now(self.times)
         self.times.ensure(len(self._catalogue.models))
+        self.come_expired.restore(state.get("come_expired", {}), left.models)
         self.join.restore(state["join"], left)
         self.windows.restore(state["windows"], left)
         self.delays.restore(state["delays"], left.models)

@@ -71,7 +71,7 @@ def _times(state: State, number: int, time: int) -> State:
     settled = ModelTime(1)
     settled.settle_at(time)
     models = [*state["models"]]
-    pace = {name: models[number][name] for name in ("events", "aside_total", "gaps")}
+    pace = {name: models[number][name] for name in ("events", "aside_total", "gaps", "jumps")}
     models[number] = {**settled.state(), **pace}
     others = sorted(one["time"] for one in models if one["settled"])
     common = min(state["common"], others[-2:][0] // DAY_MS * DAY_MS)

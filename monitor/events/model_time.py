@@ -10,47 +10,34 @@ from __future__ import annotations
 
 from copy import copy
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
 from monitor.events.columns import NO_TIME, Int64Array
+from monitor.events.jumps import Jumps
 from monitor.events.plausible_times import lead, limit
 from monitor.events.renumbering import State
-from monitor.events.time_columns import NEVER, RANK, ModelRow
+from monitor.events.set_aside import Event, SetAside, first_stretch
+from monitor.events.time_columns import RANK, ModelRow
 from monitor.events.timed_events import EventKind, TimedEvents, one_by_one, times_once
 from monitor.events.watermark import third_highest_time
 
 FIRST = 16
 """Distinct events that suffice to distinguish the bulk of a stream from strays."""
-SHARE = 16
-"""One in so many events so far must agree with a jump, "the bulk"."""
-FEWEST, MOST = 4, 1024
-"""Events that must agree with a jump, at least and at most."""
+STRAYS = FIRST // 2 - 1
+"""Of these, events that are set aside, at most: fewer than half."""
 PACE = RANK + 1
 """Gaps of a sparse stream within a jump: its time is two events behind, its next one ahead."""
 
 _AT_ONCE = 256
 _TWICE = 2
-_Event = tuple[int, int, int]
-
-
-class _Aside(NamedTuple):
-    """An event that is set aside.
-
-    Attributes:
-        number: of the model's events up to it.
-        near: time of the model at which it counts like any other.
-    """
-
-    number: int
-    near: int
 
 
 class ModelTime:
     """The time of one model; once it is settled it never goes back.
 
-    The first `FIRST` distinct events settle it: up to three of them that lie more than a
+    The first `FIRST` distinct events settle it: of these, up to `STRAYS` that lie more than a
     jump ahead of the others are set aside. From then on an event is set aside where it lies
 
     - more than a jump ahead of the time of the model, unless it arrived within
@@ -59,12 +46,12 @@ class ModelTime:
       `CLOCK_SLACK_MS`. Where the model itself is ahead of the clock, its stream has agreed
       that the clock is slow, and the clock decides nothing.
 
-    An event that is set aside moves time like any other once time has come near enough.
-    A jump moves time once so many of the latest events agree with it: one in `SHARE` of the
-    model's events so far, at least `FEWEST` and at most `MOST`, which are the majority of all
-    events since the first of them. After a gap in the stream, therefore, time goes on a
-    little later, and some strays move nothing at any place. A gap that came twice is the
-    stream's own pace, as that of one record a day: from then on, a jump is `PACE` such gaps.
+    A jump moves time once enough of the events that are set aside agree with it, and most of the
+    events since, see `SetAside`: a block of false times among true ones moves nothing, and after a
+    gap in the stream time goes on a little later. An event that is set aside moves time like any
+    other once time has come near enough, if not too many events came meanwhile. A gap that came
+    twice is the stream's own pace, as that of one record a day: from then on, a jump is `PACE`
+    such gaps.
 
     Where no gap is longer than a jump, the time in the end does not depend on the order of
     the events.
@@ -78,6 +65,7 @@ class ModelTime:
         settled: True once the bulk of the stream has decided the time.
         aside: events that are set aside now.
         aside_total: events that were set aside so far.
+        jumps: jumps that were believed.
 
     >>> jump = 86_400_000
     >>> number, none = np.arange(20), np.full(20, NO_TIME)
@@ -92,24 +80,40 @@ class ModelTime:
         self.jump_ms = jump_ms
         self.time = NO_TIME
         self.settled = False
-        self.aside_total = 0
+        self.jumps = Jumps()
         self._events = 0
-        self._highest: tuple[_Event, ...] = ()
-        self._first: dict[_Event, int] = {}
-        self._aside: dict[_Event, _Aside] = {}
-        self._near = NEVER
+        self._highest: tuple[Event, ...] = ()
+        self._first: dict[Event, int] = {}
+        self._aside = SetAside()
         self._gaps: tuple[int, ...] = ()
 
     @property
     def row(self) -> ModelRow:
         """The part of the state that decides which events are in pace, and that these change."""
-        known = (self.time, self.settled, self._events, self.jump_ms, self._near)
+        known = (self.time, self.settled, self._events, self.jump_ms, self._aside.near)
         return ModelRow(*known, self._highest)
 
     @property
     def aside(self) -> int:
         """Events that are set aside now."""
         return len(self._aside)
+
+    @property
+    def aside_total(self) -> int:
+        """Events that were set aside so far, those too far ahead of the clock included."""
+        return self._aside.total
+
+    def with_far(self, events: int) -> ModelTime:
+        """Return what this is after some events that are too far ahead of the clock."""
+        found = copy(self)
+        found._aside = self._aside.copied()  # noqa: SLF001  # its own class
+        found._aside.total += events  # noqa: SLF001  # likewise
+        return found
+
+    def at_the_end(self) -> int:
+        """Time of the model where a recording ends here, epoch milliseconds."""
+        times = self._aside.agreed_at_the_end(self._events)
+        return first_stretch(times, self.jump_ms)[-RANK] if times else self.time
 
     def after(self, events: TimedEvents) -> ModelTime:
         """Return what this is after some more events."""
@@ -142,11 +146,11 @@ class ModelTime:
         self.time, self.settled, self._events = time, True, FIRST
 
     def _take(self, events: TimedEvents, path: Int64Array | None) -> None:
-        self._first, self._aside = dict(self._first), dict(self._aside)
+        self._first, self._aside = dict(self._first), self._aside.copied()
         start, count = 0, len(events.time)
         while start < count:
             rest = events.rows(slice(start, None))
-            end = start + self._in_pace(rest, path is not None)
+            end = start + self._in_pace(rest)
             if end > start:
                 chosen = events.rows(slice(start, end))
                 if path is not None:
@@ -163,13 +167,10 @@ class ModelTime:
                     path[i] = self.time
             start = end
 
-    def _in_pace(self, events: TimedEvents, by_one: bool) -> int:  # noqa: FBT001  # private
+    def _in_pace(self, events: TimedEvents) -> int:
         """Return how many of some events can be taken at once.
 
-        Args:
-            events: of the model.
-            by_one: the last of them must be the first that brings an event near that is set
-                aside.
+        The last of them may be the first that brings an event near that is set aside.
         """
         if not self.settled:
             return 0
@@ -177,13 +178,13 @@ class ModelTime:
         if reported.any():
             events = events.rows(slice(int(reported.argmax())))
         inside = (events.time <= limit(np.array(self.time), self.jump_ms, events)).all()
-        if inside and not (by_one and self._aside):
+        if inside and not len(self._aside):
             return len(events.time)
         running = self._running(events)
         ahead = events.time > limit(running[:-1], self.jump_ms, events)
         end = int(ahead.argmax()) if ahead.any() else len(events.time)
-        near = running[1:] >= self._near
-        return min(end, int(near.argmax()) + 1) if by_one and near.any() else end
+        near = running[1:] >= self._aside.near
+        return min(end, int(near.argmax()) + 1) if near.any() else end
 
     def _advance(self, events: TimedEvents) -> None:
         """Advance by events none of which is set aside."""
@@ -209,10 +210,10 @@ class ModelTime:
             if time > self.time:
                 self._count(event)
         elif event not in self._aside:
-            self._set_aside(event, allowed)
-            self._follow_agreement()
+            self._set_aside(event, allowed, arrived)
+            self._follow_agreement(time, arrived)
 
-    def _count(self, event: _Event) -> None:
+    def _count(self, event: Event) -> None:
         """Advance by an event later than the time of the model that is not set aside."""
         if event[2] == EventKind.REPORTED:
             self._reach(event[0])
@@ -220,24 +221,26 @@ class ModelTime:
         self._highest = tuple(sorted({*self._highest, event}, reverse=True)[:RANK])
         self._settle_highest()
 
-    def _set_aside(self, event: _Event, allowed: int) -> None:
-        near = event[0] - allowed
-        self._aside[event] = _Aside(self._events, near)
-        self._near = min(self._near, near)
-        self.aside_total += 1
-        if len(self._aside) > MOST:
-            del self._aside[next(iter(self._aside))]
+    def _set_aside(self, event: Event, allowed: int, arrived: int) -> None:
+        now = {"near": event[0] - allowed, "time": self.time, "jump_ms": self.jump_ms}
+        self._aside.add(event, self._events, arrived, **now)
 
-    def _follow_agreement(self) -> None:
-        """Advance to the middle of the latest events that are set aside, where they agree."""
-        needed = min(max(self._events // SHARE, FEWEST), MOST)
-        if len(self._aside) < needed:
-            return
-        latest = [*self._aside.items()][-needed:]
-        if self._events - latest[0][1].number < 2 * needed:
-            times = sorted(event[0] for event, _ in latest)
-            self._learn_pace([self.time, *times])
-            self._reach(times[(needed - 1) // 2])
+    def _follow_agreement(self, time: int, arrived: int) -> None:
+        """Advance with the latest events that are set aside, where they agree.
+
+        False times may be among them: those behind another jump neither move time nor teach
+        the pace.
+
+        Args:
+            time: of the last of them, epoch milliseconds.
+            arrived: its arrival.
+        """
+        times = self._aside.agreed(self._events, time, arrived)
+        if times:
+            before = self.time
+            self._learn_pace([before, *first_stretch(times, self.jump_ms)])
+            self._reach(first_stretch(times, self.jump_ms)[-RANK])
+            self.jumps = self.jumps.and_one(before, self.time, len(times))
 
     def _learn_pace(self, times: list[int]) -> None:
         """Lengthen a jump where the stream has had two gaps that are too long for it.
@@ -251,39 +254,36 @@ class ModelTime:
         if not longer or len(self._gaps) < _TWICE:
             return
         self.jump_ms = PACE * self._gaps[-1]
-        for event, known in self._aside.items():
-            near = min(known.near, event[0] - self.jump_ms)
-            self._aside[event] = known._replace(near=near)
-            self._near = min(self._near, near)
+        self._aside.plausible_within(self.jump_ms)
 
     def _of_the_first(self) -> None:
         """Find the time from the first events, and settle it once there are enough."""
         ordered = sorted(self._first, reverse=True)
         if len(ordered) >= FIRST:
-            self._learn_pace([time for time, *_ in ordered[: FEWEST - 2 : -1]])
+            self._learn_pace([time for time, *_ in ordered[: RANK - 1 : -1]])
             strays = self._strays(ordered)
             time = ordered[strays][0]
             leads = {event: self._lead_of(event, time) for event in ordered[:strays]}
-            self._first = {}
-            self.settled, self._events = True, len(ordered)
+            first, self._first = self._first, {}
+            self.settled, self._events, self.time = True, len(ordered), time
             for event in ordered[:strays]:
-                self._set_aside(event, leads[event])
+                self._set_aside(event, leads[event], first[event])
             ordered = ordered[strays:]
         reported = [time for time, _, kind in ordered if kind == EventKind.REPORTED]
         events = [event for event in ordered if event[2] != EventKind.REPORTED]
         self.time = max([NO_TIME, *reported, *(event[0] for event in events[RANK - 1 : RANK])])
         self._highest = tuple(event for event in events[:RANK] if event[0] > self.time)
 
-    def _strays(self, ordered: list[_Event]) -> int:
+    def _strays(self, ordered: list[Event]) -> int:
         """Return how many of the first events lie a jump ahead of the others, the latest first."""
-        for few in range(FEWEST - 1, 0, -1):
+        for few in range(STRAYS, 0, -1):
             time = ordered[few][0]
             leads = [self._lead_of(event, time) for event in ordered[:few]]
             if ordered[few - 1][0] - time > max(leads):
                 return few
         return 0
 
-    def _lead_of(self, event: _Event, time: int) -> int:
+    def _lead_of(self, event: Event, time: int) -> int:
         return lead(time, self.jump_ms, event[0], event[2], self._first[event])
 
     def _settle_highest(self) -> None:
@@ -294,11 +294,8 @@ class ModelTime:
         """Advance to a time, and let the events count that are near then."""
         self.time = max(self.time, time)
         self._highest = tuple(event for event in self._highest if event[0] > self.time)
-        while self._aside and self._near <= self.time:
-            near = [event for event, known in self._aside.items() if known.near <= self.time]
-            for event in near:
-                del self._aside[event]
-            self._near = min((known.near for known in self._aside.values()), default=NEVER)
+        while self._aside.near <= self.time:
+            near = self._aside.take_near(self.time, self._events)
             reported = [event[0] for event in near if event[2] == EventKind.REPORTED]
             later = {event for event in near if event[0] > self.time} | {*self._highest}
             events = sorted((e for e in later if e[2] != EventKind.REPORTED), reverse=True)[:RANK]
@@ -322,11 +319,11 @@ class ModelTime:
             "time": self.time,
             "settled": self.settled,
             "events": self._events,
-            "aside_total": self.aside_total,
+            "jumps": [*self.jumps],
             "gaps": list(self._gaps),
             "highest": [list(event) for event in self._highest],
             "first": [[*event, arrived] for event, arrived in self._first.items()],
-            "aside": [[*event, *known] for event, known in self._aside.items()],
+            **self._aside.state(),
         }
 
     @classmethod
@@ -339,12 +336,11 @@ class ModelTime:
         """
         found = cls(jump_ms)
         found.time, found.settled = state["time"], state["settled"]
-        found.aside_total = state["aside_total"]
+        found.jumps = Jumps(*state.get("jumps", ()))
         found._events = state["events"]
         found._gaps = tuple(state["gaps"])
         found.jump_ms = max([jump_ms, *(PACE * gap for gap in found._gaps[_TWICE - 1 :])])
         found._highest = tuple((t, k, n) for t, k, n in state["highest"])
         found._first = {(t, k, n): arrived for t, k, n, arrived in state["first"]}
-        found._aside = {(t, k, n): _Aside(*known) for t, k, n, *known in state["aside"]}
-        found._near = min((known.near for known in found._aside.values()), default=NEVER)
+        found._aside = SetAside.restored(state)
         return found

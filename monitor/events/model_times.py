@@ -158,8 +158,7 @@ class ModelTimes:
     def _take(self, rows: TimedRows) -> Int64Array:
         self._arrived = max(self._arrived, rows.latest)
         for number, count in rows.far:
-            self._models[number] = model = self._model(number)
-            model.aside_total += count
+            self._models[number] = self.model(number).with_far(count)
         if not len(rows):
             return rows.spoken(np.zeros(len(self._models), dtype=np.bool_))
         self._columns, fits, others = rows.advance(before := self._columns, self._compiled)
@@ -171,7 +170,7 @@ class ModelTimes:
         if others.any():
             quiet = self.quiet
             for number, events, _ in rows.by_model(others):
-                self._put(number, model := self._model(number).after(events))
+                self._put(number, model := self.model(number).after(events))
                 first = NEVER if model.settled else int(events.time.min())
                 self._behind = self._behind.begun(number, first, anew=quiet[number])
         common = self.common
@@ -191,7 +190,7 @@ class ModelTimes:
         return [self._path(number, place[index], events) for number, events, index in each]
 
     def _path(self, number: int, place: Int64Array, events: TimedEvents) -> TimePath:
-        time = np.append(self.settled[number], self._model(number).path(events))
+        time = np.append(self.settled[number], self.model(number).path(events))
         standing = self._behind.path(number, events.time, time, quiet=self.quiet[number])
         return TimePath(number, place, time, standing)
 
@@ -266,7 +265,7 @@ class ModelTimes:
             times: by model number, epoch milliseconds; no time goes back.
         """
         for number, time in times.items():
-            model = self._model(number)
+            model = self.model(number)
             model.carry(time)
             self._put(number, model)
         self._note_common()
@@ -276,7 +275,7 @@ class ModelTimes:
         """Plain values."""
         heard = self._heard.labels(self.settled) if self._heard else ()
         return {
-            "models": [self._model(number).state() for number in range(len(self._models))],
+            "models": [self.model(number).state() for number in range(len(self._models))],
             "spoke": self._spoke.tolist(),
             "epoch": self._epoch,
             "arrived": self._arrived,
@@ -328,7 +327,7 @@ class ModelTimes:
             self._stood = Standing.of(*now, self._step)
         return self._stood
 
-    def _model(self, number: int) -> ModelTime:
+    def model(self, number: int) -> ModelTime:
         """Return a model with all its events, those in pace too."""
         return self._models[number].moved(self._columns.row(number))
 
@@ -347,4 +346,4 @@ class ModelTimes:
         return np.minimum(time, self._arrived + CLOCK_SLACK_MS) if known else time
 
     def _carried(self) -> tuple[TimeColumns, dict[int, ModelTime]]:
-        return carried_by(self._heard.labels(self.settled), self._columns, self._model)
+        return carried_by(self._heard.labels(self.settled), self._columns, self.model)

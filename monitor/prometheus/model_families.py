@@ -140,6 +140,18 @@ def prediction_state_families() -> Iterator[Family]:
         "Events that were set aside because they lie far ahead of the others or of the clock.",
         lambda model: [model.aside[1]],
     )
+    yield _by_model(
+        "precision_monitor_time_jumps_total",
+        "counter",
+        "Times that the time of the model went far ahead at once, because enough events agreed.",
+        lambda model: [model.jumps.believed],
+    )
+    yield _by_model(
+        "precision_monitor_predictions_came_expired_total",
+        "counter",
+        "Predictions that came so far behind the time of their model that their horizon had ended.",
+        lambda model: [model.came_expired.events],
+    )
 
 
 def _by_model(

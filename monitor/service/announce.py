@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from monitor.clock import SECOND_MS
 from monitor.config.classes import MOST_CLASSES
 from monitor.config.quantities import count_of, format_time
+from monitor.events.came_expired import NONE_CAME
 from monitor.events.columns import OTHER_VALUE
-from monitor.events.model_time import SHARE
+from monitor.events.jumps import NO_JUMPS
+from monitor.events.set_aside import FEWEST
+from monitor.report.durations import duration_text
 from monitor.report.points import points_text
 from monitor.report.printable import one_line
 from monitor.report.reference_answer import stand_in_text, whom_it_pages
@@ -22,6 +26,11 @@ from monitor.report.reference_text import (
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 from monitor.snapshot import CELL_NAMES, ModelState, Snapshot
 from monitor.verdicts import Detected, WindowVerdict
+
+_TAKE_BACK = (
+    "stop the monitor and set the time back by `precision-monitor state take-back`, see "
+    "EventTimesAhead in deploy/README.md"
+)
 
 
 def announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
@@ -45,6 +54,7 @@ def _announcements(before: Snapshot, after: Snapshot) -> Iterator[str]:
             if found.far_from_reference and (last is None or not last.far_from_reference):
                 yield f"CAUTION: {model.name}, {window}: {far_text(found)}"
         yield from _set_aside(model, old)
+        yield from _times(model, old)
         yield from _classes(model, old)
         yield from _reference(model, old)
         yield from _detections(model, old.watched.detections if old else ())
@@ -75,10 +85,33 @@ def _set_aside(model: ModelState, old: ModelState | None) -> Iterator[str]:
         yield (
             f"CAUTION: {model.name}: {count_of(model.aside[1] - before[1], 'event')} dated far "
             f"ahead of {format_time(model.watermark_ms)}, the time of the model, or of the clock; "
-            f"they count, but move no window until one in {SHARE} events agrees with them; after "
-            "a gap in the predictions that is no fault, otherwise correct the clock or the unit of "
+            f"they count, but move no window until {FEWEST} or more agree with them; after a "
+            "gap in the predictions that is no fault, otherwise correct the clock or the unit of "
             "time of their producer"
         )
+
+
+def _times(model: ModelState, old: ModelState | None) -> Iterator[str]:
+    """Return lines on a time that went far ahead, and on predictions that came far behind it."""
+    jumps, before = model.jumps, old.jumps if old else NO_JUMPS
+    if jumps.believed > before.believed:
+        yield (
+            f"CAUTION: {model.name}: its time went from {format_time(jumps.before)} to "
+            f"{format_time(jumps.after)}, as {count_of(jumps.events, 'event')} agreed; after a gap "
+            f"in the predictions that is no fault, otherwise {_TAKE_BACK}"
+        )
+    came, known = model.came_expired, old.came_expired if old else NONE_CAME
+    if _digits(came.events) > _digits(known.events):
+        yield (
+            f"CAUTION: {model.name}: {count_of(came.events, 'prediction')} came up to "
+            f"{duration_text(came.furthest_ms / SECOND_MS)} behind the time of the model, after "
+            "their horizon: they are expired, and their labels count nowhere; where they are dated "
+            f"rightly, false times have carried the time of the model: {_TAKE_BACK}"
+        )
+
+
+def _digits(number: int) -> int:
+    return len(str(number)) if number else 0
 
 
 def _classes(model: ModelState, old: ModelState | None) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -179,6 +180,8 @@ clumps = st.lists(
 
 
 @pytest.mark.slow
+@patch("monitor.events.set_aside.FEWEST", 5)
+@patch("monitor.events.set_aside.RECENT", 10)
 @settings(max_examples=60, deadline=None)
 @given(clumps, st.lists(st.integers(0, 150), max_size=4), st.booleans())
 def test_times_are_a_function_of_the_sequence_of_records(parts, cuts, live):

@@ -29,7 +29,7 @@ def true_events(first, count):
 
 def false_events():
     """A year ahead, and so many that they are believed."""
-    return [prediction("a", 10_000 + i, NOON + 365 * DAY + i * MINUTE) for i in range(300)]
+    return [prediction("a", 10_000 + i, NOON + 365 * DAY + i * MINUTE) for i in range(700)]
 
 
 @pytest.fixture(scope="module")

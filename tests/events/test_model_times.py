@@ -25,6 +25,14 @@ events = st.lists(
 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def few_agree():
+    """Let so few events agree with a jump, and so few make an event old, that streams have both."""
+    rules = "monitor.events.set_aside"
+    with patch(f"{rules}.FEWEST", 6), patch(f"{rules}.RECENT", 20), patch(f"{rules}.MOST", 12):
+        yield
+
+
 def stream(moves):
     """Model, time and key of events; the times go on from each other in small steps and large."""
     found, now = [], START

@@ -10,7 +10,9 @@ from monitor.config import Config
 from monitor.counts import ConfusionCounts
 from monitor.drift import Verdict, judge
 from monitor.engine import Monitor
+from monitor.events.came_expired import CameExpired
 from monitor.events.forgotten import Forgotten
+from monitor.events.jumps import Jumps
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.service.announce import announcements
 from monitor.verdicts import Detected
@@ -122,10 +124,41 @@ def test_events_that_are_set_aside_give_one_caution_until_there_are_none():
 
     (line,) = announcements(state(0, 4), state(3, 7))
     assert line.startswith("CAUTION: fraud: 3 events dated far ahead of 2026-11-02T12:00:00Z, ")
-    assert "no window until one in 16 events agrees" in line
+    assert "no window until 256 or more agree with them" in line
     assert "after a gap in the predictions that is no fault, otherwise correct the clock" in line
     assert not list(announcements(state(3, 7), state(9, 13)))
     assert not list(announcements(state(3, 7), state(0, 7)))
+
+
+def of_model(**changes):
+    known = of(watched())
+    return replace(known, models=tuple(replace(m, **changes) for m in known.models))
+
+
+def test_each_jump_of_a_time_is_announced_with_its_cause_and_the_way_back():
+    jumps = Jumps(2, 1_785_585_600_000, 1_786_795_200_000, 700)
+    (line,) = announcements(of_model(jumps=Jumps(1)), of_model(jumps=jumps))
+    assert line == (
+        "CAUTION: fraud: its time went from 2026-08-01T12:00:00Z to 2026-08-15T12:00:00Z, as 700 "
+        "events agreed; after a gap in the predictions that is no fault, otherwise stop the "
+        "monitor and set the time back by `precision-monitor state take-back`, see "
+        "EventTimesAhead in deploy/README.md"
+    )
+    assert not list(announcements(of_model(jumps=jumps), of_model(jumps=jumps)))
+
+
+def test_predictions_that_come_expired_are_announced_by_every_power_of_ten():
+    def lines(before, after):
+        came = [of_model(came_expired=CameExpired(n, 1_200_000_000)) for n in (before, after)]
+        return list(announcements(*came))
+
+    (line,) = lines(0, 7)
+    assert line.startswith(
+        "CAUTION: fraud: 7 predictions came up to 13.9 days behind the time of the model, after "
+        "their horizon: they are expired, and their labels count nowhere; "
+    )
+    assert "precision-monitor state take-back" in line
+    assert (len(lines(7, 9)), len(lines(7, 10)), len(lines(10, 10))) == (0, 1, 0)
 
 
 def test_each_forgotten_model_is_announced_with_what_it_counted():
