@@ -79,7 +79,9 @@ def _times(state: State, number: int, time: int) -> State:
     if heard:
         left = heard[0] != number
         heard = [column[left] for column in heard] if left.any() else []
-    return {**state, "models": models, "common": common, "heard": heard}
+    counts = [0 if n == number else count for n, count in enumerate(state.get("heard_labels", []))]
+    known = {"models": models, "common": common, "heard": heard, "heard_labels": counts}
+    return {**state, **known}
 
 
 def _rings(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from monitor.events.columns import NO_TIME, BoolArray, Int64Array, KeyArray
 from monitor.events.model_time import ModelTime
+from monitor.events.renumbering import State
 from monitor.events.time_columns import TimeColumns
 from monitor.events.timed_events import EventKind, TimedEvents
 
@@ -52,9 +53,30 @@ class HeardSoFar:
     def __init__(self) -> None:
         self._parts: list[HeardLabels] = []
         self._latest: Int64Array = np.zeros(0, dtype=np.int64)
+        self._all: Int64Array = np.zeros(0, dtype=np.int64)
 
     def __bool__(self) -> bool:
         return bool(self._parts)
+
+    def count(self, model: Int64Array) -> None:
+        """Count labels of models by number, also those that are not later than the times."""
+        more = np.bincount(model, minlength=len(self._all))
+        more[: len(self._all)] += self._all
+        self._all = more
+
+    def most_are_later(self, settled: Int64Array) -> BoolArray:
+        """Return flags of the models of which at least half of all labels are later.
+
+        So it is where predictions have stopped. Where they go on, most labels are earlier, and
+        those that are not may have false times.
+
+        Args:
+            settled: time of each model by number, epoch milliseconds.
+        """
+        later = np.bincount(self.labels(settled).model, minlength=len(settled))
+        heard = np.append(self._all, np.zeros(max(0, len(settled) - len(self._all)), np.int64))
+        most: BoolArray = 2 * later >= heard[: len(settled)]
+        return most
 
     def add(self, labels: HeardLabels) -> None:
         """Add some labels, in any order."""
@@ -82,6 +104,36 @@ class HeardSoFar:
         """
         more = max(0, models - len(self._latest))
         return np.append(self._latest, np.full(more, NO_TIME, dtype=np.int64))
+
+    def state(self, settled: Int64Array) -> State:
+        """Plain values.
+
+        Args:
+            settled: time of each model by number, epoch milliseconds.
+        """
+        labels = self.labels(settled) if self._parts else ()
+        return {
+            "heard": [*labels] if labels and len(labels[0]) else [],
+            "heard_labels": self._all.tolist(),
+        }
+
+    @classmethod
+    def restored(cls, state: State, new: Int64Array) -> Self:
+        """Return what `state` returned.
+
+        Args:
+            state: of an earlier run.
+            new: numbers of the models by their old numbers; -1 where one is gone.
+        """
+        found = cls()
+        for number, heard in enumerate(state.get("heard_labels", [])):
+            if new[number] >= 0:
+                found.count(np.full(heard, new[number]))
+        if state["heard"]:
+            number, time, key = state["heard"]
+            there = new[number] >= 0
+            found.add(HeardLabels(new[number][there], time[there], key[there]))
+        return found
 
 
 def carried_by(

@@ -228,6 +228,7 @@ class ModelTimes:
             time: of the label, epoch milliseconds.
             key: of its id.
         """
+        self._heard.count(model)
         spoke = named(model, len(self._models))
         self._spoke = np.where(spoke, self._epoch, self._spoke)
         later = (time > self.settled.take(model)).nonzero()[0]
@@ -239,14 +240,16 @@ class ModelTimes:
     def end_epoch(self) -> None:
         """Let labels carry the settled times, and the common time carry silent models.
 
-        Call this behind every `EPOCH_ROWS` rows of the sequence.
+        Labels do so where most of those since the last epoch are later. Call this behind every
+        `EPOCH_ROWS` rows of the sequence.
         """
         if self._heard:
             carried, models = self._carried()
-            by_clock = carried.time <= self._by_the_clock(carried.time)
-            self._columns = self._columns.chosen(by_clock, carried)
+            goes = carried.time <= self._by_the_clock(carried.time)
+            goes &= self._heard.most_are_later(self.settled)
+            self._columns = self._columns.chosen(goes, carried)
             for number, model in models.items():
-                if by_clock[number]:
+                if goes[number]:
                     self._put(number, model)
         self._heard = HeardSoFar()
         silent = self._columns.settled & (self._spoke < self._epoch)
@@ -273,7 +276,6 @@ class ModelTimes:
 
     def state(self) -> State:
         """Plain values."""
-        heard = self._heard.labels(self.settled) if self._heard else ()
         return {
             "models": [self.model(number).state() for number in range(len(self._models))],
             "spoke": self._spoke.tolist(),
@@ -281,7 +283,7 @@ class ModelTimes:
             "arrived": self._arrived,
             "common": self.common,
             "behind": [column.tolist() for column in self._behind],
-            "heard": [*heard] if heard and len(heard[0]) else [],
+            **self._heard.state(self.settled),
         }
 
     def restore(self, state: State, models: Int64Array) -> None:
@@ -304,12 +306,9 @@ class ModelTimes:
         behind = FurthestBehind.restored(state.get("behind"), left, state["common"])
         self._behind = behind.joined(FurthestBehind.of(len(self._models) - len(left)))
         self._arrived, self.common, self._views = state["arrived"], state["common"], None
-        if state["heard"]:
-            new = np.full(len(state["models"]), -1, dtype=np.int64)
-            new[left] = np.arange(len(left))
-            number, time, key = state["heard"]
-            there = new[number] >= 0
-            self._heard.add(HeardLabels(new[number][there], time[there], key[there]))
+        new = np.full(len(state["models"]), -1, dtype=np.int64)
+        new[left] = np.arange(len(left))
+        self._heard = HeardSoFar.restored(state, new)
 
     def _restore_shared(self, time: int | None, models: int) -> None:
         self.ensure(models)

@@ -75,6 +75,27 @@ def test_a_producer_with_a_clock_two_weeks_ahead_of_the_others_carries_no_time(e
     assert books(read(events, timeout=timeout, size=1_000)) == (later, 0, 0)
 
 
+@pytest.mark.parametrize("every", [20, 5])
+def test_labels_of_such_a_producer_carry_no_time_either(every, monkeypatch):
+    monkeypatch.setattr("monitor.engine.stages.EPOCH_ROWS", 1 << 12)
+    events = stream(6_000, shift=lambda i: 14 * DAY if i % every == 1 else 0)
+    found = read(events, size=1_000)
+    assert books(found) == (6_000, 0, 0)
+    assert found._stages.times.settled[0] <= (NOON + 6_000 * STEP + DELAY) * 1000
+
+
+def test_labels_carry_the_time_where_predictions_have_stopped(monkeypatch):
+    monkeypatch.setattr("monitor.engine.stages.EPOCH_ROWS", 1 << 9)
+    events = stream(1_100, delay=4 * DAY, step=MINUTE)
+    whole = read(events, size=3_000, timeout="14d")
+    assert whole._stages.times.settled[0] >= (NOON + 4 * DAY) * 1000
+    for size in (1, 90):
+        parts = read(events[:1_800], size=size, timeout="14d")
+        parts = CountingMonitor(config("14d"), through_disk(parts.state()))
+        read(events[1_800:], size=size, monitor=parts, timeout="14d")
+        assert not [*differences(parts.state()["times"], whole.state()["times"])]
+
+
 def test_a_producer_whose_clock_is_an_hour_ahead_carries_no_time_of_a_live_stream():
     made = [NOON + i for i in range(2 * HOUR)]
     events = [
