@@ -166,7 +166,10 @@ def test_what_is_no_lines_is_refused_before_spark_starts(answer, tmp_path, data,
     )
 
 
-@pytest.mark.parametrize("data", [b'{"id": "a"}\n', b"\n", gzip.compress(b"a,b\n1,2\n"), b"{oops"])
+PACKED = gzip.compress(b"a,b\n1,2\n", mtime=0)
+
+
+@pytest.mark.parametrize("data", [b'{"id": "a"}\n', b"\n", PACKED, b"{oops"])
 def test_what_may_be_lines_is_read(answer, tmp_path, data):
     (events := tmp_path / "events").mkdir()
     (events / "part-0").write_bytes(data)

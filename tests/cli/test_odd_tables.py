@@ -205,7 +205,7 @@ TABLE_SAID = "stdin: reads a table, as its first line is no JSON\n"
     ("data", "said"),
     [
         (f"ts,id,prediction,label\n{PIPED}".encode(), TABLE_SAID),
-        (gzip.compress(f"ts,id,prediction,label\n{PIPED}".encode()), TABLE_SAID),
+        (gzip.compress(f"ts,id,prediction,label\n{PIPED}".encode(), mtime=0), TABLE_SAID),
         (
             f"\ufeffts,id,prediction,label\r\n{PIPED}".replace(",", "\t").encode(),
             (

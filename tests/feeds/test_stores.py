@@ -46,7 +46,7 @@ def zipped(*names):
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for name in names:
-                archive.writestr(name, data)
+                archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
         return out.getvalue()
 
     return pack

@@ -152,6 +152,7 @@ class FollowedFiles:
         there = {one.inode for one in found}
         for step in (self._is_recognized, self._is_identified):
             found = [one for one in found if not self._is_done_by(step, one, there)]
+        self._reader.look_at(self._parts)
         self._parts.sort(key=_age)
         for part in rotated:
             if not part.current:

@@ -81,10 +81,20 @@ class PartReader:
         if not (alone and (due or self._ahead.has_room)):
             yield from self._merged(chains, size)
 
+    def look_at(self, parts: Iterable[FilePart]) -> None:
+        """Find the first event time of open parts that are not begun, or had no line so far.
+
+        A file of which nothing was read may hold other lines than those that were looked at.
+        """
+        for part in parts:
+            if part.content and not part.read:
+                part.reached = BEFORE_ALL
+            if part.content and part.reached == BEFORE_ALL:
+                self._ahead.look_at(part)
+
     def opened(self, part: FilePart) -> None:
         """Note an open part; close another one where too many are open."""
-        if part.reached == BEFORE_ALL:
-            self._ahead.look_at(part)
+        self.look_at([part])
         self._open = [one for one in self._open if one.content and one is not part]
         while len(self._open) >= MOST_OPEN and self._close_another():
             self._open = [one for one in self._open if one.content]
