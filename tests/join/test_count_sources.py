@@ -95,8 +95,9 @@ class Fed:
         self.monitor = Monitor(Config(defaults={"label_timeout": "2d"}, windows=["1h"]))
         self._decoder = Decoder(DecodeSettings.from_config(self.monitor.config))
 
-    def take(self, lines):
-        self.monitor.apply(self._decoder.decode_lines(lines, source="test"))
+    def take(self, lines, arrived=None):
+        batch = self._decoder.decode_lines(lines, source="test")
+        self.monitor.apply(batch if arrived is None else batch.arrived([(0, arrived)]))
         return int(self.monitor.snapshot().lifetime.counts.tp[0])
 
 
@@ -107,8 +108,9 @@ def test_time_goes_with_the_slowest_source_and_counts_ahead_of_it_wait_for_their
         fed.take(counts_of("fast", n, START + n * hour, watermark=(START + n * hour) / 1000))
         fed.take(counts_of("slow", n, START + n * 60_000, watermark=(START + n * 60_000) / 1000))
     assert fed.monitor.watermark_ms == START + 19 * 60_000
+    reached = START + 19 * hour
     for n in range(20, 25):
-        fed.take(counts_of("slow", n, START + 19 * hour, watermark=(START + 19 * hour) / 1000))
+        fed.take(counts_of("slow", n, reached, watermark=reached / 1000), arrived=reached + hour)
     assert fed.monitor.watermark_ms == START + 19 * hour
 
 
