@@ -24,7 +24,7 @@ def known_by(monitor):
     del state["watch"]
     del state["join"]["books"]["most_predictions"], state["join"]["books"]["most_applied"]
     held = state["join"]["held"]
-    order = np.argsort(held["key"], kind="stable")
+    order = np.lexsort([*held.values()])
     state["join"]["held"] = {name: column[order] for name, column in held.items()}
     return plain(state)
 

@@ -7,44 +7,74 @@ would be taken, and the detector by days stepped, with labels later than maturit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import IntEnum
 
 import numpy as np
 
 from monitor.clock import DAY_MS
-from monitor.events.columns import NO_TIME, EventBatch, Int64Array
-from monitor.events.crossings import TimePath, crossings, label_days
+from monitor.engine.label_quarters import LABELS_AHEAD_MS, LabelQuarters
+from monitor.events.columns import NO_TIME, BoolArray, EventBatch, Int64Array
+from monitor.events.crossings import TimePath, crossings
 from monitor.events.model_times import ModelTimes
+from monitor.events.time_columns import NEVER
 from monitor.labels.maturity import Maturities
 
-LABELS_AHEAD_MS = DAY_MS
-"""How far labels may lie ahead of a model's own events before they carry what is judged."""
 _NO_DAY = -1
+_UNLABELLED_MS = 2 * DAY_MS
+
+
+class _Of(IntEnum):
+    """Column of what is known of a model.
+
+    Days close, and the awaited reference, at these milliseconds after midnight; the maturity, and
+    the day since 1970 that it is of; the time at which the model was judged last; and the time
+    until which it is judged every hour while no label has come.
+    """
+
+    CLOSES = 0
+    AGE = 1
+    DAY = 2
+    JUDGED = 3
+    REFERENCE = 4
+    UNLABELLED = 5
+
+
+_NEW = (0, 0, _NO_DAY, NO_TIME, 0, NO_TIME)
 
 
 class DayCuts:
     """Where batches are cut so that the days of all models close one by one.
 
     A model enters a day of event time at midnight (UTC), and closes one in the hour in which
-    midnight is as old as its maturity. Within a day the moment at which a pane is judged is the
-    end of its batch.
+    midnight is as old as its maturity. So does the reference that it awaits. Before the first
+    label, for two days, it is judged as each hour begins.
 
     Args:
         maturities: of the models.
         step_ms: length of the panes that are judged, milliseconds; a divisor of a day.
+        awaits: returns a moment at which the reference that a model awaits may close, or whole
+            days from it, by its number and the moment up to which outcomes are mature, epoch
+            milliseconds; None where it awaits none.
 
     Attributes:
         outdated: True where moments at which days close have changed since `any_in`: the rest of
             a batch is to be planned anew.
     """
 
-    def __init__(self, maturities: Maturities, step_ms: int) -> None:
+    def __init__(
+        self,
+        maturities: Maturities,
+        step_ms: int,
+        awaits: Callable[[int, int], int | None] = lambda _model, _mature: None,
+    ) -> None:
         self._maturities = maturities
         self._step = step_ms
-        self._closes: Int64Array = np.zeros(0, dtype=np.int64)  # after midnight
-        self._ages: Int64Array = np.zeros(0, dtype=np.int64)
-        self._days: Int64Array = np.zeros(0, dtype=np.int64)
-        self._judged: Int64Array = np.zeros(0, dtype=np.int64)
+        self._awaits = awaits
+        self._known: Int64Array = np.zeros((0, len(_Of)), dtype=np.int64)
+        self._next: Int64Array = np.zeros(0, dtype=np.int64)  # when each model is judged again
+        self._quarters = LabelQuarters()
+        self._furthest = NO_TIME
         self.outdated = False
 
     def age_at(self, model: int, now: int) -> int | None:
@@ -60,19 +90,38 @@ class DayCuts:
             Milliseconds; None where it is not known yet.
         """
         self._ensure(model + 1)
-        age, day = self._maturities.judged(model, now), now // DAY_MS
+        age, day, known = self._maturities.judged(model, now), now // DAY_MS, self._known[model]
+        before = known.tolist()
         if age is None:
+            if known[_Of.UNLABELLED] == NO_TIME:
+                known[_Of.UNLABELLED], self.outdated = now + _UNLABELLED_MS, True
+                self._note_next(slice(model, model + 1))
             return None
-        if day == self._days[model]:
-            age = max(age, int(self._ages[model]))
-        self._ages[model], self._days[model] = age, day
-        closes = -(-age // self._step) * self._step % DAY_MS
-        if closes != self._closes[model]:
-            self._closes[model] = closes
-            self.outdated = True
+        if day == known[_Of.DAY]:
+            age = max(age, int(known[_Of.AGE]))
+        known[_Of.AGE], known[_Of.DAY] = age, day
+        awaited = self._awaits(model, now - age)
+        known[_Of.CLOSES] = self._after_midnight(age)
+        known[_Of.REFERENCE] = self._after_midnight(age + (awaited or 0))
+        for at in (_Of.CLOSES, _Of.REFERENCE):
+            self.outdated |= before[at] != known[at]
+        self.outdated |= before[_Of.DAY] == _NO_DAY
+        self._note_next(slice(model, model + 1))
         return age
 
-    def due(self, times: ModelTimes, width_ms: int, *, whole: bool) -> Int64Array:
+    def known_age(self, model: int) -> int | None:
+        """Return the maturity that the days of a model close by; None where it is not known yet.
+
+        Args:
+            model: its number.
+        """
+        self._ensure(model + 1)
+        known = self._known[model]
+        return None if known[_Of.DAY] == _NO_DAY else int(known[_Of.AGE])
+
+    def due(
+        self, times: ModelTimes, width_ms: int, labels: Int64Array, *, whole: bool = False
+    ) -> Int64Array | None:
         """Return the times of the models to be judged behind a part of a batch; others `NO_TIME`.
 
         They are those for which a day begins or closes: a cut is made for one model, and costs
@@ -81,15 +130,26 @@ class DayCuts:
         Args:
             times: of the models.
             width_ms: width of a pane, as in `judged_times`.
-            whole: behind the last part of a batch all are judged.
+            labels: times of the labels of the part, epoch milliseconds.
+            whole: all are judged.
+
+        Returns:
+            None where no model is to be judged.
         """
+        settled = times.settled
+        self._ensure(len(settled))
+        before, self._furthest = self._furthest, _furthest(settled)
+        carries = self._quarters.hear(labels, before, self._furthest)
+        following = self._next[: len(settled)]
+        if not (carries or whole or (settled >= following).any()):
+            return None
         judged = judged_times(times, width_ms)
-        self._ensure(len(judged))
-        last, closes = self._judged[: len(judged)], self._closes[: len(judged)]
-        due = (judged // DAY_MS != last // DAY_MS) | whole
-        due |= (judged - closes) // DAY_MS != (last - closes) // DAY_MS
-        self._judged[: len(judged)] = np.where(due, judged, last)
-        return np.where(due, judged, NO_TIME)
+        due = np.flatnonzero((judged >= following) | whole)
+        self._known[due, _Of.JUDGED] = judged[due]
+        self._note_next(due)
+        found = np.full_like(judged, NO_TIME)
+        found[due] = judged[due]
+        return found
 
     def following(self, times: Int64Array) -> Int64Array:
         """Return the next moment at which each model begins or closes a day.
@@ -98,10 +158,7 @@ class DayCuts:
             times: of the models, epoch milliseconds; what is returned is later.
         """
         self._ensure(len(times))
-        late = np.zeros_like(times), self._closes[: len(times)]
-        begins, closes = ((times - at) // DAY_MS * DAY_MS + DAY_MS + at for at in late)
-        following: Int64Array = np.minimum(begins, closes)
-        return following
+        return _following(self._known[: len(times)], times)
 
     def any_in(self, batch: EventBatch, times: ModelTimes, seen: ModelTimes) -> bool:
         """Return whether a day begins or closes within a batch; nearly always none does.
@@ -112,67 +169,97 @@ class DayCuts:
             seen: the same behind it.
         """
         self.outdated = False
-        before, after = times.settled, seen.settled
+        after = seen.settled
         self._ensure(len(after))
-        closes = self._closes[: len(after)]
-        for late in (0, closes):
-            if bool(np.any((before - late) // DAY_MS != (after - late) // DAY_MS)):
-                return True
-        latest = int(batch.labels.time.max(initial=NO_TIME)) - LABELS_AHEAD_MS
-        if latest <= _furthest(after):
-            return False
-        reached = _reached(times, seen)
-        return any((latest - at) // DAY_MS > (reached - at) // DAY_MS for at in self._moments())
+        if bool((after >= self._next[: len(after)]).any()):
+            return True
+        return bool(self._quarters.places(batch, _furthest(times.settled)))
 
-    def places(
-        self, batch: EventBatch, paths: Sequence[TimePath], times: ModelTimes, seen: ModelTimes
-    ) -> set[int]:
+    def places(self, batch: EventBatch, paths: Sequence[TimePath], times: ModelTimes) -> set[int]:
         """Return where to cut a batch so that the days of its models close one by one.
 
         Args:
             batch: its groups by their numbers, its rows in the order of their records.
             paths: of its models through it.
             times: of the models before the batch.
-            seen: the same behind it.
 
         Returns:
             Places in the sequence of its rows behind which a part ends.
         """
-        reached = _reached(times, seen) + LABELS_AHEAD_MS
-        late = np.zeros_like(self._closes), self._closes
-        found = {one.place for closes in late for one in crossings(paths, DAY_MS, closes)}
-        return found.union(*(label_days(batch, reached, moment) for moment in self._moments()))
+        found = set(self._quarters.places(batch, _furthest(times.settled)))
+        for late in _moments(self._known):
+            found.update(one.place for one in crossings(paths, DAY_MS, late))
+        unlabelled = _unlabelled(self._known)
+        hourly = [path for path in paths if unlabelled[path.model]]
+        nothing = np.zeros(len(unlabelled), dtype=np.int64)
+        return found.union(one.place for one in crossings(hourly, self._step, nothing))
 
     def state(self) -> list[list[int]]:
-        """Plain values."""
-        columns = self._closes.tolist(), self._ages.tolist(), self._days.tolist()
-        return [[*row] for row in zip(*columns, strict=True)]
+        """Plain values, by model."""
+        return [[*row] for row in self._known.tolist()]
 
-    def restore(self, state: list[list[int]] | list[int], models: Int64Array) -> None:
+    @property
+    def quarters(self) -> LabelQuarters:
+        """Labels that lie ahead of all models."""
+        return self._quarters
+
+    def restore(
+        self, state: list[list[int]] | list[int], models: Int64Array, judged: Int64Array
+    ) -> None:
         """Load what `state` returned.
 
         Args:
             state: of an earlier run; without maturities in an older one, and where it is empty
-                days close at midnight, until the first panes are judged.
+                days close at midnight, until the first panes are judged. The row of a model that
+                begins anew is empty.
             models: old numbers of the models that are still there.
+            judged: times at which these were judged last where the state does not have them.
         """
-        known = [[row, 0, _NO_DAY] if isinstance(row, int) else row for row in state]
-        table = np.array(known, dtype=np.int64).reshape(-1, 3)[models[models < len(known)]]
-        self._closes, self._ages, self._days = table.T.copy()
-        self._judged = np.full(len(table), NO_TIME, dtype=np.int64)
+        known = [[row] if isinstance(row, int) else row for row in state]
+        rows = [[*row, *_NEW[len(row) :]] for row in known]
+        table = np.array(rows, dtype=np.int64).reshape(-1, len(_Of))
+        left = models[models < len(known)]
+        self._known = table[left]
+        older = np.array([0 < len(row) <= _Of.JUDGED for row in known], dtype=np.bool_)[left]
+        self._known[older, _Of.JUDGED] = judged[: len(left)][older]
+        self._furthest = _furthest(judged)
+        self._next = np.zeros(len(self._known), dtype=np.int64)
+        self._note_next(slice(None))
 
     def _ensure(self, models: int) -> None:
-        more = models - len(self._closes)
+        more = models - len(self._known)
         if more > 0:
-            nothing = np.zeros(more, dtype=np.int64)
-            self._closes = np.append(self._closes, nothing)
-            self._ages = np.append(self._ages, nothing)
-            self._days = np.append(self._days, np.full_like(nothing, _NO_DAY))
-            self._judged = np.append(self._judged, np.full_like(nothing, NO_TIME))
+            fresh = np.array([_NEW] * more, dtype=np.int64)
+            self._known = np.concatenate([self._known, fresh])
+            self._next = np.append(self._next, _following(fresh, fresh[:, _Of.JUDGED]))
 
-    def _moments(self) -> list[int]:
-        """Moments of the day at which days begin or close, milliseconds after midnight."""
-        return [*{0, *self._closes.tolist()}]
+    def _after_midnight(self, moment: int) -> int:
+        """Return when the hour begins, after midnight, in which a moment has passed."""
+        return -(-moment // self._step) * self._step % DAY_MS
+
+    def _note_next(self, rows: slice | Int64Array) -> None:
+        known = self._known[rows]
+        last = known[:, _Of.JUDGED]
+        hour = np.where(_unlabelled(known), last // self._step * self._step + self._step, NEVER)
+        self._next[rows] = np.minimum(_following(known, last), hour)
+
+
+def _moments(known: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Return when days begin, and close, after midnight, by rows of `_Of`; and the reference."""
+    return np.zeros(len(known), dtype=np.int64), known[:, _Of.CLOSES], known[:, _Of.REFERENCE]
+
+
+def _unlabelled(known: Int64Array) -> BoolArray:
+    """Return which models are judged every hour, before their first label, by rows of `_Of`."""
+    young = known[:, _Of.JUDGED] < known[:, _Of.UNLABELLED]
+    return np.asarray((known[:, _Of.DAY] == _NO_DAY) & young)
+
+
+def _following(known: Int64Array, times: Int64Array) -> Int64Array:
+    """Return the first moment after some times at which days begin or close, by rows of `_Of`."""
+    ends = [(times - at) // DAY_MS * DAY_MS + DAY_MS + at for at in _moments(known)]
+    found: Int64Array = np.minimum.reduce(ends)
+    return found
 
 
 def judged_times(times: ModelTimes, width_ms: int) -> Int64Array:
@@ -190,11 +277,6 @@ def judged_times(times: ModelTimes, width_ms: int) -> Int64Array:
         return settled
     carried = np.maximum(settled, times.now - LABELS_AHEAD_MS)
     return np.where(settled == NO_TIME, NO_TIME, carried)
-
-
-def _reached(times: ModelTimes, seen: ModelTimes) -> int:
-    """Return a time that labels must pass to carry another one, epoch milliseconds."""
-    return max(_furthest(seen.settled), _furthest(times.at_most) - LABELS_AHEAD_MS)
 
 
 def _furthest(times: Int64Array) -> int:

@@ -10,13 +10,13 @@ import numpy as np
 from monitor.config import Config
 from monitor.engine.come_expired import ComeExpired
 from monitor.engine.course import Course
-from monitor.engine.day_cuts import DayCuts
+from monitor.engine.day_cuts import DayCuts, judged_times
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import EventBatch, Int64Array
 from monitor.events.forgotten import Forgotten
 from monitor.events.intake import Received
 from monitor.events.model_times import EPOCH_ROWS, ModelTimes
-from monitor.events.parts import in_plans, in_slices, parts_of, rows_of
+from monitor.events.parts import in_plans, in_slices, last_row, parts_of, rows_of
 from monitor.events.renumbering import Numbers, State
 from monitor.events.silences import Silences
 from monitor.events.version_places import VersionPlaces
@@ -40,6 +40,7 @@ SLICE_ROWS = 16_384
 """Rows of a batch that are counted in one step, at most."""
 TIDY_EVERY = 8192
 """Predictions after which the join frees memory, wherever batches end."""
+_NO_LABELS: Int64Array = np.zeros(0, dtype=np.int64)
 
 
 class Stages:
@@ -106,7 +107,7 @@ class Stages:
         self.watch = Watch(
             catalogue, *counted, errors=self.label_errors, unknown_classes=self.unknown_classes
         )
-        self.days = DayCuts(self.maturities, self.windows.step_ms)
+        self.days = DayCuts(self.maturities, self.windows.step_ms, self.watch.awaits)
         self.times = ModelTimes(self.join.forgetting.step)
         self.times.ensure(len(catalogue.models))
         self.come_expired = ComeExpired(catalogue)
@@ -141,6 +142,7 @@ class Stages:
         came, end = (rows, predictions), rows + rows_of(batch)
         for part in in_plans(batch, came, self._planned, self._outdated):
             before, slowest = self.times.common, self.times.slowest
+            self.received.note_versions(None if rows + rows_of(part) == end else last_row(part))
             for some in in_slices(part, SLICE_ROWS):
                 self._join_and_count(some)
                 yield
@@ -155,8 +157,7 @@ class Stages:
             if self.forget_after_ms is not None and before != self.times.common:
                 self.silences.step(self.times.common, len(self._catalogue.models))
             if self.judges:
-                due = self.days.due(self.times, self.watch.step_ms, whole=rows == end)
-                yield from self.watch.steps(due, self.days.age_at)
+                yield from self._judge(part, ends_batch=rows == end)
             if predictions // TIDY_EVERY > tidied:
                 for evicted in self.join.tidy(self._over, self.times.settled):
                     self._count(evicted)
@@ -175,8 +176,19 @@ class Stages:
         self.times.carry(times)
         self._advance(self.times.settled)
         if self.judges:
-            due = self.days.due(self.times, self.watch.step_ms, whole=True)
+            due = self.days.due(self.times, self.watch.step_ms, _NO_LABELS, whole=True)
             yield from self.watch.steps(due, self.days.age_at)
+
+    def _judge(self, part: EventBatch, *, ends_batch: bool) -> Iterator[None]:
+        """Judge the models whose day begins or closes with a part of a batch.
+
+        The open days of all are looked at where the batch ends.
+        """
+        due = self.days.due(self.times, self.watch.step_ms, part.labels.time)
+        yield from self.watch.steps(due, self.days.age_at)
+        if ends_batch:
+            judged = judged_times(self.times, self.watch.step_ms)
+            yield from self.watch.open_days.steps(judged, self.days.known_age)
 
     @property
     def _carriers(self) -> Int64Array:
@@ -210,7 +222,7 @@ class Stages:
         paths = self._course.paths(batch, rows) if days or enters else []
         steps = {*self.times.steps(paths)} if enters else set[int]()
         if days:
-            steps |= self.days.places(batch, paths, self.times, seen)
+            steps |= self.days.places(batch, paths, self.times)
         return parts_of(batch, sorted(steps), (rows, EPOCH_ROWS), (predictions, TIDY_EVERY))
 
     def _outdated(self) -> bool:
@@ -284,6 +296,7 @@ class Stages:
             "scores": self.scores.state(),
             "watch": self.watch.state(),
             "day_cuts": self.days.state(),
+            "label_quarters": self.days.quarters.state(),
             "ranges": [counted.state() for counted in self.ranges],
             **({"label_errors": errors} if (errors := self.label_errors.state()) else {}),
             **({"value_scores": values} if (values := self.value_scores.state()) else {}),
@@ -323,7 +336,9 @@ class Stages:
         self.unknown_classes.restore(state.get("unknown_classes", {}))
         self.label_errors.restore(state.get("label_errors", {}), left.models)
         self.watch.restore(state["watch"], left)
-        self.days.restore(state.get("day_cuts", []), left.models)
+        judged = judged_times(self.times, self.watch.step_ms)
+        self.days.restore(state.get("day_cuts", []), left.models, judged)
+        self.days.quarters.restore(state.get("label_quarters", []))
         self.received.restore(state)
         self.forgotten = Forgotten(**state.get("forgotten", {}))
         self.silences.restore(state.get("silences"), left.models)

@@ -55,6 +55,9 @@ def with_time(state: State, model: str, time: int) -> State:
             **taken_back(_ring_of(state["scores"]), number, itself, time),
         },
         "watch": _watch(state["watch"], str(number), time),
+        "day_cuts": [
+            [] if place == number else row for place, row in enumerate(state.get("day_cuts", []))
+        ],
         "join": {**state["join"], "delivered": _delivered(state["join"]["delivered"], model, time)},
         "versions": _versions(state["versions"], model, time),
     }

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.clock import DAY_MS
 from monitor.events.batches import in_sequence
 from monitor.events.columns import NO_TIME, EventBatch, Int64Array
-from monitor.events.time_columns import NEVER, RANK
+from monitor.events.time_columns import NEVER
 
 
 class Crossing(NamedTuple):
@@ -130,27 +129,6 @@ def slowest_steps(paths: Iterable[TimePath], width_ms: int, reached: Sequence[in
             lowest = new
             found.append(place)
     return found
-
-
-def label_days(batch: EventBatch, reached: int, moment: int) -> list[int]:
-    """Return the places where labels carry the time that is judged past a moment of the day.
-
-    Labels carry it where their models have no other events; the third label of a day does.
-
-    Args:
-        batch: its rows in the order of their records.
-        reached: time that the models have reached without these labels, epoch milliseconds.
-        moment: milliseconds after midnight (UTC).
-    """
-    days = (batch.labels.time - moment) // DAY_MS
-    later = np.flatnonzero(days > (reached - moment) // DAY_MS)
-    if not len(later):
-        return []
-    day = days[later]
-    entered = [later[day >= one][RANK - 1 :][:1] for one in np.unique(day)]
-    first = len(batch.predictions)
-    found: list[int] = places_of(batch)[first + np.concatenate(entered)].tolist()
-    return sorted(found)
 
 
 def second_highest(times: Int64Array) -> int:

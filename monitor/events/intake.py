@@ -59,6 +59,7 @@ class Received:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._versions: dict[str, ModelVersions] = {}
+        self._counted: tuple[EventBatch, Int64Array] | None = None  # its versions are not noted yet
         self._shadows: dict[str, ModelVersions] = {}
         self._unnamed: dict[str, ModelVersions] = {}
         self._by_version = any(VERSION_KEY in one.segments for one in catalogue.possible_settings)
@@ -131,7 +132,7 @@ class Received:
         """Count a batch; return it with the catalogue's groups.
 
         Events of models that the catalogue does not accept are counted as rejected, and
-        left out.
+        left out. `note_versions` has to follow.
         """
         self.records += batch.records
         if batch.rejected:
@@ -139,7 +140,7 @@ class Received:
         if not self._catalogue.knows(batch.groups):
             batch = _by_appearance(with_groups_in_use(batch))  # rejected records create no model
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
-        self._note_versions(batch, numbers)
+        self._counted = batch, numbers
         all_known, numbered = numbers.min(initial=0) != UNKNOWN_GROUP, {}
         for name in _GROUPED:
             columns = getattr(batch, name)
@@ -160,10 +161,28 @@ class Received:
             self.events[SHADOW_EVENT] += shadows
         return self.classes.numbered(batch)
 
-    def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
-        """Store when each version of each model predicted."""
+    def note_versions(self, until: int | None = None) -> None:
+        """Store when each version of each model predicted, by the batch that was counted last.
+
+        Args:
+            until: the last record to be noted now, as in the `row` columns; None for all.
+        """
+        if self._counted is None:
+            return
+        (batch, numbers), self._counted = self._counted, None
         if not self._by_version and not any(map(_VERSION, batch.groups)):
             return
+        if until is not None:
+            made = {name: getattr(batch, name) for name in ("predictions", "outcomes")}
+            ends = {name: int(one.row.searchsorted(until, "right")) for name, one in made.items()}
+            if any(ends[name] < len(one) for name, one in made.items()):
+                rest = {name: one.take(slice(ends[name], None)) for name, one in made.items()}
+                self._counted = replace(batch, **rest), numbers
+                now = {name: one.take(slice(None, ends[name])) for name, one in made.items()}
+                batch = replace(batch, **now)
+        self._note_versions(batch, numbers)
+
+    def _note_versions(self, batch: EventBatch, numbers: Int64Array) -> None:
         first = np.full(len(batch.groups), _AFTER_ALL, dtype=np.int64)
         last = np.full(len(batch.groups), _BEFORE_ALL, dtype=np.int64)
         for made in (batch.predictions, batch.outcomes):
@@ -211,7 +230,11 @@ class Received:
             ),
             "records": self.records,
             "events": dict(self.events),
-            "rejected": {str(reason): count for reason, count in self.rejected.items()},
+            "rejected": {
+                str(reason): self.rejected[reason]
+                for reason in RejectReason
+                if reason in self.rejected
+            },
             "overflowed": self.overflowed,
         }
 

@@ -30,6 +30,11 @@ def first_row(batch: EventBatch) -> int:
     return min(int(getattr(batch, n).row.min()) for n in KINDS if len(getattr(batch, n)))
 
 
+def last_row(batch: EventBatch) -> int:
+    """Return the last record that has rows, as in the `row` columns; the batch has some."""
+    return max(int(getattr(batch, n).row.max()) for n in KINDS if len(getattr(batch, n)))
+
+
 def parts_of(
     batch: EventBatch, steps: Sequence[int], rows: tuple[int, int], predictions: tuple[int, int]
 ) -> Iterator[EventBatch]:

@@ -45,18 +45,53 @@ def note_versions(
         firsts: earliest prediction of each group, epoch milliseconds.
         lasts: latest prediction of each group.
     """
-    asking = dict(_asking(codes_of, firsts))
+    by_model: dict[ModelVersions, dict[str, Sequence[int]]] = {}
     for (known, name), codes in codes_of.items():
-        known.note(name, min(firsts[c] for c in codes), max(lasts[c] for c in codes))
+        by_model.setdefault(known, {})[name] = codes
+    many = {known: own for known, own in by_model.items() if known.may_forget(own)}
+    few = {known: own for known, own in by_model.items() if known not in many}
+    asking = dict(_asking(few, firsts))
+    for known, own in few.items():
+        for name, codes in own.items():
+            known.note(name, min(firsts[c] for c in codes), max(lasts[c] for c in codes))
     for known, name, times in _early(batch, asking):
         known.note_early(name, times)
+    _note_one_by_one(batch, many)
 
 
-def _asking(codes_of: Codes, firsts: Sequence[int]) -> Iterator[tuple[ModelVersions, _Asking]]:
+def _note_one_by_one(
+    batch: EventBatch, many: Mapping[ModelVersions, Mapping[str, Sequence[int]]]
+) -> None:
+    """Note predictions in the order of their records: which versions are forgotten rests on it."""
+    if not many:
+        return
+    owner = np.full(len(batch.groups), -1, dtype=np.int64)
+    names = [""] * len(batch.groups)
+    for number, codes_by_name in enumerate(many.values()):
+        for name, codes in codes_by_name.items():
+            owner[codes] = number
+            for code in codes:
+                names[code] = name
+    time, group, bounds = _by_owner(batch, owner, len(many))
+    for number, known in enumerate(many):
+        mine = slice(bounds[number], bounds[number + 1])
+        for moment, code in zip(time[mine].tolist(), group[mine].tolist(), strict=True):
+            _note_one(known, names[code], moment)
+
+
+def _note_one(known: ModelVersions, name: str, time: int) -> None:
+    """Note one prediction of a version, and whether it is one of its first ones."""
+    first, began = known.first_of(name), known.began
+    known.note(name, time, time)
+    is_early = first is not None and min(first, time) < min(began, time) + HOUR_MS
+    if is_early and known.lacks_early(name, time):
+        known.note_early(name, np.array([time], dtype=np.int64))
+
+
+def _asking(
+    by_model: Mapping[ModelVersions, dict[str, Sequence[int]]], firsts: Sequence[int]
+) -> Iterator[tuple[ModelVersions, _Asking]]:
     """Yield the models with versions of which the batch may have some of the first predictions."""
-    by_model: dict[ModelVersions, dict[str, Sequence[int]]] = {}
-    for (known, name), mine in codes_of.items():
-        by_model.setdefault(known, {})[name] = mine
     for known, codes_by_name in by_model.items():
         first_of = known.firsts_of(codes_by_name)
         codes = {name: codes_by_name[name] for name in first_of}

@@ -93,6 +93,7 @@ class ModelVersions:
         self._times = dict(times or {})
         self._forgotten = set(forgotten)
         self._by_last = sorted((one.last, name) for name, one in self._times.items())
+        self._began: int | None = None
 
     @property
     def latest(self) -> str:
@@ -142,18 +143,32 @@ class ModelVersions:
         began = None if known.first is None else min(known.first, first)
         latest = max(known.last, last)
         self._times[version] = VersionTimes(began, latest, known.early)
+        if self._began is not None and began is not None:
+            self._began = min(self._began, began)
         insort(self._by_last, (latest, version))
         while len(self._times) > MOST_VERSIONS:
             _, oldest = self._by_last.pop(0)
-            del self._times[oldest]
+            if self._times.pop(oldest).first == self._began:
+                self._began = None
             if len(self._forgotten) < MOST_FORGOTTEN:
                 self._forgotten.add(key_of(oldest))
 
     @property
     def began(self) -> int:
         """First prediction of all whose first one is known, epoch milliseconds, or `NOT_YET`."""
-        firsts = (one.first for one in self._times.values() if one.first is not None)
-        return min(firsts, default=NOT_YET)
+        if self._began is None:
+            firsts = (one.first for one in self._times.values() if one.first is not None)
+            self._began = min(firsts, default=NOT_YET)
+        return self._began
+
+    def may_forget(self, versions: Iterable[str]) -> bool:
+        """Return whether predictions of some versions may have others forgotten.
+
+        Args:
+            versions: their names.
+        """
+        more = sum(name not in self._times for name in versions)
+        return len(self._times) + more > MOST_VERSIONS
 
     def first_of(self, version: str) -> int | None:
         """Return when a version predicted first, epoch milliseconds.

@@ -14,8 +14,6 @@ Matched have a pair with a label in force.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from monitor.events.catalogue import Catalogue
@@ -25,30 +23,13 @@ from monitor.join import packing as words
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
 from monitor.join.pairs import ShadowSide, pair_deltas
+from monitor.join.shadow_rows import Found, Fresh
 from monitor.join.shadow_store import FLAGGED, LABELLED, PAIRED, Book, ShadowStore
 from monitor.join.shadow_versions import NOT_TAKEN, ShadowVersion, ShadowVersions
 from monitor.join.table import PredictionTable
 from monitor.join.terms import ModelTerms
 
 _NO_CHANGES = Deltas()
-
-
-class _Found(NamedTuple):
-    """The remembered predictions of a shadow version for some rows.
-
-    Attributes:
-        version: which.
-        rows: those that it has a prediction for.
-        slots: of the predictions.
-    """
-
-    version: ShadowVersion
-    rows: Int64Array
-    slots: Int64Array
-
-    def where(self, chosen: BoolArray) -> _Found:
-        """Return some of them."""
-        return _Found(self.version, self.rows[chosen], self.slots[chosen])
 
 
 class Shadows:
@@ -161,9 +142,11 @@ class Shadows:
         self.store.enter(model[past], Book.EXPIRED)
         taken = (version != NOT_TAKEN) & ~past
         self.store.enter(model[~taken & ~past], Book.EVICTED)
+        fresh = []
         for number in np.unique(version[taken]).tolist():
             rows = np.flatnonzero(taken & (version == number))
-            self._enter(self._versions.all()[number], predictions.take(rows))
+            fresh.append(self._enter(self._versions.all()[number], predictions.take(rows)))
+        self._append(fresh)
 
     def advance(self) -> None:
         """Free the places of shadow versions of which nothing is remembered any more."""
@@ -183,22 +166,22 @@ class Shadows:
         self.store.restore(state, left)
         self._versions.restore(state["versions"], left.models)
 
-    def _shadows_of(self, keys: KeyArray, when: KeyArray) -> list[_Found]:
+    def _shadows_of(self, keys: KeyArray, when: KeyArray) -> list[Found]:
         """Return the remembered shadow predictions of ids, by version."""
         model, found = self._terms.model_of(when), []
         for version in self._versions.all():
             rows = np.flatnonzero(model == version.model)
             slots = self.store.find(keys[rows] ^ version.mix)
-            found.append(_Found(version, rows, slots).where(slots >= 0))
+            found.append(Found(version, rows, slots).where(slots >= 0))
         return [one for one in found if len(one.rows)]
 
-    def _paired(self, keys: KeyArray, when: KeyArray) -> list[_Found]:
+    def _paired(self, keys: KeyArray, when: KeyArray) -> list[Found]:
         """Return those of `_shadows_of` that have a pair."""
         found = self._shadows_of(keys, when)
         return [one.where(self.store.has(one.slots, PAIRED)) for one in found]
 
-    def _enter(self, version: ShadowVersion, predictions: Predictions) -> None:
-        """Remember predictions of a version by the earliest of each id; pair them."""
+    def _enter(self, version: ShadowVersion, predictions: Predictions) -> Fresh:
+        """Take predictions of a version by the earliest of each id; return those of new ids."""
         rank = self._catalogue.names_rank()
         order = np.lexsort(
             (
@@ -213,6 +196,7 @@ class Shadows:
         again = np.zeros(len(keys), dtype=np.bool_)
         again[1:] = keys[1:] == keys[:-1]
         self._repeated(predictions.group[again])
+        came = np.minimum.reduceat(predictions.row, np.flatnonzero(~again))
         predictions, keys = predictions.take(~again), keys[~again]
         when = words.when_words(predictions.time, predictions.group)
         what = predictions.predicted_positive.astype(np.uint64)
@@ -222,8 +206,22 @@ class Shadows:
         known = np.flatnonzero(~fresh)
         rows = known[self._precedes(when[known], what[known], slots[known], rank)]
         self._replace(version, predictions.key[rows], slots[rows], (when[rows], what[rows]))
-        entered = self.store.table.append(keys[fresh], when[fresh], what[fresh])
-        self._pair(version, predictions.key[fresh], entered)
+        ids = predictions.key[fresh]
+        return Fresh(version, ids, keys[fresh], when[fresh], what[fresh], came[fresh])
+
+    def _append(self, versions: list[Fresh]) -> None:
+        """Remember predictions of new ids in the order of their records, and pair them."""
+        if not versions:
+            return
+        keys, when, what, came = (
+            np.concatenate(columns) for columns in [*zip(*versions, strict=True)][2:]
+        )
+        order = np.argsort(came, kind="stable")
+        slots = np.empty(len(order), dtype=np.int64)
+        slots[order] = self.store.table.append(keys[order], when[order], what[order])
+        ends = np.cumsum([len(one.ids) for one in versions])[:-1]
+        for one, entered in zip(versions, np.split(slots, ends), strict=True):
+            self._pair(one.version, one.ids, entered)
 
     def _repeated(self, group: Int64Array) -> None:
         self.store.enter(self._catalogue.model_of_group[group], Book.DUPLICATE)
@@ -278,7 +276,7 @@ class Shadows:
         return self._deciding.when(deciding), self._deciding.what(deciding)
 
     def _count_found(
-        self, found: _Found, keys: KeyArray, deciding: tuple[KeyArray, KeyArray], sign: int
+        self, found: Found, keys: KeyArray, deciding: tuple[KeyArray, KeyArray], sign: int
     ) -> None:
         """Count pairs of some ids, or take them out; arguments as of `_count`, for all ids."""
         rows = found.rows

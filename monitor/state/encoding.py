@@ -55,6 +55,8 @@ _READ_VERSIONS = (*range(3, SCHEMA_VERSION), SCHEMA_VERSION)
 - Up to 20 lack which models hold labels back: all that are settled, until they are quiet.
 - Up to 21 lack how far the times of models went ahead at once, and how many predictions came
   behind their horizon: none so far. Events that are set aside then agree with no jump.
+- Up to 21 lack when models were judged last, and the labels that lie ahead of all: they are judged
+  again as the next day begins or closes, and no labels lie ahead.
 """
 
 _READ = ", ".join(map(str, _READ_VERSIONS))

@@ -87,6 +87,22 @@ class ClassWatch:
         if began < end:
             self._look_back(model, known, end, age)
 
+    def open_panes(self, model: int, mature: int, age: int) -> Iterator[None]:
+        """Step the detectors by pane of all classes within days that have not closed.
+
+        Args:
+            model: its number.
+            mature: outcomes up to this moment, epoch milliseconds, are mature.
+            age: its maturity, milliseconds.
+
+        Yields:
+            Nothing; after each pane with outcomes of each class.
+        """
+        known = self._models.get(model)
+        for one in () if known is None else known.classes:
+            if known is not None and one.watch is not None:
+                yield from one.stepper.open_panes(model, one.watch, known.cuts, mature, age)
+
     def _known(self, model: int) -> WatchedModel | None:
         """Return what watches the classes of a model, those included that it has learned since."""
         known = self._models.get(model)

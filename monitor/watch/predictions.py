@@ -69,14 +69,15 @@ class PredictionWatch:
 
         Args:
             times: of each model, epoch milliseconds; `NO_TIME` for one whose time is not
-                settled, which is skipped.
+                settled, which is skipped, as models of many classes are.
 
         Yields:
             Nothing; after each model that enters another half-hour.
         """
         for model in np.flatnonzero(times != NO_TIME).tolist():
             look = int(times[model]) // self._step
-            if look != self._looks.get(model):
+            many = self._catalogue.settings[model].has_many_classes
+            if look != self._looks.get(model) and not many:
                 self._looks[model] = look
                 self._steps(model, look * self._step)
                 yield

@@ -18,7 +18,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.label_errors import NO_ERRORS
 from monitor.watch.as_labelled import AsLabelled
-from monitor.watch.awaited_reference import awaited_reference, longer_first_days
+from monitor.watch.awaited_reference import awaited_reference, longer_first_days, next_close
 from monitor.watch.changes_since import ChangesSince
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
@@ -145,6 +145,26 @@ class ReferenceFinder:
             self._sums(model, opens, since),
             silent=self._errors.of(model).labelling is Labelling.NEGATIVES_BY_TIMEOUT,
         )
+
+    def awaits(
+        self, model: int, mature: int, *, restarts: Callable[[int, int], ReferenceRestart | None]
+    ) -> int | None:
+        """Return a moment at which the reference that a model awaits may close.
+
+        Args:
+            model: its number.
+            mature: up to this moment, epoch milliseconds, outcomes are mature.
+            restarts: returns from when on the reference begins anew; None where it does not.
+
+        Returns:
+            Epoch milliseconds; it may also close whole days later. None where it awaits none.
+        """
+        restart, found = restarts(model, mature), self._found.get(model)
+        since = None if restart is None else restart.at
+        if found is not None and found.is_before(since):
+            found = None
+        setting = self._catalogue.settings[model].reference
+        return next_close(setting, found, self._opens(model, since))
 
     def at_rates(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model at the rates of wrong labels learned by now."""

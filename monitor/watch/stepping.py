@@ -109,6 +109,26 @@ class Stepper:
                 yield
             watch.done = end
 
+    def open_panes(
+        self, model: int, watch: ModelWatch, cuts: Cuts, mature: int, age: int
+    ) -> Iterator[None]:
+        """Step the detectors over the panes of the day that is open; no day is closed.
+
+        Args:
+            model: its number.
+            watch: its detectors.
+            cuts: its series by segment key.
+            mature: outcomes up to this moment, epoch milliseconds, are mature.
+            age: its maturity, milliseconds.
+
+        Yields:
+            Nothing; after each pane with outcomes.
+        """
+        if watch.detection is not None:
+            watch.detection.follow(cuts.watched)
+            closes = (watch.day + 1) * DAY_MS
+            yield from self.pane_steps(model, watch, cuts, min(mature, closes), age)
+
     def judged(self, model: int, watch: ModelWatch, cuts: Cuts, days: int) -> Judgement | None:
         """Judge the last closed days of a model, those of the reference left out.
 

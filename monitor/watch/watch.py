@@ -42,6 +42,7 @@ from monitor.watch.missing_labels import MissingLabelTests
 from monitor.watch.model_days import SeriesDays
 from monitor.watch.model_faults import ModelFaults
 from monitor.watch.model_watch import ModelWatch
+from monitor.watch.open_days import OpenDays
 from monitor.watch.predictions import JUDGED_DAYS, PredictionWatch
 from monitor.watch.reference_finder import ReferenceFinder
 from monitor.watch.stepping import Stepper
@@ -63,6 +64,9 @@ class Watch:
         versions_of: returns the versions of a model.
         errors: how often labels are wrong.
         unknown_classes: records that name a class which their model does not have.
+
+    Attributes:
+        open_days, awaits: of the days that have not closed; when a reference may close.
     """
 
     def __init__(
@@ -82,18 +86,26 @@ class Watch:
         self._references = ReferenceFinder(catalogue, windows, scores, errors)
         self._models: dict[int, ModelWatch] = {}
         self._panes: dict[int, int] = {}
-        self._steps = np.empty(0, dtype=np.int64)  # of each model when it was last stepped
         self._cuts = CutsByModel(catalogue)
         self._missing_labels = MissingLabelTests(catalogue, windows, scores)
         self._predictions = PredictionWatch(catalogue, windows, scores)
         self._news = VersionNews(catalogue, windows, versions_of, self._references.found)
         judged = JudgedCounts(windows, scores, delays, errors, windows)
         self._builder = WatchBuilder(catalogue, judged, self._references.cut)
-        days = SeriesDays(catalogue, windows)
         self._classes = ClassWatch(catalogue, judged)
+        self.awaits = partial(self._references.awaits, restarts=self._news.restarts)
+        days = SeriesDays(catalogue, windows)
         self._stepper = Stepper(catalogue, windows, days, self._builder.replace_level)
         self._faults = ModelFaults(
             self._models, self._classes, self._news, self._stepper, self._cuts
+        )
+        self.open_days = OpenDays(
+            windows,
+            self._models,
+            self._classes,
+            predictions=self._predictions,
+            stepper=self._stepper,
+            cuts=self._cuts,
         )
         for settings in catalogue.possible_settings:
             if settings.river_detector is not None:  # an invalid option fails at the start
@@ -104,24 +116,22 @@ class Watch:
         """Event time at whose multiples models are watched, milliseconds."""
         return gcd(self._windows.step_ms, self._predictions.step_ms)
 
-    def steps(self, times: Int64Array, age_at: Callable[[int, int], int | None]) -> Iterator[None]:
-        """Step the detectors over the panes that have matured since the last call.
+    def steps(
+        self, times: Int64Array | None, age_at: Callable[[int, int], int | None]
+    ) -> Iterator[None]:
+        """Find references, close days and step all detectors up to the time of each model.
 
         Args:
-            times: of each model, epoch milliseconds; `NO_TIME` for one whose time is not
-                settled.
+            times: of each model, epoch milliseconds; `NO_TIME`, or None, where none is judged.
             age_at: returns the maturity of a model, by its number and time, in
                 milliseconds; None where it is not known yet.
 
         Yields:
             Nothing; after each pane with outcomes, and after each model.
         """
-        steps = times // self.step_ms
-        if np.array_equal(steps, self._steps):
+        if times is None:
             return
-        self._steps = steps
-        many = np.array([s.has_many_classes for s in self._catalogue.settings], dtype=np.bool_)
-        yield from self._predictions.steps(np.where(many, NO_TIME, times))
+        yield from self._predictions.steps(times)
         for model in np.flatnonzero(times != NO_TIME).tolist():
             pane = int(times[model]) // self._windows.step_ms
             if pane == self._panes.get(model):
@@ -144,10 +154,8 @@ class Watch:
         if self._is_idle(model, mature, since):
             return
         midnight, reference = mature // DAY_MS * DAY_MS, self._references.at_rates(model)
-        fault, worse = (
-            partial(self._faults.of, mature, age),
-            partial(self._faults.looks_worse, mature),
-        )
+        fault = partial(self._faults.of, mature, age)
+        worse = partial(self._faults.looks_worse, mature)
         if reference is not None and reference.is_before(since):
             reference = None
         closes = known is not None and known.day * DAY_MS < midnight

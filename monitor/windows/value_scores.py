@@ -17,7 +17,14 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import Outcome, add_once
 from monitor.events.catalogue import Catalogue
-from monitor.events.columns import NO_TIME, OTHER_VALUE, VERSION_KEY, Int64Array, Series
+from monitor.events.columns import (
+    MISSING_VALUE,
+    NO_TIME,
+    OTHER_VALUE,
+    VERSION_KEY,
+    Int64Array,
+    Series,
+)
 from monitor.events.renumbering import State
 from monitor.events.score_bins import NO_SCORE, SCORE_BINS
 from monitor.join import Deltas
@@ -243,7 +250,8 @@ class ValueScores:
             return fresh
         came: dict[Series, int] = {}
         for place, (model, values) in enumerate(self._catalogue.named_groups()):
-            came.setdefault(Series(model, VERSION_KEY, values.get(VERSION_KEY)), place)
+            version = values.get(VERSION_KEY, MISSING_VALUE)
+            came.setdefault(Series(model, VERSION_KEY, version), place)
         in_order = iter(sorted(versions, key=lambda both: came.get(both[0], -1)))
         return [next(in_order) if both[0].segment == VERSION_KEY else both for both in fresh]
 

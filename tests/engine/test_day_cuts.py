@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from same import differences
 from monitor.config import Config
 from monitor.engine import Monitor
 from monitor.engine.day_cuts import DayCuts, judged_times
+from monitor.engine.label_quarters import LabelQuarters
 from monitor.events.columns import NO_TIME, EventBatch, Labels
-from monitor.events.crossings import TimePath, common_steps, label_days
+from monitor.events.crossings import TimePath, common_steps
 from monitor.events.parts import in_plans, in_slices
 from monitor.feeds.decode import Decoder, DecodeSettings
 
@@ -90,15 +92,14 @@ def state_of(lines, size):
     return monitor_of(lines, size).state()
 
 
-def by_day(watch, *others):
+def by_day(watch):
     """What is decided by days: references, levels, detectors by days, pages; not by panes.
 
     Args:
         watch: state of what watches models.
-        others: names of what is left out as well.
     """
     watching = {
-        model: {key: one[key] for key in one if key not in ("detection", *others)}
+        model: {key: one[key] for key in one if key != "detection"}
         for model, one in watch["watching"].items()
     }
     return {"references": watch["references"], "watching": watching}
@@ -134,10 +135,7 @@ def test_what_is_decided_by_days_is_the_same_in_batches_of_a_thousand(
 
 def assert_decided_alike(state, in_small_batches):
     assert state["watch"]["watching"]
-    found, expected = (
-        by_day(one["watch"], "nowcasts")  # behind the last prediction, labels alone carry time
-        for one in (state, in_small_batches)
-    )
+    found, expected = (by_day(one["watch"]) for one in (state, in_small_batches))
     assert not [*differences(found, expected)]
 
 
@@ -151,7 +149,7 @@ def several():
 def test_days_of_several_models_do_not_depend_on_the_size_of_batches(size, several):
     lines, expected = several
     found, state = monitor_of(lines, size, SEVERAL), expected.state()
-    ages = [age for _, age, _ in state["day_cuts"]]
+    ages = [age for _, age, *_ in state["day_cuts"]]
     assert len(set(ages)) == len(OF_MODELS), "each closes its days at another moment"
     assert len(state["watch"]["watching"]) >= 3
     assert not [*differences(by_day(found.state()["watch"]), by_day(state["watch"]))]
@@ -191,7 +189,7 @@ def test_a_maturity_becomes_shorter_at_midnight_alone():
         age = cuts.age_at(0, at * hour)
         found.append(age and age / hour)
     assert found == [None, 9, 9, 12.5, 12.5, 7, 7]
-    assert cuts.state() == [[7 * hour, 7 * hour, 1]]
+    assert [row[:3] for row in cuts.state()] == [[7 * hour, 7 * hour, 1]]
 
 
 def test_days_close_in_the_hour_in_which_midnight_is_as_old_as_the_maturity():
@@ -200,6 +198,9 @@ def test_days_close_in_the_hour_in_which_midnight_is_as_old_as_the_maturity():
     cuts.age_at(0, 0)
     assert cuts.outdated
     assert cuts.state()[0][0] == 3 * 3_600_000
+
+
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Times:
@@ -216,13 +217,15 @@ def test_behind_a_cut_only_models_whose_day_begins_or_closes_are_judged():
         cuts.age_at(model, 24 * hour)
 
     def judged(*hours, whole=False):
-        due = cuts.due(Times(*hours), hour, whole=whole)
-        return [None if at == NO_TIME else at // hour for at in due.tolist()]
+        due = cuts.due(Times(*hours), hour, NOTHING, whole=whole)
+        return (
+            due if due is None else [None if at == NO_TIME else at // hour for at in due.tolist()]
+        )
 
     assert judged(25, 25, whole=True) == [25, 25]
     assert judged(27, 28) == [27, None]
     assert judged(28, 29) == [None, 29]
-    assert judged(47, 47) == [None, None]
+    assert judged(47, 47) is None
     assert judged(48, 47) == [48, None]
     assert judged(48, 47, whole=True) == [48, 47]
 
@@ -277,12 +280,27 @@ def labels_at(*days):
     return EventBatch(labels=Labels(**{**columns, "time": time, "row": np.arange(len(days))}))
 
 
-def test_the_third_label_of_a_day_carries_time_into_it():
-    batch = labels_at(5.1, 6.1, 6.2, 6.3, 6.4, 7.1, 7.2, 7.6, 7.9, 9.0)
-    reached = round(5.5 * DAY * 1000)
-    assert label_days(batch, reached, 0) == [3, 7]
-    assert label_days(batch, reached, DAY * 500) == [7, 9]
-    assert label_days(batch, 10 * DAY * 1000, 0) == []
+def test_the_third_label_of_a_quarter_of_a_day_carries_what_is_judged():
+    batch, furthest = labels_at(5.1, 6.6, 6.3, 6.7, 6.6, 7.1, 7.2, 7.6, 7.0, 9.0), 5 * DAY * 1000
+    assert LabelQuarters().places(batch, furthest) == [4, 8]
+    assert LabelQuarters().places(batch, furthest + DAY * 500) == [8]
+    assert LabelQuarters().places(batch, 10 * DAY * 1000) == []
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 9])
+def test_labels_of_a_quarter_are_counted_across_batches_and_restarts(size):
+    days, furthest, found = [6.6, 6.3, 6.7, 9.1, 6.6, 9.2, 9.9, 9.0, 6.6], 5 * DAY * 1000, []
+    quarters = LabelQuarters()
+    for start in range(0, len(days), size):
+        batch = labels_at(*days[start : start + size])
+        places = quarters.places(batch, furthest)
+        ends = sorted({*(place + 1 for place in places), len(batch.labels)})
+        for first, end in pairwise([0, *ends]):
+            if quarters.hear(batch.labels.time[first:end], furthest, furthest):
+                found.append(start + end - 1)
+        state, quarters = quarters.state(), LabelQuarters()
+        quarters.restore(state)
+    assert found == [4, 7]
 
 
 def test_the_common_step_is_the_second_highest():
