@@ -186,7 +186,13 @@ class DayCuts:
         Returns:
             Places in the sequence of its rows behind which a part ends.
         """
-        found = set(self._quarters.places(batch, _furthest(times.settled)))
+
+        def furthest_at(place: int) -> int:
+            return max(int(path.time[path.place.searchsorted(place, "right")]) for path in paths)
+
+        furthest = _furthest(times.settled)
+        at = furthest_at if paths else None
+        found = set(self._quarters.places(batch, furthest, at))
         for late in _moments(self._known):
             found.update(one.place for one in crossings(paths, DAY_MS, late))
         unlabelled = _unlabelled(self._known)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from monitor.clock import DAY_MS
@@ -30,12 +32,16 @@ class LabelQuarters:
     def __init__(self) -> None:
         self._counts: dict[int, int] = {}
 
-    def places(self, batch: EventBatch, furthest: int) -> list[int]:
+    def places(
+        self, batch: EventBatch, furthest: int, furthest_at: Callable[[int], int] | None = None
+    ) -> list[int]:
         """Return the places of the labels in a batch that may carry what is judged.
 
         Args:
             batch: its rows in the order of their records.
             furthest: time of the model that is furthest before it, epoch milliseconds.
+            furthest_at: the same behind the row at a place; None to return places, too, that
+                models reach before.
         """
         ahead, quarters = _ahead(batch.labels.time, furthest)
         if not len(ahead):
@@ -44,11 +50,12 @@ class LabelQuarters:
         for quarter in np.unique(quarters).tolist():
             needed, mine = RANK - self._counts.get(quarter, 0), ahead[quarters == quarter]
             if 0 < needed <= len(mine):
-                found.append(int(mine[needed - 1]))
+                found.append((int(mine[needed - 1]), quarter * QUARTER_MS - LABELS_AHEAD_MS))
         if not found:
             return []
-        first = len(batch.predictions)
-        return sorted(places_of(batch)[first + np.array(found)].tolist())
+        place, first = places_of(batch), len(batch.predictions)
+        at = [(int(place[first + row]), carried) for row, carried in found]
+        return sorted(p for p, to in at if furthest_at is None or to > furthest_at(p))
 
     def hear(self, time: Int64Array, before: int, furthest: int) -> bool:
         """Count the labels of a part of a batch; return whether they carry what is judged.
@@ -79,7 +86,9 @@ class LabelQuarters:
 
     def restore(self, state: list[list[int]]) -> None:
         """Load what `state` returned."""
-        self._counts = dict(map(tuple, state))
+        self._counts = {}
+        for quarter, count in state:
+            self._counts[quarter] = count
 
 
 def _ahead(time: Int64Array, furthest: int) -> tuple[Int64Array, Int64Array]:
