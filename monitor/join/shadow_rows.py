@@ -8,7 +8,7 @@ from monitor.events.columns import BoolArray, Int64Array, KeyArray
 from monitor.join.shadow_versions import ShadowVersion
 
 
-class Found(NamedTuple):
+class ShadowRows(NamedTuple):
     """The remembered predictions of a shadow version for some rows.
 
     Attributes:
@@ -21,12 +21,12 @@ class Found(NamedTuple):
     rows: Int64Array
     slots: Int64Array
 
-    def where(self, chosen: BoolArray) -> Found:
+    def where(self, chosen: BoolArray) -> ShadowRows:
         """Return some of them."""
-        return Found(self.version, self.rows[chosen], self.slots[chosen])
+        return ShadowRows(self.version, self.rows[chosen], self.slots[chosen])
 
 
-class Fresh(NamedTuple):
+class NewShadowRows(NamedTuple):
     """Predictions of a shadow version, the first of their ids.
 
     Attributes:

@@ -23,7 +23,7 @@ from monitor.join import packing as words
 from monitor.join.deltas import Deltas
 from monitor.join.forgetting import Over
 from monitor.join.pairs import ShadowSide, pair_deltas
-from monitor.join.shadow_rows import Found, Fresh
+from monitor.join.shadow_rows import NewShadowRows, ShadowRows
 from monitor.join.shadow_store import FLAGGED, LABELLED, PAIRED, Book, ShadowStore
 from monitor.join.shadow_versions import NOT_TAKEN, ShadowVersion, ShadowVersions
 from monitor.join.table import PredictionTable
@@ -166,21 +166,21 @@ class Shadows:
         self.store.restore(state, left)
         self._versions.restore(state["versions"], left.models)
 
-    def _shadows_of(self, keys: KeyArray, when: KeyArray) -> list[Found]:
+    def _shadows_of(self, keys: KeyArray, when: KeyArray) -> list[ShadowRows]:
         """Return the remembered shadow predictions of ids, by version."""
         model, found = self._terms.model_of(when), []
         for version in self._versions.all():
             rows = np.flatnonzero(model == version.model)
             slots = self.store.find(keys[rows] ^ version.mix)
-            found.append(Found(version, rows, slots).where(slots >= 0))
+            found.append(ShadowRows(version, rows, slots).where(slots >= 0))
         return [one for one in found if len(one.rows)]
 
-    def _paired(self, keys: KeyArray, when: KeyArray) -> list[Found]:
+    def _paired(self, keys: KeyArray, when: KeyArray) -> list[ShadowRows]:
         """Return those of `_shadows_of` that have a pair."""
         found = self._shadows_of(keys, when)
         return [one.where(self.store.has(one.slots, PAIRED)) for one in found]
 
-    def _enter(self, version: ShadowVersion, predictions: Predictions) -> Fresh:
+    def _enter(self, version: ShadowVersion, predictions: Predictions) -> NewShadowRows:
         """Take predictions of a version by the earliest of each id; return those of new ids."""
         rank = self._catalogue.names_rank()
         order = np.lexsort(
@@ -207,9 +207,9 @@ class Shadows:
         rows = known[self._precedes(when[known], what[known], slots[known], rank)]
         self._replace(version, predictions.key[rows], slots[rows], (when[rows], what[rows]))
         ids = predictions.key[fresh]
-        return Fresh(version, ids, keys[fresh], when[fresh], what[fresh], came[fresh])
+        return NewShadowRows(version, ids, keys[fresh], when[fresh], what[fresh], came[fresh])
 
-    def _append(self, versions: list[Fresh]) -> None:
+    def _append(self, versions: list[NewShadowRows]) -> None:
         """Remember predictions of new ids in the order of their records, and pair them."""
         if not versions:
             return
@@ -276,7 +276,7 @@ class Shadows:
         return self._deciding.when(deciding), self._deciding.what(deciding)
 
     def _count_found(
-        self, found: Found, keys: KeyArray, deciding: tuple[KeyArray, KeyArray], sign: int
+        self, found: ShadowRows, keys: KeyArray, deciding: tuple[KeyArray, KeyArray], sign: int
     ) -> None:
         """Count pairs of some ids, or take them out; arguments as of `_count`, for all ids."""
         rows = found.rows
