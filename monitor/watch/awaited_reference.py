@@ -19,7 +19,6 @@ from monitor.watch.first_days import (
     OutcomeNumbers,
     outcomes_of,
 )
-from monitor.watch.reference import MatureReference
 from monitor.windows.pane_widths import LONGEST_FIRST_MS, SPARE_MS
 
 
@@ -78,30 +77,24 @@ def awaited_reference(
     )
 
 
-def next_close(setting: Reference, found: MatureReference | None, opens: int | None) -> int | None:
-    """Return a moment at which the next reference may close, or whole days from it.
+def next_close(setting: Reference, opens: int | None) -> int | None:
+    """Return a moment at which the first reference may close, or whole days from it.
+
+    A later one closes with a day.
 
     Args:
         setting: the configured reference.
-        found: the reference in use; None before the first.
-        opens: the first moment that one may open at, epoch milliseconds; None before it is known.
+        opens: the first moment that it may open at, epoch milliseconds; None before it is known.
 
     Returns:
-        Epoch milliseconds; None where no other reference follows, or nothing is known of it.
+        Epoch milliseconds; None where nothing is known of it.
     """
     if setting.counts is not None:
         return None
     if setting.window is not None:
-        return setting.window.end if found is None else None
-    if setting.trailing is not None:
-        last = opens if found is None else found.closes
-        return None if last is None else last + 2 * setting.trailing
-    first = setting.first or FIRST_MS
-    if found is None:
-        return None if opens is None else opens + first
-    if found.opens is None or not found.is_shorter_than(first):
-        return None
-    return found.opens + first
+        return setting.window.end
+    length = 2 * setting.trailing if setting.trailing is not None else setting.first or FIRST_MS
+    return None if opens is None else opens + length
 
 
 class FirstDays(NamedTuple):

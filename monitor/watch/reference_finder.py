@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from monitor.config import Labelling
-from monitor.drift.reference_news import AwaitedReference
+from monitor.drift.reference_news import AwaitedReference, ReferenceRestart
 from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array
 from monitor.events.renumbering import Numbers, State
@@ -149,7 +149,7 @@ class ReferenceFinder:
     def awaits(
         self, model: int, mature: int, *, restarts: Callable[[int, int], ReferenceRestart | None]
     ) -> int | None:
-        """Return a moment at which the reference that a model awaits may close.
+        """Return a moment at which the reference may close that a model without one awaits.
 
         Args:
             model: its number.
@@ -157,14 +157,13 @@ class ReferenceFinder:
             restarts: returns from when on the reference begins anew; None where it does not.
 
         Returns:
-            Epoch milliseconds; it may also close whole days later. None where it awaits none.
+            Epoch milliseconds; it may also close whole days later. None where a reference is in use.
         """
         restart, found = restarts(model, mature), self._found.get(model)
         since = None if restart is None else restart.at
-        if found is not None and found.is_before(since):
-            found = None
-        setting = self._catalogue.settings[model].reference
-        return next_close(setting, found, self._opens(model, since))
+        if found is not None and not found.is_before(since):
+            return None
+        return next_close(self._catalogue.settings[model].reference, self._opens(model, since))
 
     def at_rates(self, model: int) -> MatureReference | None:
         """Return the latest reference of a model at the rates of wrong labels learned by now."""
