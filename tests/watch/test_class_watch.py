@@ -248,8 +248,8 @@ def test_the_longer_reference_ends_where_confusions_or_shares_moved(
 
 def test_since_when_classes_look_moved_stays_for_the_day_over_a_restart() -> None:
     """Cases that come late are among those of the last week."""
-    stream = EarlierStream(change="confusion", a_day=700, days=36, seed=3)
-    config, day = stream.config(label_timeout="2d"), 34 * DAY
+    stream = EarlierStream(change="confusion", a_day=700, days=37, seed=3)
+    config, day = stream.config(label_timeout="2d"), 35 * DAY
     monitor, decoder = Monitor(config), Decoder(DecodeSettings.from_config(config))
     for batch in stream.batches(config):
         monitor.apply(batch)
@@ -263,7 +263,7 @@ def test_since_when_classes_look_moved_stays_for_the_day_over_a_restart() -> Non
     found = []
     for one in (monitor, restored, anew):
         classes = one._stages.watch._classes
-        found.append(classes._moves.earliest(0, classes._models[0], 35 * DAY * 1000))
+        found.append(classes._moves.earliest(0, classes._models[0], 36 * DAY * 1000))
     assert found == [21 * DAY * 1000, 21 * DAY * 1000, None]
 
 
