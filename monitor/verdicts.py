@@ -63,8 +63,8 @@ class ReferenceOutcomes:
         level_change: the change of level that its days hold; None where none is certain.
         prevalence_change: that of its prevalence alone, likewise.
         cut_short: moment of a change, epoch milliseconds, before which it ends for good; or None.
-        held_back: longer first days in which the model looks worse; None without any.
-        provisional: it stands in for longer first days, and pages dead models alone.
+        held_back: longer first days in which the model looks worse; or None.
+        provisional: it stands in for longer ones, and pages dead models alone.
         pooled: the counts are right and wrong predictions of more than two classes.
         versions: that predicted in it; None without a time or a second version, or under `keep`.
     """
@@ -117,12 +117,11 @@ class WindowVerdict:
             actual negatives, and, unless the model is dead, flagged cases.
         recall: limits of recall in the window, or in what lies beyond the reference in it.
         false_positive_rate_above: see `recall_evidence.false_positive_rate_above`; NaN for none.
-        visible_recall: recall at which a fall would have been called one, with 80 %
-            probability; NaN where nothing was compared.
+        visible_recall: a fall to it would have been seen with 80 % probability; NaN for none.
         beyond: what lies beyond the reference in a window that overlaps it, labels in order.
         level: the level (see `monitor.watch.level`) that the verdict is against, where it is worse
             than that and not than the reference, and while the model pages; None elsewhere.
-        worse_values: segment values of it in which a rate certainly became worse.
+        worse_values: segment values in which a rate certainly became worse.
     """
 
     verdict: Verdict

@@ -25,6 +25,7 @@ from monitor.report.label_quality_words import (
     labels_condition,
     more_are_wrong,
 )
+from monitor.report.likely_rates import RATE_OF, is_likely_better, likely_changes
 from monitor.report.moved_precision import PrecisionAnswer, did_not_move, moved_precision
 from monitor.report.rate_changes import RatePairs, both_known, change_text, short
 from monitor.report.recall_words import (
@@ -44,8 +45,7 @@ THRESHOLD_OR_SCORES = "threshold or scores moved"
 
 _PROVISIONAL = "compared with a provisional reference, which does not page yet"
 _MAY_BE_WORSE = ("Yes: ", "Not shown: ")
-_RATE_OF = {"recall": "recall", "false_positives": "false_positive_rate"}
-_RATES = tuple(_RATE_OF.values())
+_RATES = tuple(RATE_OF.values())
 _FIGURES = re.compile(r" \([^()]*\)$")
 _NOTHING_FLAGGED = "nothing is flagged{}, and precision is a share of flagged cases"
 _UNDEFINED = "before or after there are no flagged cases, no positives or no negatives"
@@ -168,7 +168,7 @@ def _is_binary_worse(found: Compared) -> WorseAnswer:
         is_open = _is_by_rates(found) or found.because is Because.LABEL_ERRORS
         quiet = "Not shown" if is_open else "Nothing points to it"
         start = together if found.worse_version else quiet
-        likely = "" if found.because is Because.STEADY else _likely(found)
+        likely = "" if found.because is Because.STEADY else likely_changes(found)
         better = f"{likely}, and " if likely else ""
         return _answer(found, "not_shown", f"{start}: {better}{what_is_excluded(found)}")
     return _answer(found, "no", f"No: {_why_not(found, judgement)}")
@@ -198,7 +198,7 @@ def _page_in_doubt(found: Compared, judgement: Judgement) -> str:
 def _is_by_rates(found: Compared) -> bool:
     """Return whether precision certainly fell, and a rate is the likeliest cause."""
     moved = found.because is Because.MOVED and found.change.estimate < 0
-    return moved and what_moved_precision(found).cause in _RATE_OF
+    return moved and what_moved_precision(found).cause in RATE_OF
 
 
 def _how_better(found: Compared, judgement: Judgement) -> str:
@@ -258,7 +258,9 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"recall over the false positive rate {way}, but neither of them certainly moved"
-    likely = "" if found.because is Because.STEADY or _is_likely_better(found) else _likely(found)
+    likely = (
+        "" if found.because is Because.STEADY or is_likely_better(found) else likely_changes(found)
+    )
     return likely and f"{likely}; another threshold, or another model"
 
 
@@ -267,31 +269,6 @@ def _beside(doubt: str, *, by_predictions: str) -> str:
     if not by_predictions:
         return doubt
     return f"it {by_predictions}; {doubt or 'labels do not show a worse model yet'}"
-
-
-def _likely(found: Compared) -> str:
-    """Rates whose part in the change of precision leaves out 0, though no status does."""
-    likely = _likely_rates(found)
-    if not likely or not both_known(found.rates):
-        return ""
-    return " and ".join(
-        f"{METRIC_WORDS[name].phrase} likely {change_text(*found.rates[name])}" for name in likely
-    )
-
-
-def _is_likely_better(found: Compared) -> bool:
-    """Return whether all rates that likely changed are better, and none of them is worse."""
-    return all(
-        found.parts[cause].estimate > 0
-        for cause, name in _RATE_OF.items()
-        if name in _likely_rates(found)
-    )
-
-
-def _likely_rates(found: Compared) -> list[str]:
-    known = {cause: name for cause, name in _RATE_OF.items() if cause in found.parts}
-    certain = [name for cause, name in known.items() if found.parts[cause].certain]
-    return [] if found.few else certain
 
 
 def _answer(

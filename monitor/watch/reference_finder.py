@@ -157,7 +157,7 @@ class ReferenceFinder:
             restarts: returns from when on the reference begins anew; None where it does not.
 
         Returns:
-            Epoch milliseconds; it may also close whole days later. None where a reference is in use.
+            Epoch milliseconds; it may also close whole days later. None where one is in use.
         """
         restart, found = restarts(model, mature), self._found.get(model)
         since = None if restart is None else restart.at

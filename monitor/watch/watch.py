@@ -123,11 +123,10 @@ class Watch:
 
         Args:
             times: of each model, epoch milliseconds; `NO_TIME`, or None, where none is judged.
-            age_at: returns the maturity of a model, by its number and time, in
-                milliseconds; None where it is not known yet.
+            age_at: returns the maturity of a model, by number and time, milliseconds; or None.
 
         Yields:
-            Nothing; after each pane with outcomes, and after each model.
+            Nothing; after each pane with outcomes and each model.
         """
         if times is None:
             return
