@@ -95,7 +95,8 @@ def ending(
     lines = wrap(" ".join([_read(snapshot), *uncounted, *_judged(found, paging)]), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     ends = dict(_unlabelled_ends(snapshot, found, history))
-    awaited = _unjudged_ends(snapshot, ends, history)
+    distrusted = {one for one in ends if found[one].verdict is Verdict.LABELS_NOT_TRUSTWORTHY}
+    awaited = _unjudged_ends(snapshot, distrusted, history)
     for name, end in (*ends.items(), *awaited):
         lines += wrap(f"{one_line(name)}: {end}.", _COLUMNS)
     if found or any(snapshot.events.values()):
@@ -281,13 +282,13 @@ def _unlabelled_ends(
 
 
 def _unjudged_ends(
-    snapshot: Snapshot, ends: Collection[str], history: Callable[[str], History]
+    snapshot: Snapshot, distrusted: Collection[str], history: Callable[[str], History]
 ) -> Iterator[tuple[str, str]]:
     """Yield what is known of the predictions that no verdict judges, for each other model."""
     for model in snapshot.models:
         lengths = [int((w.close - w.open)[model.row]) for w in snapshot.windows_of(model)]
         end = unjudged_end(model, history(model.name), max(lengths, default=0))
-        if end is not None and model.name not in ends:
+        if end is not None and model.name not in distrusted:
             yield model.name, ". ".join(filter(None, [unjudged_text(end), unjudged_advice(end)]))
 
 

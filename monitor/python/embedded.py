@@ -324,7 +324,7 @@ class EmbeddedMonitor(Monitor):
         views = [ModelView(snapshot, state) for state in snapshot.models[:_SHOWN]]
         left = len(snapshot.models) - _SHOWN
         more = [f"… and {count_of(left, 'more model')}"] if left > 0 else []
-        return "\n".join([head, *(f"{view.name}: {view.verdict!r}" for view in views), *more])
+        return "\n".join([head, *(v.verdict.in_one_line(f"{v.name}: ") for v in views), *more])
 
 
 def _check_two_classes(snapshot: Snapshot, model: str | None) -> None:

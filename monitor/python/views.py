@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from textwrap import shorten
 from typing import Any
 
 from msgspec import structs
@@ -24,11 +25,7 @@ from monitor.python.frames import frame, metric_columns, plain_table, plain_valu
 from monitor.python.source_tables import LabelSourcesView
 from monitor.report.class_words import POOLED_CELLS
 from monitor.report.deciding_window import verdict_on
-from monitor.report.label_answer import (
-    IfLabelsWrong,
-    labels_wrong_answer,
-    window_sensitivity,
-)
+from monitor.report.label_answer import IfLabelsWrong, labels_wrong_answer, window_sensitivity
 from monitor.report.metric_words import MetricValues
 from monitor.report.score_words import SCORE_WORDS, ScoreWords
 from monitor.report.vocabulary import JSON_METRICS, METRIC_WORDS
@@ -36,6 +33,7 @@ from monitor.snapshot import METRIC_NAMES, ModelState, Snapshot, Window
 
 _LINES, _ENDS = 8, ("estimate", "lower", "upper")
 """Rows of a table that its `repr` shows."""
+_LONGEST_LINE = 140
 
 
 class WindowView(MetricValues[Estimated], frozen=True):
@@ -206,7 +204,16 @@ class ModelVerdict:
         return str(self.verdict)
 
     def __repr__(self) -> str:
-        return f"{self.verdict} ({self.window}): {self.headline}"
+        return self.in_one_line("")
+
+    def in_one_line(self, start: str) -> str:
+        """Return it in at most 140 columns; `headline` has all of it.
+
+        Args:
+            start: what stands before it.
+        """
+        text = f"{start}{self.verdict} ({self.window}): {self.headline}"
+        return shorten(text, _LONGEST_LINE, placeholder=" …")
 
 
 class ModelView:
@@ -263,7 +270,7 @@ class ModelView:
         )
         rows = repr(self.windows).splitlines()
         shown = rows if len(rows) <= _LINES else [*rows[: _LINES - 1], "…"]
-        return "\n".join([f"{self.name}: {self.verdict!r}", books, *shown])
+        return "\n".join([self.verdict.in_one_line(f"{self.name}: "), books, *shown])
 
 
 def columns_of_models(models: Iterable[ModelView]) -> dict[str, list[Any]]:

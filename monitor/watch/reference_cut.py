@@ -57,9 +57,6 @@ def cut_reference(
     rows, step = cuts.rows, reader.step_ms
     start, end = stretch.opens // step, stretch.closes // step
     table = reader.panes(start, end, rows)
-    # series that have nothing yet may be those of records that follow in the batch
-    there = table.any(axis=(0, 2)) | (rows == cuts.totals)
-    rows, table = rows[there], table[:, there]
     seconds = (stretch.closes - stretch.opens) / 1000
     per_block = max(1, int(block_seconds(seconds)) * 1000 // step)
     firsts = np.arange(0, len(table), per_block)
