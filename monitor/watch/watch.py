@@ -66,7 +66,7 @@ class Watch:
         unknown_classes: records that name a class which their model does not have.
 
     Attributes:
-        open_days, awaits: of the days that have not closed; when a reference may close.
+        open_days: looks at days that have not closed; awaits: see `ReferenceFinder.awaits`.
     """
 
     def __init__(

@@ -244,10 +244,14 @@ def test_no_line_is_lost_or_doubled_by_any_rotation(tmp_path, head, seed):
     assert not [line for line in reader.reported if "not counted" in line or "cannot" in line]
 
 
+IN_ORDER = {("none", 1), ("short", 1), ("none", 2), ("short", 6)}
+"""Likewise, of their order: in the last two a file is empty, or another, when it is first seen."""
+
+
 @pytest.mark.parametrize(
     ("head", "seed"),
     [
-        pytest.param(head, seed, marks=[pytest.mark.slow] * (seed > 1))
+        pytest.param(head, seed, marks=[pytest.mark.slow] * ((head, seed) not in IN_ORDER))
         for head, seed in product(("none", "short"), (1, 2, 3, 6))
     ],
 )

@@ -19,7 +19,7 @@ from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.mapping.proposed_formats import proposed_formats
 
 EARLIEST = datetime(1990, 1, 1)  # noqa: DTZ001  # of no zone
-LATEST = datetime(2060, 1, 1)  # noqa: DTZ001
+LATEST = datetime(2060, 1, 1)  # noqa: DTZ001  # likewise
 BERLIN = ZoneInfo("Europe/Berlin")
 FORM = "%d.%m.%Y %H:%M"
 WRITTEN = ["07.08.2026 10:00", "13.08.2026 23:59"]
