@@ -10,6 +10,8 @@ from same import differences, through_disk
 from sequences import known_by, monitor_of
 
 from monitor.config import Config
+from monitor.engine import Monitor
+from monitor.feeds.decode import Decoder, DecodeSettings
 
 DAY, HOUR = 86_400, 3_600
 START = 20_698 * DAY + 14 * HOUR + 1_234.5
@@ -116,6 +118,37 @@ def test_batches_of_any_size_close_the_same_days(size, one_by_one):
     assert [*differences(all_known_by(found), expected)][:3] == []
 
 
+@pytest.mark.parametrize("share", [0.3, 0.62, 0.8])
+def test_a_restart_between_batches_changes_nothing(share):
+    lines = lines_of(2)
+    at = int(share * len(lines)) // 50 * 50
+    restarted = Monitor(CONFIG, through_disk(taken(Monitor(CONFIG), lines[:at]).state()))
+    found, expected = taken(restarted, lines[at:]), taken(Monitor(CONFIG), lines)
+    assert [*differences(*map(all_but_running, (found, expected)))][:3] == []
+
+
+def taken(monitor, lines):
+    """The monitor, after batches of fifty lines."""
+    decoder = Decoder(DecodeSettings.from_config(CONFIG))
+    for first in range(0, len(lines), 50):
+        monitor.apply(decoder.decode_lines(b"\n".join(lines[first : first + 50]), source="x"))
+    return monitor
+
+
+def all_but_running(monitor):
+    """What watches models, and the rest but the sums of windows, which a start makes anew."""
+    known = known_by(monitor)
+    del known["windows"]["running"]
+    return in_order(through_disk(monitor.state())["watch"]), known
+
+
+def in_order(state):
+    """A state with its keys in order: those of models are in the order in which these were met."""
+    if not isinstance(state, dict):
+        return state
+    return {key: in_order(state[key]) for key in sorted(state)}
+
+
 SPARSE = Config(
     defaults={
         "segments": ["region"],
@@ -155,3 +188,21 @@ def test_estimates_are_compared_as_often_in_batches_of_any_size(size):
     (estimate, _) = expected["watching"]["0"]["nowcasts"]["published"]["1d"]
     assert estimate["comparisons"] > 10  # of as many days
     assert [*differences(found, expected)][:3] == []
+
+
+def test_a_reference_has_no_series_of_records_that_follow_it_in_the_batch():
+    trailing = {"segments": ["region"], "reference": {"trailing": "1d"}, "maturity": "0s"}
+    config = Config(models={"m": trailing}, pane="10m", windows=["1d"])
+    outcome = {"type": "outcome", "model": "m", "prediction": 1}
+    regions = ["eu"] * 4 * 24 + ["asia"]
+    lines = [
+        json.dumps(outcome | {"ts": START + n * HOUR, "label": n % 2, "segment": {"region": one}})
+        for n, one in enumerate(regions)
+    ]
+    lines = [line.encode() for line in lines]
+    found, expected = (monitor_of(lines, ends, config) for ends in ([], range(len(lines))))
+    of_batch, one_by_one = (
+        through_disk(m.state())["watch"]["references"] for m in (found, expected)
+    )
+    assert len(one_by_one["0"]["rows"]) == 2
+    assert [*differences(of_batch, one_by_one)] == []
