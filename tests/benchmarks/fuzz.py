@@ -20,10 +20,15 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-with atheris.instrument_imports(include=["monitor.feeds", "monitor.events", "monitor.config"]):
-    import monitor.feeds.arrow.decoding  # these three are for `fuzz_formats`
+with atheris.instrument_imports(
+    include=[f"monitor.{part}" for part in ("feeds", "events", "config", "state", "exporter")]
+):
+    import monitor.exporter.app  # these six are for `fuzz_formats`: their branches are recorded
+    import monitor.feeds.arrow.decoding
     import monitor.feeds.csv_file
-    import monitor.feeds.http.arrow_bodies  # noqa: F401  # its branches are recorded
+    import monitor.feeds.http.arrow_bodies
+    import monitor.state.encoding
+    import monitor.state.segment_reading  # noqa: F401
     from monitor.feeds.decode import Decoder, DecodeSettings
     from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
     from monitor.feeds.http.inference_events import InferenceEvents
