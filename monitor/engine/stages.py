@@ -142,7 +142,9 @@ class Stages:
         came, end = (rows, predictions), rows + rows_of(batch)
         for part in in_plans(batch, came, self._planned, self._outdated):
             before, slowest = self.times.common, self.times.slowest
-            self.received.note_versions(None if rows + rows_of(part) == end else last_row(part))
+            until = None if rows + rows_of(part) == end else last_row(part)
+            self.received.note_versions(until)
+            self._catalogue.come.reach(until)
             for some in in_slices(part, SLICE_ROWS):
                 self._join_and_count(some)
                 yield

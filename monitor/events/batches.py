@@ -11,6 +11,10 @@ import numpy as np
 from monitor.counts import named
 from monitor.events.columns import KINDS, EventBatch, Group, Int64Array
 
+GROUPED = ("predictions", "outcomes", "counts")
+"""The kinds of columns that have groups."""
+_NO_ROW = 1 << 62
+
 
 def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> EventBatch:
     """Return one batch with the rows of all, groups renumbered; empty batches cost nothing.
@@ -129,7 +133,7 @@ def _moved(batches: Sequence[EventBatch]) -> list[int]:
 
 def with_groups_in_use(batch: EventBatch) -> EventBatch:
     """Return the batch without unused groups."""
-    columns = {name: getattr(batch, name) for name in ("predictions", "outcomes", "counts")}
+    columns = {name: getattr(batch, name) for name in GROUPED}
     in_use = np.zeros(len(batch.groups), dtype=np.bool_)
     for column in columns.values():
         if len(column) and not in_use.all():
@@ -151,3 +155,39 @@ def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int],
     if "group" in columns.names():
         changed["group"] = np.array([codes[group] for group in groups], np.int64)[columns.group]
     return replace(columns, **changed)
+
+
+def first_rows(batch: EventBatch) -> Int64Array:
+    """Return the first record of each group, as in the `row` columns; a later one without any.
+
+    Args:
+        batch: its rows in the order of their records.
+    """
+    first = np.full(len(batch.groups), _NO_ROW)
+    for name in GROUPED:
+        columns = getattr(batch, name)
+        own = np.full(len(first), _NO_ROW)
+        own[columns.group[::-1]] = columns.row[::-1]
+        first = np.minimum(first, own)
+    return first
+
+
+def by_appearance(batch: EventBatch) -> EventBatch:
+    """Return the batch with its groups in the order of the first record of each.
+
+    A cap depends on this order of groups. It must not depend on the kinds of records in
+    a batch.
+
+    Args:
+        batch: its rows in the order of their records.
+    """
+    order = np.argsort(first_rows(batch), kind="stable")
+    if (order[1:] > order[:-1]).all():
+        return batch
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    moved = {}
+    for name in GROUPED:
+        columns = getattr(batch, name)
+        moved[name] = replace(columns, group=place[columns.group])
+    return replace(batch, groups=tuple(batch.groups[i] for i in order.tolist()), **moved)

@@ -30,6 +30,7 @@ from monitor.events.columns import (
 from monitor.events.counted_values import CountedValues, counted_by, is_of_shadow, with_counts_of
 from monitor.events.group_tables import NO_ROW, GroupTables
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
+from monitor.events.series_come import SeriesCome
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
 
 MAX_GROUPS = 1 << 20
@@ -53,6 +54,7 @@ class Catalogue:
     Attributes:
         has_shadows: a model has, or may have, shadow versions.
         values: what segment values count as.
+        come: how many series have come.
     """
 
     def __init__(self, config: Config) -> None:
@@ -71,6 +73,7 @@ class Catalogue:
         self._known: dict[Group, tuple[int, bool]] = {}
         for name in config.models:
             self._enter_model(name)
+        self.come = SeriesCome()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -274,8 +277,7 @@ class Catalogue:
         going_on = [None if m["name"] in without else self._going_on(m) for m in found]
         models = np.flatnonzero([setting is not None for setting in going_on])
         new = renumbered(np.arange(len(found)), models)
-        self._models, self._settings = {}, []
-        self._names, self._shadow_names = (), {}
+        self._models, self._settings, self._names, self._shadow_names = {}, [], (), {}
         self._owner, self._rows_of = self._owner[:0], (0, [])
         for model, setting in zip(found, going_on, strict=True):
             if setting is not None:
@@ -300,6 +302,7 @@ class Catalogue:
 
     def _number(self, group: Group) -> tuple[int, bool]:
         """As `groups_of`, for one group; the answer never changes, since caps stay reached."""
+        series = self.series_count
         model = self._model(group.model)
         if model == UNKNOWN_GROUP:
             return UNKNOWN_GROUP, False
@@ -313,12 +316,13 @@ class Catalogue:
             number = self._groups.get((model, values, shadow))
         if number is None:
             number = self._enter_group((model, values, shadow))
-        self._known[group] = number, counted != group.values
-        return self._known[group]
+        if self.series_count > series:
+            self.come.enter(group, series)
+        found = self._known[group] = number, counted != group.values
+        return found
 
     def _model(self, name: str) -> int:
-        known = self._models.get(name)
-        if known is not None:
+        if (known := self._models.get(name)) is not None:
             return known
         if self._config.models or len(self._models) >= self._config.max_models:
             return UNKNOWN_GROUP
@@ -332,9 +336,8 @@ class Catalogue:
 
     def _enter_group(self, group: _GroupKey) -> int:
         model, values, shadow = group
-        name, keys = self.models[model], self._settings[model].segments
+        name, keys, rows = self.models[model], self._settings[model].segments, []
         number = self._groups[group] = len(self._groups)
-        rows = []
         if shadow:
             self._shadow_names[number] = values[keys.index(VERSION_KEY)]
         else:

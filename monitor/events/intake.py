@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from monitor.events.batches import with_groups_in_use
+from monitor.events.batches import GROUPED, by_appearance, with_groups_in_use
 from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
 from monitor.events.columns import (
     MISSING_VALUE,
@@ -37,7 +37,6 @@ EVENT_OF_COLUMNS = {
 SHADOW_EVENT = "shadow"
 """Name of the predictions of shadow versions."""
 
-_GROUPED = ("predictions", "outcomes", "counts")
 _VERSION = attrgetter("version")
 _BEFORE_ALL, _AFTER_ALL = -(1 << 60), 1 << 62
 
@@ -99,7 +98,8 @@ class Received:
         """
         if len(batch.groups) <= most:
             return
-        groups = _by_appearance(with_groups_in_use(batch)).groups
+        self._catalogue.come.hold(self._catalogue.series_count)
+        groups = by_appearance(with_groups_in_use(batch)).groups
         for start in range(0, len(groups), most):
             self._catalogue.groups_of(groups[start : start + most])
             yield
@@ -114,9 +114,9 @@ class Received:
             The batch without the others, and the model number that each of its groups would get;
             for those of shadow versions its complement, as in `TimedRows`.
         """
-        batch = _by_appearance(with_groups_in_use(batch))
+        batch = by_appearance(with_groups_in_use(batch))
         model = self._catalogue.foreseen_models(batch.groups)
-        for name in _GROUPED:
+        for name in GROUPED:
             columns = getattr(batch, name)
             if len(columns):
                 known = rows_where(model[columns.group] != UNKNOWN_GROUP)
@@ -138,11 +138,12 @@ class Received:
         if batch.rejected:
             self.rejected.update(rejection.reason for rejection in batch.rejected)
         if not self._catalogue.knows(batch.groups):
-            batch = _by_appearance(with_groups_in_use(batch))  # rejected records create no model
+            batch = by_appearance(with_groups_in_use(batch))  # rejected records create no model
         numbers, overflowed = self._catalogue.groups_of(batch.groups)
+        self._catalogue.come.await_rows(batch)
         self._counted = batch, numbers
         all_known, numbered = numbers.min(initial=0) != UNKNOWN_GROUP, {}
-        for name in _GROUPED:
+        for name in GROUPED:
             columns = getattr(batch, name)
             if len(columns):
                 if overflowed.any():
@@ -261,27 +262,3 @@ class Received:
             self._shadows = {}
             del self.events[SHADOW_EVENT]
         self.rejected = Counter({RejectReason(r): n for r, n in state["rejected"].items()})
-
-
-def _by_appearance(batch: EventBatch) -> EventBatch:
-    """Return the batch with its groups in the order of the first record of each.
-
-    A cap depends on this order of groups. It must not depend on the kinds of records in
-    a batch.
-    """
-    first = np.full(len(batch.groups), _AFTER_ALL)
-    for name in _GROUPED:
-        columns = getattr(batch, name)
-        own = np.full(len(first), _AFTER_ALL)
-        own[columns.group[::-1]] = columns.row[::-1]
-        first = np.minimum(first, own)
-    order = np.argsort(first, kind="stable")
-    if (order[1:] > order[:-1]).all():
-        return batch
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    moved = {}
-    for name in _GROUPED:
-        columns = getattr(batch, name)
-        moved[name] = replace(columns, group=place[columns.group])
-    return replace(batch, groups=tuple(batch.groups[i] for i in order.tolist()), **moved)

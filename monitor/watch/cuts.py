@@ -46,7 +46,7 @@ class Cuts(NamedTuple):
 
 
 class CutsByModel:
-    """Looks up the cuts of each model, again only where series have been added.
+    """Looks up the cuts of each model into the series that have come, again only where more have.
 
     Args:
         catalogue: numbers of models and series.
@@ -59,6 +59,8 @@ class CutsByModel:
     def of(self, model: int) -> Cuts:
         """Return the cuts of a model, by its number."""
         rows, cached = self._catalogue.rows_of(model), self._cached.get(model)
+        if (come := self._catalogue.come.before) < self._catalogue.series_count:
+            rows = rows[: max(1, rows.searchsorted(come))]  # its totals are the first
         if cached is None or cached[0] != len(rows):
             by_key: dict[str | None, list[int]] = {}
             for row in rows.tolist():

@@ -153,15 +153,6 @@ class MatureReference:
         """
         return since is not None and self.opens is not None and self.opens < since
 
-    def of_series_with_outcomes(self, totals: int) -> MatureReference:
-        """Return it without series that have no outcome, which records to come may bring.
-
-        Args:
-            totals: the series of all outcomes, which stays.
-        """
-        there = self.series.any(axis=(1, 2)) | (self.rows == totals)
-        return replace(self, series=self.series[there], rows=self.rows[there])
-
     def cells_of(self, rows: Int64Array) -> CountArray:
         """Return the outcomes of some series, (series, 4); zeros for series added later."""
         known = dict(zip(self.rows.tolist(), self.series.sum(axis=1), strict=True))

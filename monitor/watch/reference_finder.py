@@ -306,16 +306,14 @@ class ReferenceFinder:
         opens, closes = stretch.opens, stretch.closes
         scores = self._scores.histogram(model, opens, closes)
         whole = scores if scores.counts[0].total else None
-        cuts = self._cuts.of(model)
-        found = cut_reference(
+        return cut_reference(
             self._windows,
             stretch,
-            cuts,
+            self._cuts.of(model),
             self._rates(model),
             StretchScores(whole, self._scores_by_day(model, opens, closes)),
             rates_move=self._rates_may_move(model),
         )
-        return found.of_series_with_outcomes(cuts.totals)
 
     def _rates_may_move(self, model: int) -> bool:
         """Return whether rates of wrong labels may move: by audits, or by what labels exclude."""

@@ -149,6 +149,19 @@ def in_order(state):
     return {key: in_order(state[key]) for key in sorted(state)}
 
 
+REGIONS = {"segments": ["region"], "reference": {"trailing": "1d"}, "maturity": "0s"}
+
+
+def outcomes_by_region(regions):
+    """One outcome an hour of each of these segment values."""
+    outcome = {"type": "outcome", "model": "m", "prediction": 1}
+    found = (
+        outcome | {"ts": START + n * HOUR, "label": n % 2, "segment": {"region": one}}
+        for n, one in enumerate(regions)
+    )
+    return [json.dumps(one).encode() for one in found]
+
+
 SPARSE = Config(
     defaults={
         "segments": ["region"],
@@ -190,19 +203,34 @@ def test_estimates_are_compared_as_often_in_batches_of_any_size(size):
     assert [*differences(found, expected)][:3] == []
 
 
-def test_a_reference_has_no_series_of_records_that_follow_it_in_the_batch():
-    trailing = {"segments": ["region"], "reference": {"trailing": "1d"}, "maturity": "0s"}
-    config = Config(models={"m": trailing}, pane="10m", windows=["1d"])
-    outcome = {"type": "outcome", "model": "m", "prediction": 1}
-    regions = ["eu"] * 4 * 24 + ["asia"]
-    lines = [
-        json.dumps(outcome | {"ts": START + n * HOUR, "label": n % 2, "segment": {"region": one}})
-        for n, one in enumerate(regions)
-    ]
-    lines = [line.encode() for line in lines]
-    found, expected = (monitor_of(lines, ends, config) for ends in ([], range(len(lines))))
-    of_batch, one_by_one = (
-        through_disk(m.state())["watch"]["references"] for m in (found, expected)
+def test_nothing_is_watched_of_series_of_records_that_follow_in_the_batch():
+    config = Config(models={"m": REGIONS}, pane="10m", windows=["1d"])
+    lines = outcomes_by_region(["eu"] * 4 * 24 + ["asia"])
+    found, expected = (
+        watched_by(monitor_of(lines, ends, config)) for ends in ([], range(len(lines)))
     )
-    assert len(one_by_one["0"]["rows"]) == 2
-    assert [*differences(of_batch, one_by_one)] == []
+    assert len(expected["references"]["0"]["rows"]) == 2
+    assert [*differences(found, expected)] == []
+
+
+def test_a_segment_value_without_labels_until_the_reference_closed_follows_learned_rates():
+    audited = {**REGIONS, "label_errors": "audit", "label_timeout": "1d", "maturity": "1h"}
+    rng, lines = random.Random(1), []
+    for number in range(1_000):
+        at, region = START + number * DAY / 200, rng.choice(["eu", "us", "asia"])
+        case, actual = {"id": f"p{number}"}, rng.random() < 0.4
+        flagged = actual if rng.random() < 0.85 else not actual
+        prediction = {"prediction": int(flagged), "model": "m", "segment": {"region": region}}
+        lines.append((at, {"type": "prediction", "ts": at, **case, **prediction}))
+        if region == "asia" and number < 600:
+            continue
+        label = {"type": "label", "ts": at + 600, **case}
+        noisy = actual if rng.random() < 0.9 else not actual
+        lines.append((at + 600, label | {"label": int(noisy)}))
+        if rng.random() < 0.6:
+            lines.append((at + 601, label | {"label": int(actual), "audit": True}))
+    lines = [json.dumps(one).encode() for _, one in sorted(lines, key=lambda both: both[0])]
+    config = Config(models={"m": audited}, pane="10m", windows=["1d"])
+    watch = watched_by(monitor_of(lines, range(0, len(lines), 50), config))
+    assert watch["references"]["0"]["rows"].tolist() == [0, 1, 2, 3]
+    assert [cut.tolist() for cut in watch["watching"]["0"]["by_day"]["cuts"]] == [[1, 2, 3]]
