@@ -95,6 +95,24 @@ def test_a_restart_changes_nothing(stop, run_on):
     assert again.detections == whole.detections
 
 
+def test_a_restart_tests_no_days_again_of_which_labels_have_come_since():
+    """Days close at 5:00; what comes late counts in their test behind the next one."""
+    config = Config(models={"m": {"label_timeout": "6d", "maturity": "5h"}})
+    cells, stop = hours(fall=DAYS)[: 24 * 14 + 8], 24 * 13 + 10
+    monitor = feed(Monitor(config), cells[:stop], size=1)
+    assert watched(monitor).reference.closes == 7 * DAY
+    times = np.arange(24 * 8, 24 * 13)
+    misses = np.tile([0, 0, 3, 0], (len(times), 1))
+    monitor.apply(batch_of_counts(times * HOUR, {(): misses}))
+    restarted, found = Monitor(config, monitor.state()), []
+    for hour in range(stop, len(cells)):
+        batch = batch_of_counts(np.array([hour]) * HOUR, {(): cells[hour : hour + 1]})
+        for one in (monitor, restarted):
+            one.apply(batch)
+        found.append([watched(one).reference.closes // DAY for one in (monitor, restarted)])
+    assert found == [[7, 7]] * 21 + [[8, 8]]
+
+
 @pytest.mark.parametrize("size", [10, 168, pytest.param(1, marks=pytest.mark.slow), 24 * DAYS])
 def test_batches_of_other_sizes_end_it_and_page_at_the_same_moment(size, run_on):
     whole, _ = run_on
