@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -35,6 +34,7 @@ from monitor.service.dead_letter_readings import dead_letter_readings
 from monitor.service.first_rejections import FirstRejections
 from monitor.service.follow_readings import follow_readings
 from monitor.service.forwarder import Forwarder
+from monitor.service.garbage import GarbageSearch
 from monitor.service.journal_replay import NewRejections
 from monitor.service.kafka_readings import kafka_readings
 from monitor.service.listener_readings import listener_readings
@@ -52,6 +52,7 @@ from monitor.state.state_identity import identity_of_state
 from monitor.web.access import read_access
 from monitor.web.descriptors import connections_each
 from monitor.web.hosts import AllowedHosts
+from monitor.web.native_threads import take_turns_often
 from monitor.web.server import BackgroundServer
 from monitor.web.tokens import is_loopback
 
@@ -61,8 +62,6 @@ _PUBLIC_IDS = (
 )
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _GONE = "the state directory was removed or replaced; see the log"
-_SWITCH_SECONDS = 0.001
-"""Interval at which threads take turns; the usual 5 ms add up when both listeners are busy."""
 
 
 def run(args: Namespace) -> int:
@@ -129,7 +128,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
     host, port = config.exporter.address
     access, notify = read_access((), config.exporter.web_config), Notify()
     decoder = LiveDecoder(DecodeSettings.from_config(config), ClassTally(_say))
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    take_turns_often()
     most = _most_connections(config)
     with ExitStack() as opened:
         locked = opened.enter_context(StateLock(config.state.directory))
@@ -172,6 +171,7 @@ def _watch(config: Config, reloads: Reloads, stopping: Callable[[], bool]) -> No
             alive=notify.alive,
             checkpointer=checkpointer,
             state_watch=watch,
+            garbage=opened.enter_context(GarbageSearch(SystemClock())),
         )
         telemetry = ProcessCollector(reloads.readings)
         telemetry.add(service.liveness.readings)

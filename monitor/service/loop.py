@@ -19,6 +19,7 @@ from monitor.service.changes import Reloadable, concerns_engine, restart_faults
 from monitor.service.checkpointing import Checkpointer
 from monitor.service.event_clock import EventClock
 from monitor.service.false_times import FalseTimes
+from monitor.service.garbage import GarbageSearch
 from monitor.service.liveness import Liveness
 from monitor.service.query_queue import QueryQueue
 from monitor.service.recent_rejections import RecentRejections
@@ -57,6 +58,7 @@ class Service:
         alive: called at most once a second while the loop turns.
         checkpointer: restores and saves the state; None keeps the state in memory only.
         state_watch: looks after the state directory with each snapshot; None for none.
+        garbage: searches for unreachable objects at turns; None leaves that to CPython.
 
     Raises:
         ConfigError: the saved state does not fit this configuration.
@@ -83,6 +85,7 @@ class Service:
         alive: Callable[[], None] | None = None,
         checkpointer: Checkpointer | None = None,
         state_watch: StateWatch | None = None,
+        garbage: GarbageSearch | None = None,
     ) -> None:
         self._config = config
         self._checkpointer = checkpointer
@@ -100,6 +103,7 @@ class Service:
         self._reloads = reloads
         self._reloadables = reloadables
         self._state_watch = state_watch
+        self._garbage = garbage
         self.liveness = Liveness(clock, alive)
         self._published = clock.monotonic()
         self.queries = QueryQueue()
@@ -160,6 +164,8 @@ class Service:
         if restored != self.restored or self._publishes:
             self._publish()
         self.restored = restored
+        if self._garbage is not None:
+            self._garbage.turn()
         return asked or any(received)
 
     @property

@@ -1,5 +1,7 @@
 """Numbers of groups: the same for every batch, whatever is remembered of earlier ones."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,12 @@ def test_a_restored_catalogue_goes_on_with_the_same_numbers():
     event, row = after.series_of_groups(np.array([1, 0, 1]))
     assert [after.series[i].model for i in row.tolist()] == ["b", "a", "b"]
     assert np.arange(3)[event].tolist() == [0, 1, 2]
+
+
+def test_a_copy_of_the_state_makes_no_objects_that_are_searched_for_garbage():
+    catalogue = Catalogue(Config(defaults={"segments": ["country"], "max_segment_values": 5_000}))
+    catalogue.groups_of([Group("m", "", (str(number),)) for number in range(3_000)])
+    gc.collect()
+    groups = catalogue.state()["groups"]
+    assert len(groups) == 3_000
+    assert not any(map(gc.is_tracked, groups))
