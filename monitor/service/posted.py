@@ -243,8 +243,8 @@ class PostedFeeds:
         return ""
 
     def commit(self, position: Position) -> None:
-        """Delete the segments of the journal before a position."""
-        self._journal.delete_before(JournalPosition(**position))
+        """Have the segments of the journal before a position deleted."""
+        self._commits.delete_before(JournalPosition(**position))
 
     @property
     def listeners(self) -> list[Listener]:

@@ -53,7 +53,8 @@ class Commits:
         self._failing = False
         self._lock = threading.Lock()
         self._closed = False
-        self._waiting: SimpleQueue[_Entry | None] = SimpleQueue()
+        self._waiting: SimpleQueue[_Entry | JournalPosition | None] = SimpleQueue()
+        self._undeleted: StateError | None = None
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -81,6 +82,28 @@ class Commits:
                 self._waiting.put(_Entry(body, on_durable, done))
         return done
 
+    def delete_before(self, position: JournalPosition) -> None:
+        """Have the segments before a position deleted, behind the waiting bodies.
+
+        The caller need not wait for the disk while the thread runs.
+
+        Args:
+            position: segments that lie wholly before it are deleted.
+
+        Raises:
+            StateError: segments could not be deleted; where the thread does it, this time or
+                the time before.
+        """
+        with self._lock:
+            threaded = self._thread is not None and not self._closed
+            if threaded:
+                self._waiting.put(position)
+        if not threaded:
+            self._delete(position)
+        error, self._undeleted = self._undeleted, None
+        if error is not None:
+            raise error
+
     def close(self) -> None:
         """Write the waiting bodies, then stop the thread if it runs."""
         with self._lock:
@@ -96,28 +119,43 @@ class Commits:
         """Write all bodies that wait; not for use once the thread runs."""
         with suppress(Empty):
             while entry := self._waiting.get_nowait():
-                self._write(self._group(entry)[0])
+                self._work(entry)
 
     def _run(self) -> None:
         while entry := self._waiting.get():
-            group, last = self._group(entry)
-            self._write(group)
-            if last:
+            if self._work(entry):
                 return
 
-    def _group(self, first: _Entry) -> tuple[list[_Entry], bool]:
-        """Return the waiting entries up to a size, and True if they are the last."""
+    def _work(self, entry: _Entry | JournalPosition) -> bool:
+        """Write or delete; return True if what followed was the end."""
+        if isinstance(entry, JournalPosition):
+            self._delete(entry)
+            return False
+        group, ended, position = self._group(entry)
+        self._write(group)
+        if position is not None:
+            self._delete(position)
+        return ended
+
+    def _group(self, first: _Entry) -> tuple[list[_Entry], bool, JournalPosition | None]:
+        """Return the waiting entries up to a size, and if the end or a position followed."""
         group, size = [first], len(first.body.lines)
         while size < GROUP_BYTES:
             try:
                 entry = self._waiting.get_nowait()
             except Empty:
                 break
-            if entry is None:
-                return group, True
+            if not isinstance(entry, _Entry):
+                return group, entry is None, entry
             group.append(entry)
             size += len(entry.body.lines)
-        return group, False
+        return group, False, None
+
+    def _delete(self, position: JournalPosition) -> None:
+        try:
+            self._journal.delete_before(position)
+        except StateError as error:
+            self._undeleted = error
 
     def _write(self, group: list[_Entry]) -> None:
         try:

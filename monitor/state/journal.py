@@ -136,8 +136,7 @@ class Journal:
         self.check_place()
         try:
             if self._file is None or self._file.size >= self._segment_bytes:
-                with self._lock:
-                    self._begin_segment()
+                self._begin_segment()
             assert self._file is not None  # noqa: S101  # opened above or before
             offset = self._file.size
             self._file.append(encode_frame(bodies, salt=self._salt, offset=offset))
@@ -191,23 +190,23 @@ class Journal:
                 pass
 
     def delete_before(self, before: JournalPosition) -> None:
-        """Delete the segments that lie wholly before a position.
+        """Delete the segments that lie wholly before a position; called by who appends.
 
         Raises:
             StateFullError: a segment could not be deleted.
         """
         try:
-            with self._lock:
-                old = [number for number in self._numbers[:-1] if number < before.segment]
-                while old or self._deletes:
-                    if not self._deletes:
-                        self._deletes = True
-                        delete_file(self._path(old[0]))
+            old = [number for number in self._numbers[:-1] if number < before.segment]
+            while old or self._deletes:
+                if not self._deletes:
+                    self._deletes = True
+                    delete_file(self._path(old[0]))
+                    with self._lock:
                         self._numbers.remove(old[0])
                         del self._sizes[old.pop(0)]
-                    # One by one: a crash that undoes the first alone would leave a gap.
-                    sync_directory(self._directory, sync=self._sync)
-                    self._deletes = False
+                # One by one: a crash that undoes the first alone would leave a gap.
+                sync_directory(self._directory, sync=self._sync)
+                self._deletes = False
         except OSError as error:
             raise StateFullError(
                 f"{self._directory}: cannot be written: {error.strerror}"
@@ -327,10 +326,11 @@ class Journal:
             with suppress(OSError):
                 path.unlink()
             raise
-        self._close_last()
-        self._sizes |= {number - 1: size, number: 0} if size else {number: 0}
-        self._numbers.append(number)
-        self._file, self._salt = file, header.salt
+        with self._lock:  # not while the disk is waited for: `check_place` would wait as well
+            self._close_last()
+            self._sizes |= {number - 1: size, number: 0} if size else {number: 0}
+            self._numbers.append(number)
+            self._file, self._salt = file, header.salt
 
     def _bodies(
         self, start: JournalPosition, end: int | None

@@ -13,10 +13,13 @@ class Disk:
     def __init__(self):
         self.open = threading.Event()
         self.open.set()
+        self.waits = threading.Event()
         self.broken = False
         self.syncs = 0
 
     def sync(self, _):
+        if not self.open.is_set():
+            self.waits.set()
         assert self.open.wait(DEADLINE)
         self.syncs += 1
         if self.broken:
@@ -98,3 +101,49 @@ def test_who_no_longer_waits_does_not_stop_it(commits):
     stored = threading.Event()
     assert not commits.submit(Body(1, b"x"), lambda _: stored.set()).cancel()
     assert stored.wait(DEADLINE)
+
+
+@pytest.fixture
+def old_segments(tmp_path, disk):
+    """A journal of three segments, and the commits that append to it."""
+    with Journal(tmp_path, segment_bytes=1, sync=disk.sync) as journal:
+        for number in range(3):
+            journal.append([Body(number, b"x")])
+        commits = Commits(journal, say=nothing)
+        commits.start()
+        yield journal, commits
+        disk.open.set()
+        commits.close()
+
+
+def test_the_loop_waits_for_no_disk_while_segments_are_deleted(old_segments, disk, tmp_path):
+    journal, commits = old_segments
+    disk.open.clear()
+    commits.delete_before(journal.end)
+    assert disk.waits.wait(DEADLINE)
+    journal.check_place()
+    assert journal.nbytes
+    disk.open.set()
+    commits.close()
+    assert len(list(tmp_path.glob("*.journal"))) == 1
+
+
+def test_segments_that_cannot_be_deleted_are_reported_by_the_next_call(old_segments, disk):
+    journal, commits = old_segments
+    disk.broken = True
+    commits.delete_before(journal.end)
+    with pytest.raises(StateFullError):
+        commits.submit(Body(9, b"x"), nothing).result(DEADLINE)
+    disk.broken = False
+    with pytest.raises(StateFullError, match="No space left"):
+        commits.delete_before(journal.end)
+
+
+def test_a_new_segment_holds_nobody_up_who_asks_for_the_place(old_segments, disk):
+    journal, commits = old_segments
+    disk.open.clear()
+    stored = commits.submit(Body(4, b"x"), nothing)
+    assert disk.waits.wait(DEADLINE)
+    journal.check_place()
+    disk.open.set()
+    stored.result(DEADLINE)
