@@ -38,6 +38,8 @@ from monitor.windows.version_counts import VersionCounts
 
 SLICE_ROWS = 16_384
 """Rows of a batch that are counted in one step, at most."""
+GROUPS_AT_ONCE = 2048
+"""Groups of a batch that are numbered in one step, at most: each may be a new combination."""
 TIDY_EVERY = 8192
 """Predictions after which the join frees memory, wherever batches end."""
 _NO_LABELS: Int64Array = np.zeros(0, dtype=np.int64)
@@ -131,7 +133,7 @@ class Stages:
         Yields:
             Nothing; after each step.
         """
-        for _ in self.received.number_groups(batch, SLICE_ROWS):
+        for _ in self.received.number_groups(batch, GROUPS_AT_ONCE):
             self.times.ensure(len(self._catalogue.models))  # a snapshot may be taken here
             yield
         rows, predictions = self.received.events.total(), self.received.predictions

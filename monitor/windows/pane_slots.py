@@ -57,7 +57,8 @@ class PaneSlots:
         if rows > known:
             room = max(rows, known * 3 // 2)
             counts = np.zeros((self.span, room, self.cells), dtype=self.counts.dtype)
-            counts[:, :known] = self.counts
+            for slot in np.flatnonzero(self.written).tolist():  # memory of others stays untouched
+                counts[slot, :known] = self.counts[slot]
             self.counts = counts
 
     def clear(self, first: int, last: int, rows: Int64Array | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,3 +115,16 @@ def test_slices_hold_every_row_once_and_what_was_rejected_once():
     assert max(len(part.predictions) + len(part.labels) for part in parts) == 6
     assert [part.records for part in parts] == [batch.records] + [0] * (len(parts) - 1)
     assert list(in_slices(batch, most=1_000)) == [batch]
+
+
+def test_new_combinations_are_numbered_some_at_a_time():
+    count = stages.GROUPS_AT_ONCE * 2 + 1
+    made = {"type": "prediction", "ts": 1, "model": "m", "prediction": 1}
+    events = [{**made, "id": f"p{n}", "segment": {"k": f"v{n}"}} for n in range(count)]
+    monitor = Monitor(Config(defaults={"segments": ["k"], "max_segment_values": count}))
+    known = [
+        len(monitor._catalogue.group_values())
+        for _ in monitor.steps(batch_of(events, segments=("k",)))
+    ]
+    assert known[-1] == count
+    assert max(np.diff(known)) <= stages.GROUPS_AT_ONCE

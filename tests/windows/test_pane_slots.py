@@ -1,5 +1,6 @@
 """Panes that the compiled kernel counts into against panes in Python, to the last bit."""
 
+from resource import RUSAGE_SELF, getrusage
 from unittest.mock import patch
 
 import numpy as np
@@ -11,6 +12,7 @@ from same import differences
 from monitor.events.columns import NO_TIME
 from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
+from monitor.windows.pane_slots import PaneSlots
 from monitor.windows.panes import PaneRing
 
 MODELS, CELLS, SPAN = 3, 2, 5
@@ -104,3 +106,12 @@ def test_counts_that_32_bits_are_too_few_for_are_folded():
         add(ring, [(0, row, 0, 2**31 - 2)])
     ring.fold(1, 2)
     assert ring.table(0, 1, np.array([1, 2]))[0].tolist() == [[0, 0], [2**32 - 4, 0]]
+
+
+def test_room_for_more_rows_leaves_the_memory_of_empty_slots_untouched():
+    slots = PaneSlots(span=40_000, cells=4)
+    slots.ensure(100)
+    before = getrusage(RUSAGE_SELF).ru_minflt
+    slots.ensure(2_700)
+    assert getrusage(RUSAGE_SELF).ru_minflt - before < 100
+    assert not slots.counts[::1_000].any()
