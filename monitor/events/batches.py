@@ -56,6 +56,18 @@ def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> 
     return in_row_order(found) if interleaved else found
 
 
+def in_own_memory(batch: EventBatch) -> EventBatch:
+    """Return the batch without the rest of larger arrays that its columns are parts of."""
+    columns = (getattr(batch, name) for name in KINDS)
+    return replace(
+        batch,
+        **{
+            name: type(own)(**{each: getattr(own, each).copy() for each in own.names()})
+            for name, own in zip(KINDS, columns, strict=True)
+        },
+    )
+
+
 def in_row_order(batch: EventBatch) -> EventBatch:
     """Return the batch with each column in the order of its records."""
     unordered = {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from math import nan
 from operator import attrgetter
+from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,10 +102,10 @@ class GroupNames:
             return None
         by_key = dict(zip(self._segment_keys, values, strict=True))
         by_key[VERSION_KEY] = version or by_key.get(VERSION_KEY)
-        kept = tuple(by_key[key] or MISSING_VALUE for key in fields.segments)
+        kept = tuple(intern(by_key[key] or MISSING_VALUE) for key in fields.segments)
         if VERSION_KEY in fields.segments:
             version = by_key[VERSION_KEY]  # where it is among the segments alone
-        group = Group(name, version or "", kept)
+        group = Group(intern(name), intern(version or ""), kept)  # many groups share few names
         return Named(group, fields.threshold, self._classes(fields.classes))
 
 

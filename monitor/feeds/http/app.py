@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from monitor.clock import HOUR_MS, SECOND_MS, Clock
 from monitor.errors import MonitorError
+from monitor.events.batches import in_own_memory
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection
 from monitor.feeds.decode import Decoder, LiveDecoder
@@ -239,7 +240,7 @@ class _Feed:
                 latest = arrival_ms + AHEAD_MS
                 decoder = self._decoder.current
                 batch = decoder.decode_lines(lines, source=source, latest_ms=latest)
-                batch = converted.with_details(batch).arrived([(0, arrival_ms)])
+                batch = in_own_memory(converted.with_details(batch)).arrived([(0, arrival_ms)])
                 return PostedEvents(arrival_ms, lines, batch, decoder, reservation)
 
             posted = await offload(len(lines), decode)

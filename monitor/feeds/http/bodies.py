@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from monitor.feeds.blocks import TornError, inflated
 from monitor.feeds.decompression import unzstd
 from monitor.feeds.http.memory_budget import Reservation
+from monitor.feeds.http.offload import in_thread
 from monitor.feeds.http.receiving import UnfinishedBody
 from monitor.feeds.http.responses import RefusedError, retry_later
 
@@ -65,7 +66,7 @@ async def read_body(
         raise retry_later(
             503, "the monitor is shutting down; try again", seconds=_RETRY_SECONDS
         ) from error
-    return await asyncio.to_thread(decompress, body, limits, reservation) if decompress else body
+    return await in_thread(lambda: decompress(body, limits, reservation)) if decompress else body
 
 
 def budget_exhausted() -> RefusedError:
