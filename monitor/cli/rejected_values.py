@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from monitor.config.classes import MOST_CLASSES, is_class_name
-from monitor.config.mapping import TimeUnit
+from monitor.config.mapping import NO_FIELD, TimeUnit
 from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.time_texts import moment_of
 from monitor.feeds.decode.time_units import unit_to_give
@@ -15,6 +15,7 @@ from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import (
     Values,
     are_infinite,
+    are_lists,
     are_named_classes,
     have_decimal_comma,
     have_percent_sign,
@@ -120,15 +121,19 @@ def score_hint(field: str, values: Values, notation: Notation) -> str:
         values: of it.
         notation: how to complete the mapping.
     """
+    without = notation.constant(field, NO_FIELD)
+    return (
+        f"{_probability_hint(field, values, notation)}; where each case has its prediction, "
+        f"{field}s may be left out: {without}"
+    )
+
+
+def _probability_hint(field: str, values: Values, notation: Notation) -> str:
     column = notation.columns({field: _COLUMN})
     other = f"or name the column that holds probabilities: {column}"
     numbers = [value for value in values if not isinstance(value, str) and isfinite(value)]
     if not numbers:
-        if have_decimal_comma(values):
-            return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
-        if have_percent_sign(values):
-            return f"{field}s lie from 0 to 1: write 0.87 for 87%, {other}"
-        return f"{field}s are numbers from 0 to 1, got {_listed(values)}; write those, {other}"
+        return _number_hint(field, values, other)
     lowest, highest = min(numbers), max(numbers)
     outside = f"{field}s lie from 0 to 1, and here some are as {{}} as {{:g}}"
     if lowest < 0:
@@ -142,6 +147,34 @@ def score_hint(field: str, values: Values, notation: Notation) -> str:
             f"{other}"
         )
     return f"{outside.format('high', highest)}: scale them to 0 to 1, {other}"
+
+
+def _number_hint(field: str, values: Values, other: str) -> str:
+    """Return what to write where a score is no number."""
+    if have_decimal_comma(values):
+        return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
+    if have_percent_sign(values):
+        return f"{field}s lie from 0 to 1: write 0.87 for 87%, {other}"
+    if are_lists(values):
+        return f"write the {field} of the positive class alone, {other}, got {values[0]!r}"
+    return f"{field}s are numbers from 0 to 1, got {_listed(values)}; write those, {other}"
+
+
+def listed_scores_hint(field: str, column: str, most: int, notation: Notation) -> str:
+    """Return what to write where a score is a list.
+
+    Args:
+        field: its name.
+        column: that holds the lists.
+        most: numbers of the longest list.
+        notation: how to complete the mapping.
+
+    >>> from monitor.feeds.mapping.written import OptionNotation
+    >>> listed_scores_hint("score", "proba", 2, OptionNotation())
+    'scores are lists: give the place of the positive class, from 0 on: --field score=proba.1'
+    """
+    place = notation.columns({field: f"{column}.{max(most - 1, 0)}"})
+    return f"{field}s are lists: give the place of the positive class, from 0 on: {place}"
 
 
 def time_hint(field: str, values: Values, notation: Notation) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejected_values import (
     class_hint,
+    listed_scores_hint,
     name_hint,
     score_hint,
     time_hint,
     unit_hint,
 )
+from monitor.cli.whole_documents import document_hint
 from monitor.config.mapping import NO_FIELD, ClassField, text_of
 from monitor.events.reject_reasons import RejectReason
 from monitor.feeds import table_fields
@@ -85,6 +88,9 @@ def have_scores_alone(rejected: RejectedRecords) -> bool:
 
 
 def _missing(rejected: RejectedRecords) -> str:
+    field = rejected.field(RejectReason.MISSING_FIELD)
+    if of_document := document_hint(rejected.examples(RejectReason.MISSING_FIELD, field)):
+        return of_document
     if rejected.asked:
         return f"{ASKED}{rejected.asked}"
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
@@ -127,11 +133,21 @@ def _bad_value(rejected: RejectedRecords) -> str:
         return class_hint(field, both, rejected.allowed(RejectReason.BAD_VALUE, field), notation)
     if rejected.allowed(RejectReason.BAD_VALUE, field) == NAME_LIMIT:
         return f"shorten {field}, as by a hash, to {NAME_LIMIT}"
-    if field == "score":
-        return score_hint(field, values, notation)
     column = rejected.columns.get(field, field)
+    if field == "score":
+        lists = [len(one) for one in _lists(rejected, field)]
+        if lists and not values:
+            return listed_scores_hint(field, column, max(lists), notation)
+        return score_hint(field, values, notation)
     of_time = field in table_fields.TIMES
     return time_hint(field, values, notation) if of_time else name_hint(field, values, column)
+
+
+def _lists(rejected: RejectedRecords, field: str) -> list[list[Any]]:
+    """Return the lists of numbers among the first values that do not fit."""
+    examples = rejected.examples(RejectReason.BAD_VALUE, field)
+    found = (one.value for one in examples if isinstance(one.value, list))
+    return [v for v in found if all(isinstance(number, int | float) for number in v)]
 
 
 def _with_those_of_the_other(rejected: RejectedRecords, field: str, values: Values) -> Values:
@@ -157,7 +173,8 @@ def _out_of_range(rejected: RejectedRecords) -> str:
 def _too_large(rejected: RejectedRecords) -> str:
     field = rejected.field(RejectReason.TOO_LARGE)
     if field in _WHOLE:
-        return "check the delimiter of lines, and max_record_bytes"
+        of_document = document_hint(rejected.examples(RejectReason.TOO_LARGE, field))
+        return of_document or "check the delimiter of lines, and max_record_bytes"
     return f"shorten {field}, as by a hash, to at most 256 bytes"
 
 

@@ -229,9 +229,9 @@ class MappedRecords(Section):
 
     fields: Mapping[EventField, Source] = setting(
         {},
-        "Column of each field, nested names with dots, or {value: V} for one value everywhere "
-        '("" leaves the field out); segment.K for the segment key K. Default: columns are named '
-        "like the fields.",
+        "Column of each field, nested names with dots (probabilities.1: the second of a list), or "
+        '{value: V} for one value everywhere ("" leaves the field out); segment.K for the segment '
+        "key K. Default: columns are named like the fields.",
     )
     values: Mapping[ClassField, ClassValues] = setting(
         {}, "Values of prediction and label, where these are not 0 and 1."

@@ -130,6 +130,19 @@ def have_percent_sign(values: Values) -> bool:
     return any(isinstance(value, str) and value.strip().endswith("%") for value in values)
 
 
+def are_lists(values: Values) -> bool:
+    """Return whether there are values, all of them texts of a list, as of `predict_proba`.
+
+    Args:
+        values: of a score.
+
+    >>> are_lists(["[0.9, 0.1]", " [.9 .1]"]), are_lists(["[0.9", "high"])
+    (True, False)
+    """
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    return bool(texts) and all(text[:1] == "[" and text[-1:] == "]" for text in texts)
+
+
 def texts_of(values: Values) -> list[str]:
     """Return the distinct texts of classes, as a mapping compares them.
 

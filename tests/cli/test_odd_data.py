@@ -22,7 +22,8 @@ def of_labels(*labels):
     )
 
 
-COLUMN = "or name the column that holds probabilities: --field score=COLUMN"
+WITHOUT = "; where each case has its prediction, scores may be left out: --constant score="
+COLUMN = f"or name the column that holds probabilities: --field score=COLUMN{WITHOUT}"
 TIME = (
     "ts is read as epoch seconds, or ISO 8601 with its zone (2026-07-01T12:00:00Z), got {}; "
     "write it so, or name the column that holds it: --field ts=COLUMN"
@@ -122,10 +123,18 @@ HINTS = {
         (),
         f"scores are numbers from 0 to 1, got 'high'; write those, {COLUMN}",
     ),
+    "lists": (
+        of_scores(lambda row: f"[0.{row + 1} 0.1]"),
+        (),
+        (
+            "write the score of the positive class alone, or name the column that holds "
+            f"probabilities: --field score=COLUMN, got '[0.1 0.1]'{WITHOUT}"
+        ),
+    ),
     "decimal commas": (
         of_scores(lambda row: f'"0,{row + 1}"'),
         (),
-        "scores lie from 0 to 1, with a decimal point: write 0.5 for 0,5",
+        f"scores lie from 0 to 1, with a decimal point: write 0.5 for 0,5{WITHOUT}",
     ),
     "no label yet": (
         of_labels("NA", "NaN", "NA", "1"),

@@ -11,7 +11,7 @@ from monitor.config.mapping import SEGMENT, MappedRecords
 from monitor.feeds import table_fields
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.mapping.class_texts import class_of_text
-from monitor.feeds.mapping.field_sources import Sources
+from monitor.feeds.mapping.field_sources import Sources, place_in_list
 from monitor.feeds.mapping.values import ClassReader, Reader, TimeReader
 from monitor.feeds.mapping.zones import utc_microseconds
 
@@ -120,7 +120,9 @@ class CanonicalBatches:
 
 
 def nested(batch: Any, column: str) -> Any:
-    """Return a column, or a field of structs by a name with dots; nulls where it is not there.
+    """Return a column, or a field of structs or place of lists by a name with dots.
+
+    It is null where there is none.
 
     String views, which few functions of Arrow take, become plain strings.
 
@@ -135,17 +137,28 @@ def nested(batch: Any, column: str) -> Any:
     index = batch.schema.get_field_index(root)
     found: Any = None if index < 0 else batch.column(index)
     for name in path:
-        inside = found is not None and pa.types.is_struct(found.type)
-        found = pc.struct_field(found, name) if inside and _has(found.type, name) else None
+        found = None if found is None else _inside(found, name)
     return pa.nulls(batch.num_rows) if found is None else _without_views(found)
+
+
+def _inside(column: Any, name: str) -> Any | None:
+    """Return a field of structs, or the values at a place of lists; None where there is none."""
+    kind, place = column.type, place_in_list(name)
+    if pa.types.is_struct(kind):
+        return pc.struct_field(column, name) if kind.get_field_index(name) >= 0 else None
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    if place is None or not (is_list or pa.types.is_fixed_size_list(kind)):
+        return None
+    try:
+        return pc.list_element(column, place)
+    except pa.ArrowInvalid:  # some lists are shorter
+        cells = column.to_pylist()
+        at = [None if one is None or place >= len(one) else one[place] for one in cells]
+        return pa.array(at, kind.value_type)
 
 
 def _without_views(column: Any) -> Any:
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
-
-
-def _has(kind: Any, name: str) -> bool:
-    return bool(kind.get_field_index(name) >= 0)
 
 
 def _names(column: Any) -> Any:

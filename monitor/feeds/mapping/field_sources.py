@@ -113,6 +113,18 @@ def sources_of_records(mapping: MappedRecords | None, keys: Sequence[str]) -> So
     return Sources(columns={**own, **fields}, segments=segments, constants=constants)
 
 
+def place_in_list(name: str) -> int | None:
+    """Return the place in a list, from 0 on, that a part of a name with dots gives, if it does.
+
+    Args:
+        name: the part.
+
+    >>> place_in_list("1"), place_in_list("score"), place_in_list("-1")
+    (1, None, None)
+    """
+    return int(name) if name.isascii() and name.isdecimal() else None
+
+
 def _keys_to_read(
     columns: Sequence[str], mapping: MappedRecords | None, keys: Sequence[str]
 ) -> Sequence[str]:

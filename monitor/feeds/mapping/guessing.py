@@ -18,7 +18,7 @@ import msgspec
 from monitor.config.mapping import NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import ColumnError, FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
-from monitor.feeds.mapping.field_sources import fields_of
+from monitor.feeds.mapping.field_sources import fields_of, place_in_list
 from monitor.feeds.mapping.proposals import first_values, items_of, proposed
 from monitor.feeds.mapping.written import ASKED, TAKEN, Written, notation_for
 
@@ -187,7 +187,7 @@ def _near(
     """
     found: dict[str, tuple[str, str]] = {}
     for field, column in ({} if mapping is None else mapping.fields).items():
-        if isinstance(column, str) and f'"{column.rpartition(".")[2]}"'.encode() not in data:
+        if isinstance(column, str) and f'"{_last_name(column)}"'.encode() not in data:
             near = get_close_matches(column, list(names_of(record)), n=1)
             found |= {field: (column, near[0])} if near else {}
     return found
@@ -331,6 +331,12 @@ def objects_of(lines: bytes) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(record, dict):
             yield record
+
+
+def _last_name(column: str) -> str:
+    """Return the last part of a name that is no place in a list."""
+    parts = column.split(".")
+    return next((part for part in reversed(parts) if place_in_list(part) is None), parts[-1])
 
 
 def _last_part(column: str) -> str:

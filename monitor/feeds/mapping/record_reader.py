@@ -8,7 +8,7 @@ from typing import Any
 from monitor.feeds import table_fields
 from monitor.feeds.decode.reasons import Fields
 from monitor.feeds.mapping.class_texts import ClassTexts
-from monitor.feeds.mapping.field_sources import Sources
+from monitor.feeds.mapping.field_sources import Sources, place_in_list
 from monitor.feeds.mapping.values import Reader, constant_fields
 from monitor.feeds.scalars import plain_name
 
@@ -77,11 +77,16 @@ class RecordReader:
 
 
 def _at(record: Mapping[str, Any], column: str) -> Any:
-    """Return the value of a column, or of nested objects by a name with dots."""
+    """Return the value of a column, or of nested objects and lists by a name with dots."""
     value = record.get(column, _ABSENT)
     if value is not _ABSENT or "." not in column:
         return value
     value = record
     for name in column.split("."):
-        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+        if isinstance(value, Mapping):
+            value = value.get(name, _ABSENT)
+        else:
+            place = place_in_list(name)
+            is_there = isinstance(value, list) and place is not None and place < len(value)
+            value = value[place] if is_there else _ABSENT
     return value
