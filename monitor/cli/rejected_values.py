@@ -10,9 +10,10 @@ from monitor.config.mapping import NO_FIELD, TimeUnit
 from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.time_texts import moment_of
 from monitor.feeds.decode.time_units import unit_to_give
-from monitor.feeds.mapping.proposed_formats import proposed_formats
+from monitor.feeds.mapping.proposed_formats import proposed_formats, time_settings
 from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import (
+    DAYS_OF_SPREADSHEETS,
     Values,
     are_infinite,
     are_lists,
@@ -20,6 +21,7 @@ from monitor.feeds.odd_values import (
     have_decimal_comma,
     have_percent_sign,
     look_like_scores,
+    may_be_days,
     number_further_classes,
     stands_for_no_class,
     texts_of,
@@ -194,16 +196,41 @@ def time_hint(field: str, values: Values, notation: Notation) -> str:
     if values and _lacks_zone(values[0]):
         zone = notation.time({"zone": "Europe/Berlin"})
         return f"give the zone of times that name none: {zone}"
+    if formats := proposed_formats(values):
+        return _format_hint(formats, values, notation)
+    if any(isinstance(value, str) and may_be_days(value) for value in values):
+        return f"{field} is {DAYS_OF_SPREADSHEETS}"
     got = f", got {values[0]!r}" if values else ""
     column = notation.columns({field: _COLUMN})
-    if formats := proposed_formats(values):
-        first, *other = ({"format": one, "zone": "Europe/Berlin"} for one in formats)
-        asked = f"give the format and the zone of these times: {notation.time(first)}"
-        doubt = f"; the day may come first, or the month, got {values[0]!r}: then "
-        return asked + "".join(doubt + notation.time({"format": one["format"]}) for one in other)
     return (
         f"{field} is read as {_FORM}{got}; write it so, or name the column that holds it: {column}"
     )
+
+
+def out_of_range_hint(field: str, values: Values, notation: Notation) -> str:
+    """Return what to write where a time lies in no year that can be.
+
+    Args:
+        field: its name.
+        values: of it.
+        notation: how to complete the mapping.
+
+    >>> from monitor.feeds.mapping.written import OptionNotation
+    >>> out_of_range_hint("ts", [20260807100000.0], OptionNotation())
+    'give the format and the zone of these times: --time-format %Y%m%d%H%M%S --zone Europe/Berlin'
+    """
+    if formats := proposed_formats(values):
+        return _format_hint(formats, values, notation)
+    return f"check which column holds the time: {notation.columns({field: _COLUMN})}"
+
+
+def _format_hint(formats: Sequence[str], values: Values, notation: Notation) -> str:
+    """Return how to write the format of times, and the other one where the days leave a doubt."""
+    first, *other = map(time_settings, formats)
+    zone = " and the zone" if "zone" in first else ""
+    asked = f"give the format{zone} of these times: {notation.time(first)}"
+    doubt = f"; the day may come first, or the month, got {values[0]!r}: then "
+    return asked + "".join(doubt + notation.time({"format": one["format"]}) for one in other)
 
 
 def unit_hint(field: str, values: Values, unit: TimeUnit, notation: Notation) -> str:
@@ -217,7 +244,7 @@ def unit_hint(field: str, values: Values, unit: TimeUnit, notation: Notation) ->
     """
     fits = unit_to_give(float(values[0]), unit) if values else None
     if fits is None:
-        return f"check which column holds the time: {notation.columns({field: _COLUMN})}"
+        return out_of_range_hint(field, values, notation)
     return f"give the unit of times: {notation.time({'unit': fits})}"
 
 

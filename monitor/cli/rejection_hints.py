@@ -10,6 +10,7 @@ from monitor.cli.rejected_values import (
     class_hint,
     listed_scores_hint,
     name_hint,
+    out_of_range_hint,
     score_hint,
     time_hint,
     unit_hint,
@@ -165,9 +166,10 @@ def _other_unit(rejected: RejectedRecords) -> str:
 
 
 def _out_of_range(rejected: RejectedRecords) -> str:
-    field = rejected.field(RejectReason.TIMESTAMP_OUT_OF_RANGE)
-    notation = rejected.notation_of(RejectReason.TIMESTAMP_OUT_OF_RANGE)
-    return f"check which column holds the time: {notation.columns({field: _COLUMN})}"
+    reason = RejectReason.TIMESTAMP_OUT_OF_RANGE
+    field = rejected.field(reason)
+    values = rejected.values(reason, field)
+    return out_of_range_hint(field, values, rejected.notation_of(reason))
 
 
 def _too_large(rejected: RejectedRecords) -> str:

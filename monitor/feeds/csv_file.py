@@ -31,6 +31,7 @@ from monitor.feeds.mapping.field_sources import Sources, sources_of_table
 from monitor.feeds.mapping.guessing import Say, mapping_for_file, to_stderr
 from monitor.feeds.mapping.values import constant_fields, mapped_readers, readers_of_text
 from monitor.feeds.mapping.written import notation_for
+from monitor.feeds.odd_values import DAYS_OF_SPREADSHEETS, may_be_days
 from monitor.feeds.rows_over_lines import RowsOverLines, SplitBlock
 
 UNREADABLE_QUOTES = "has a quoted cell that does not end, or a stray quote"
@@ -248,6 +249,11 @@ class _Rows:
                 yield (
                     f"cells of {self._columns[index]} are like {cell}, which is read as a number "
                     f"since 1970: if it is a day, give the format and the zone: {form}"
+                )
+            elif field in table_fields.TIMES and may_be_days(cell):
+                yield (
+                    f"cells of {self._columns[index]} are like {cell}, which is read as seconds "
+                    f"since 1970; it may be {DAYS_OF_SPREADSHEETS}"
                 )
 
     def _layout_of(self, sources: Sources) -> RowLayout | None:

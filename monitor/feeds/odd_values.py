@@ -10,6 +10,13 @@ from monitor.config.mapping import text_of
 Values = Sequence[str | float]
 """Distinct values of a field that do not fit, the most frequent first."""
 
+DAYS_OF_SPREADSHEETS = (
+    "a number of days, as spreadsheets keep times: show the cells there as yyyy-mm-dd hh:mm:ss and "
+    'export again, or in pandas pd.to_datetime(df["COLUMN"], unit="D", origin="1899-12-30")'
+)
+"""What to do with times that are days since 1900."""
+_DAYS_1982_TO_2119 = (30_000, 80_000)
+
 _STRAY = 100
 """Records of which one with another class is a stray one."""
 _NO_CLASS = frozenset(
@@ -119,6 +126,19 @@ def have_decimal_comma(values: Values) -> bool:
     """
     texts = (value.strip() for value in values if isinstance(value, str))
     return any(text.count(",") == 1 and text.replace(",", "").isdecimal() for text in texts)
+
+
+def may_be_days(cell: str) -> bool:
+    """Return whether a time in digits may be a number of days since 1900, as of a spreadsheet.
+
+    Args:
+        cell: of a table.
+
+    >>> may_be_days("46054.25"), may_be_days("46054,25"), may_be_days("1769904663")
+    (True, True, False)
+    """
+    first, last = _DAYS_1982_TO_2119
+    return first <= _number(cell.replace(",", ".")) < last
 
 
 def have_percent_sign(values: Values) -> bool:

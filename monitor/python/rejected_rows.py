@@ -13,7 +13,7 @@ from monitor.feeds.decode.named_values import NAME_ALLOWED
 from monitor.feeds.decode.record_faults import UNLABELLED
 from monitor.feeds.decode.time_texts import moment_of
 from monitor.feeds.decode.time_units import unit_to_give
-from monitor.feeds.mapping.proposed_formats import proposed_formats
+from monitor.feeds.mapping.proposed_formats import proposed_formats, time_settings
 from monitor.feeds.odd_values import (
     Values,
     are_infinite,
@@ -183,8 +183,9 @@ def _time_hint(values: Values) -> str:
     if formats := proposed_formats(values):
         first, *other = formats
         doubt = f"; the day may come first, or the month: then {other[0]!r}" if other else ""
-        form = {"format": first, "zone": "Europe/Berlin"}
-        return f"give the format and the zone of these times, time={form!r}{doubt}"
+        form = time_settings(first)
+        zone = " and the zone" if "zone" in form else ""
+        return f"give the format{zone} of these times, time={form!r}{doubt}"
     moment = moment_of(value)
     if moment is None or moment.tzinfo is not None:
         return ""

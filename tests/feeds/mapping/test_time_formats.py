@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -42,13 +43,6 @@ def times_in_parquet(ts: pa.Array, form: MappedRecords) -> tuple[list[float], in
         io.BytesIO(sink.getvalue()), "x", decoder, parquet=True, mapping=form, say=lambda _: None
     )
     return (batch.predictions.time / 1000).tolist(), len(batch.rejected)
-
-
-def newest(capsys, path, *options) -> tuple[int, str]:
-    """Exit code of `replay`, and the time that it reaches."""
-    done = ran(capsys, "replay", path, *options, "--json")
-    found = json.loads(done.out)["models"] if done.code == 0 else []
-    return done.code, found[0]["watermark"] if found else done.err
 
 
 @pytest.mark.parametrize("ending", ["csv", "ndjson"])
@@ -105,14 +99,48 @@ def test_a_format_without_a_day_or_with_an_unknown_directive_is_refused(form):
     "form",
     [
         *("%d.%m.%Y", "%d/%m/%y %H:%M", "%m/%d/%Y %I:%M %p", "%m/%d/%Y, %H:%M:%S", "%d-%b-%Y"),
-        *("%d-%B-%Y %H:%M", "%d.%m.%YT%H:%M:%S.%f", "%m-%d-%y %I:%M%p"),
+        *("%d-%B-%Y %H:%M", "%d.%m.%YT%H:%M:%S.%f", "%m-%d-%y %I:%M%p", "%Y/%m/%d %H:%M:%S"),
+        *("%d-%b-%y %I.%M.%S.%f %p", "%a, %d %b %Y %H:%M:%S GMT", "%d/%b/%Y:%H:%M:%S +0000"),
+        *("%b %d, %Y @ %H:%M:%S.%f", "%b %d %Y %I:%M%p", "%Y%m%d%H%M%S", "%Y%m%d%H%M"),
     ],
 )
 @given(moment=st.datetimes(EARLIEST, LATEST))
-def test_the_format_that_wrote_a_date_with_the_year_last_is_proposed(form, moment):
+def test_the_format_that_wrote_a_date_is_proposed(form, moment):
     if form == "%d-%B-%Y %H:%M" and moment.month == 5:
         return  # May is its own abbreviation
-    assert form in proposed_formats([moment.strftime(form)])
+    assert form.replace("+0000", "%z") in proposed_formats([moment.strftime(form)])
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("20260807100000", "--time-format %Y%m%d%H%M%S --zone Europe/Berlin"),
+        (
+            "07-AUG-26 10.00.00.000000 AM",
+            "--time-format '%d-%b-%y %I.%M.%S.%f %p' --zone Europe/Berlin",
+        ),
+        (
+            '"Fri, 07 Aug 2026 10:00:00 GMT"',
+            "--time-format '%a, %d %b %Y %H:%M:%S GMT' --zone UTC",
+        ),
+        ("07/Aug/2026:10:00:00 +0200", "--time-format '%d/%b/%Y:%H:%M:%S %z'"),
+    ],
+    ids=["digits", "Oracle", "mail", "web server"],
+)
+def test_a_file_is_read_by_the_format_that_its_message_names(capsys, tmp_path, written, options):
+    path = tmp_path / "events.csv"
+    path.write_text(f"ts,id,prediction\n{written},a,1\n")
+    done = ran(capsys, "replay", path)
+    assert (done.code, done.err.rpartition("these times: ")[2]) == (3, f"{options}\n")
+    done = ran(capsys, "replay", path, *shlex.split(options))
+    assert (done.code, "1 event read, 0 rejected" in done.out) == (0, True)
+
+
+@pytest.mark.parametrize("written", ["46241.41667", '"46241,41667"'], ids=["point", "comma"])
+def test_days_of_a_spreadsheet_are_named(capsys, tmp_path, written):
+    path = tmp_path / "events.csv"
+    path.write_text(f"ts,id,prediction\n{written},a,1\n")
+    assert "a number of days, as spreadsheets keep times" in ran(capsys, "replay", path).err
 
 
 def test_the_message_names_both_formats_where_the_days_leave_a_doubt(capsys, tmp_path):
