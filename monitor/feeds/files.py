@@ -38,6 +38,7 @@ from monitor.feeds.mapping.guessing import (
 )
 from monitor.feeds.mapping.mapped_lines import lines_decoder
 from monitor.feeds.merge import merged
+from monitor.feeds.no_file import files_to_give, path_to_check
 from monitor.feeds.read_bytes import Progress, ReadBytes
 from monitor.feeds.zipped import only_member
 
@@ -181,8 +182,6 @@ _FORMATS = {
     ".feather": _Format.ARROW,
     ".ipc": _Format.ARROW,
 }
-
-
 _HELD: dict[InputFormat | None, _Format] = {
     InputFormat.LINES: _Format.NDJSON,
     InputFormat.ARRAY: _Format.JSON,
@@ -226,9 +225,9 @@ def _feed_errors(name: str) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError as error:
-        raise FeedError(f"{name}: is a directory; give a file") from error
+        raise FeedError(f"{name}: is a directory; {files_to_give(name)}") from error
     except FileNotFoundError as error:
-        raise FeedError(f"{name}: no such file; check the path") from error
+        raise FeedError(f"{name}: no such file; {path_to_check(name)}") from error
     except PermissionError as error:
         raise FeedError(f"{name}: may not be read by this user; check its mode") from error
     except TornArrayError as error:

@@ -47,7 +47,8 @@ def merged(streams: Sequence[Iterator[EventBatch]]) -> Iterator[EventBatch]:
     while going := [w for w in waiting if not w.finished]:
         came = min(going, key=lambda w: w.reached).read()
         passed = min((w.reached for w in waiting if not w.finished), default=_AFTER_ALL)
-        due = concatenate([due, came, _in_turn([w.take_before(passed) for w in waiting])])
+        parts = [w.take_before(passed) for w in waiting if w.earliest < passed]
+        due = concatenate([due, came, *([_in_turn(parts)] if parts else [])])
         if due.rejected or any(len(getattr(due, kind)) for kind in KINDS):
             yield due
             due = EventBatch()
@@ -72,12 +73,15 @@ class _Waiting:
 
     Attributes:
         reached: the latest event time that it has given, epoch milliseconds.
+        earliest: the time that it had reached with the first event that is not due yet; beyond
+            all times where there is none.
         finished: True at its end.
         error: why it ended early; None if it did not.
     """
 
     def __init__(self, stream: Iterator[EventBatch]) -> None:
         self.reached = BEFORE_ALL
+        self.earliest = _AFTER_ALL
         self.finished = False
         self.error: FeedError | None = None
         self._stream = stream
@@ -96,9 +100,11 @@ class _Waiting:
         found = _reached_along(events, self.reached)
         self.reached = max(self.reached, reached_by(events))
         held, reached = self._held
-        self._held = _Timed(
-            concatenate([held, events]),
-            {kind: np.concatenate([reached[kind], found[kind]]) for kind in KINDS},
+        self._hold(
+            _Timed(
+                concatenate([held, events]),
+                {kind: np.concatenate([reached[kind], found[kind]]) for kind in KINDS},
+            )
         )
         return EventBatch(rejected=batch.rejected, records=batch.records)
 
@@ -106,8 +112,13 @@ class _Waiting:
         """Remove and return all events up to which the stream had not reached a time."""
         ends = {k: int(np.searchsorted(times, passed)) for k, times in self._held.reached.items()}
         taken = _part(self._held, {kind: slice(end) for kind, end in ends.items()})
-        self._held = _part(self._held, {kind: slice(end, None) for kind, end in ends.items()})
+        self._hold(_part(self._held, {kind: slice(end, None) for kind, end in ends.items()}))
         return taken
+
+    def _hold(self, events: _Timed) -> None:
+        self._held = events
+        firsts = (int(times[0]) for times in events.reached.values() if len(times))
+        self.earliest = min(firsts, default=_AFTER_ALL)
 
 
 def reached_by(batch: EventBatch) -> int:

@@ -81,8 +81,15 @@ def test_the_last_line_needs_no_newline_but_must_be_whole(tmp_path):
 
 def test_what_cannot_be_read_says_why_before_anything_is_read(tmp_path):
     good = write(tmp_path / "good.ndjson", label_line("a"))
-    with pytest.raises(FeedError, match="is a directory; give a file"):
+    with pytest.raises(
+        FeedError, match=r"is a directory; give its files: \$\(find \S+ -name '\*.ndj"
+    ):
         read([good, tmp_path], ANY)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FeedError, match="is a directory; give a file"):
+        read([good, tmp_path / "empty"], ANY)
+    with pytest.raises(FeedError, match="patterns are of feeds with follow: true; give the files"):
+        read([good, tmp_path / "*.ndjson"], ANY)
     with pytest.raises(FeedError, match=r"none.ndjson: no such file; check the path"):
         read([good, tmp_path / "none.ndjson"], ANY)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from monitor.errors import FeedError
 from monitor.events.batches import concatenate
+from monitor.feeds import merge
 from monitor.feeds.decode import Decoder, DecodeSettings
 from monitor.feeds.files import read
 from monitor.feeds.merge import BEFORE_ALL, by_time, merged
@@ -41,6 +42,21 @@ def test_a_file_of_predictions_and_one_of_labels_come_in_turn():
         assert min(times(batch)) >= latest
         latest = max(times(batch))
     assert latest == 1049
+
+
+def test_files_of_a_day_each_are_not_searched_for_every_other_one(monkeypatch):
+    searched = []
+
+    def part(timed, which):
+        searched.append(which)
+        return cut(timed, which)
+
+    cut = merge._part  # to count its calls
+    monkeypatch.setattr(merge, "_part", part)
+    days = [[prediction(100 * day + i, 86_400 * day + i) for i in range(3)] for day in range(60)]
+    found = concatenate(list(merged([batches(lines, 9) for lines in days])))
+    assert len(found.predictions) == 180
+    assert len(searched) <= 4 * len(days)
 
 
 def as_list(batch):
