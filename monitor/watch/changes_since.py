@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from monitor.clock import DAY_MS
-from monitor.counts import ConfusionCounts
 from monitor.events.catalogue import Catalogue
 from monitor.events.renumbering import State
 from monitor.labels.learned_errors import LearnedErrors
 from monitor.watch.first_days import is_too_small_to_page
 from monitor.watch.level import Stretch
-from monitor.watch.longer_first_days import Cut
+from monitor.watch.longer_first_days import Cut, days_after
 from monitor.watch.reference import MatureReference
 from monitor.watch.young_reference import change_inside, days_since, lasting_fall
 from monitor.windows import Windows
@@ -70,7 +67,7 @@ class ChangesSince:
         since = self._cut(model, Stretch("first", last.closes or 0, end)).by_day
         if last.by_day is None or since is None:
             return None
-        days = ConfusionCounts.from_cells(np.concatenate([last.by_day.cells, since.cells]))
+        days = days_after(last.by_day, since)
         change = change_inside(days, len(own.cells)) if young else None
         if change is None and stands_in:
             change = lasting_fall(days)

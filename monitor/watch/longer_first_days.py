@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
+
+from monitor.clock import DAY_MS
+from monitor.counts import ConfusionCounts
 from monitor.events.catalogue import Catalogue
 from monitor.events.renumbering import Numbers, State
 from monitor.labels.learned_errors import LearnedErrors
@@ -13,10 +18,23 @@ from monitor.watch.level import Stretch
 from monitor.watch.model_faults import ModelFault
 from monitor.watch.reference import MatureReference
 from monitor.watch.small_reference import hold_ends
+from monitor.watch.young_reference import AllDays
 from monitor.windows import Windows
 
 Cut = Callable[[int, Stretch], MatureReference]
 """Returns the outcomes of a mature stretch of time of a model, by its number, as a reference."""
+LooksWorse = Callable[[int, AllDays], bool]
+"""Returns whether a model, by its number, that has no fault looks worse, by all of its days."""
+
+
+def days_after(first: ConfusionCounts, later: ConfusionCounts) -> ConfusionCounts:
+    """Return days, and those that follow them, one axis.
+
+    Args:
+        first: outcomes by day.
+        later: the same.
+    """
+    return ConfusionCounts.from_cells(np.concatenate([first.cells, later.cells]))
 
 
 class LongerFirstDays:
@@ -42,7 +60,7 @@ class LongerFirstDays:
         provisional: MatureReference,
         mature: int,
         fault: ModelFault | None,
-        looks_worse: Callable[[int], bool],
+        looks_worse: LooksWorse,
     ) -> MatureReference | None:
         """Return what replaces a provisional reference once longer first days are known.
 
@@ -51,7 +69,7 @@ class LongerFirstDays:
             provisional: its reference.
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             fault: of the model since its reference; None where it had none.
-            looks_worse: returns whether a model, by its number, that has no fault looks worse.
+            looks_worse: see `LooksWorse`.
 
         Returns:
             None while it stays.
@@ -61,7 +79,11 @@ class LongerFirstDays:
         longer = self._longer(model, provisional)
         if fault is not None:
             found = self._until(model, provisional, fault.began)
-        elif longer is None or longer.cut_short is not None or not looks_worse(model):
+        elif (
+            longer is None
+            or longer.cut_short is not None
+            or not looks_worse(model, partial(self._all_days, model, longer, mature))
+        ):
             found = longer
         elif mature < hold_ends(provisional.opens or 0, self._length(model)):
             found = None
@@ -70,6 +92,15 @@ class LongerFirstDays:
         if found is None or found.closes == provisional.closes:
             return found
         return replace(found, version=provisional.version + 1)
+
+    def _all_days(self, model: int, longer: MatureReference, mature: int) -> ConfusionCounts | None:
+        """Return the longer first days and the whole ones since; None where they are not known."""
+        closes = longer.closes or 0
+        end = closes + (mature // DAY_MS * DAY_MS - closes) // DAY_MS * DAY_MS
+        if longer.by_day is None or end <= closes:
+            return longer.by_day
+        since = self._cut(model, Stretch("first", closes, end)).by_day
+        return None if since is None else days_after(longer.by_day, since)
 
     def known(self, model: int) -> MatureReference | None:
         """Return the longer first days of a model; None before they are known."""

@@ -9,9 +9,10 @@ from monitor.clock import DAY_MS
 from monitor.watch.class_watch import ClassWatch
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.model_watch import ModelWatch
-from monitor.watch.small_reference import is_worse
+from monitor.watch.small_reference import is_still_worse
 from monitor.watch.stepping import Stepper
 from monitor.watch.version_news import VersionNews
+from monitor.watch.young_reference import AllDays, likely_fall
 
 
 class ModelFault(NamedTuple):
@@ -70,12 +71,13 @@ class ModelFaults:
         faults = (self._news.fault_began(model, before, at) for at in pages if at > closes)
         return next((ModelFault(began, over=True) for began in faults), None)
 
-    def looks_worse(self, mature: int, model: int) -> bool:
+    def looks_worse(self, mature: int, model: int, days: AllDays) -> bool:
         """Return whether a model that pages only if it is dead looks worse; note it on its watch.
 
         Args:
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             model: its number; longer first days than those of its reference are known.
+            days: returns all of its days so far.
 
         Returns:
             As its last days show where one closes, and for the rest of the day after it.
@@ -84,6 +86,10 @@ class ModelFaults:
         if known is None or known.hold_ends is None:
             return False
         if not (known.held and known.day >= end):
-            found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
-            known.held = is_worse(found, already=known.held)
+            if known.held:
+                found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
+                known.held = is_still_worse(found)
+            else:
+                so_far = days()
+                known.held = so_far is not None and likely_fall(so_far)
         return known.held

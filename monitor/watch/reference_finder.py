@@ -23,10 +23,11 @@ from monitor.watch.changes_since import ChangesSince
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.first_days import FIRST_MS, CountsUpTo, end_of_first_days, end_of_trailing
 from monitor.watch.level import Stretch
-from monitor.watch.longer_first_days import LongerFirstDays
+from monitor.watch.longer_first_days import LongerFirstDays, LooksWorse
 from monitor.watch.model_faults import ModelFault
 from monitor.watch.reference import MatureReference
 from monitor.watch.reference_cut import StretchScores, cut_reference
+from monitor.watch.young_reference import AllDays
 from monitor.windows import Windows
 from monitor.windows.pane_widths import SPARE_MS
 from monitor.windows.scores import Scores
@@ -36,7 +37,7 @@ def _no_fault(_: int) -> ModelFault | None:
     return None
 
 
-def _as_ever(_: int) -> bool:
+def _as_ever(_model: int, _days: AllDays) -> bool:
     return False
 
 
@@ -67,7 +68,7 @@ class ReferenceFinder:
         model: int,
         mature: int,
         fault_of: Callable[[int], ModelFault | None] = _no_fault,
-        looks_worse: Callable[[int], bool] = _as_ever,
+        looks_worse: LooksWorse = _as_ever,
         *,
         since: int | None = None,
     ) -> MatureReference | None:
@@ -87,7 +88,7 @@ class ReferenceFinder:
             mature: up to this moment, epoch milliseconds, outcomes are mature.
             fault_of: returns the fault of a model, by its number, since its reference; None
                 where it had none.
-            looks_worse: returns whether a model, by its number, that has no fault looks worse.
+            looks_worse: see `LooksWorse`.
             since: the reference opens at this moment or later, epoch milliseconds; an earlier
                 one no longer holds. None for any.
         """

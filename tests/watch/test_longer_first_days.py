@@ -4,6 +4,7 @@ By stretches of time alone: what is cut, what is judged, and what a state holds.
 """
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +20,8 @@ from monitor.labels.regime import LabelRegime
 from monitor.watch.longer_first_days import LongerFirstDays
 from monitor.watch.model_faults import ModelFaults
 from monitor.watch.reference import MatureReference
-from monitor.watch.small_reference import hold_ends, is_worse
+from monitor.watch.small_reference import hold_ends, is_still_worse
+from monitor.watch.young_reference import likely_fall
 
 KNOWN, HELD_UNTIL = 35 * DAY_MS, 63 * DAY_MS
 LEFT = Numbers(*[np.arange(1)] * 3)
@@ -61,7 +63,7 @@ def longer_first_days(cut, *, first_pane=0):
 
 
 def after(longer, mature, *, worse):
-    return longer.after(0, PROVISIONAL, mature, None, lambda _: worse)
+    return longer.after(0, PROVISIONAL, mature, None, lambda _, __: worse)
 
 
 def test_they_are_held_back_until_the_last_moment_and_say_so_from_then_on():
@@ -105,14 +107,37 @@ def test_what_a_reference_says_of_worse_days_is_restored():
     assert MatureReference.restored(found.state(), LEFT).worse_since == 7 * DAY_MS
 
 
-@pytest.mark.parametrize(
-    ("recall", "first", "further"), [(0.5, True, True), (0.72, False, True), (0.8, False, False)]
-)
-def test_a_fall_that_held_days_back_does_so_until_it_is_not_even_likely(recall, first, further):
+@pytest.mark.parametrize(("recall", "further"), [(0.5, True), (0.72, True), (0.8, False)])
+def test_a_fall_that_held_days_back_does_so_until_it_is_not_even_likely(recall, further):
     cells = ConfusionCounts(tp=100 * recall, fp=40, fn=100 - 100 * recall, tn=1_200)
     found = judge(BEFORE, cells)
-    assert is_worse(found, already=False) is first
-    assert is_worse(found, already=True) is further
+    assert is_still_worse(found) is further
+
+
+def days_of(first, then, *, rest):
+    """Days of ten positives each: `first` of the first seven are found, then on as many as given.
+
+    Args:
+        first: found positives of each of the first seven days.
+        then: of the days after them until the rest.
+        rest: those of the last 14 of 35 days.
+    """
+    found = [*first, *[then] * 14, *[rest] * 14]
+    return ConfusionCounts(tp=found, fp=4, fn=[10 - one for one in found], tn=120)
+
+
+GOOD_BY_CHANCE = (9, 9, 9, 9, 9, 9, 10)
+AS_EVER = (8, 9, 8, 7, 8, 9, 7)
+
+
+def test_first_days_that_were_better_by_chance_hold_nothing_back_and_a_later_fall_does():
+    healthy = days_of(GOOD_BY_CHANCE, 8, rest=8)
+    first, later = (healthy[np.arange(*ends)].sum() for ends in ((0, 7), (7, 35)))
+    assert judge(first, later).interval("recall", level=0.9)[1] < 0
+    assert not likely_fall(healthy)
+    assert likely_fall(days_of(AS_EVER, 8, rest=5))
+    assert likely_fall(days_of(AS_EVER, 5, rest=5))
+    assert not likely_fall(days_of(AS_EVER, 8, rest=10))
 
 
 def judged(recalls):
@@ -138,20 +163,47 @@ def judged(recalls):
 
 
 def test_it_is_judged_by_the_days_that_are_mature_once_a_day():
-    faults, watch, ends = judged([0.5, 0.72, 0.8])
-    assert faults.looks_worse(KNOWN, 0)
-    assert faults.looks_worse(KNOWN + DAY_MS - 1, 0)
-    assert ends == [35]
-    assert faults.looks_worse(KNOWN + DAY_MS, 0)
+    faults, watch, ends = judged([0.72, 0.8])
+    fallen = partial(days_of, AS_EVER, 8, rest=5)
+    assert faults.looks_worse(KNOWN, 0, fallen)
+    assert faults.looks_worse(KNOWN + DAY_MS - 1, 0, fallen)
+    assert ends == []
+    assert faults.looks_worse(KNOWN + DAY_MS, 0, fallen)
     watch.day = 36
-    assert faults.looks_worse(KNOWN + DAY_MS + HOUR_MS, 0)
-    assert ends == [35, 36]
-    assert not faults.looks_worse(KNOWN + 2 * DAY_MS, 0)
-    assert (watch.held, ends) == (False, [35, 36, 37])
+    assert faults.looks_worse(KNOWN + DAY_MS + HOUR_MS, 0, fallen)
+    assert ends == [36]
+    assert not faults.looks_worse(KNOWN + 2 * DAY_MS, 0, fallen)
+    assert (watch.held, ends) == (False, [36, 37])
+
+
+@pytest.mark.parametrize("days", [lambda: None, partial(days_of, AS_EVER, 8, rest=8)])
+def test_a_model_without_a_likely_fall_holds_no_days_back(days):
+    faults, watch, ends = judged([])
+    assert not faults.looks_worse(KNOWN, 0, days)
+    assert (watch.held, ends) == (False, [])
+
+
+def test_all_days_so_far_are_the_longer_first_ones_and_those_since():
+    seen, longer = [], longer_first_days(Days())
+    after_days = partial(longer.after, 0, PROVISIONAL, KNOWN + 3 * HOUR_MS, None)
+    assert after_days(lambda _, days: seen.append(days()) or True) is None
+    assert [one.total.tolist() for one in seen] == [[*range(28), *range(28, 35)]]
+
+
+class Days:
+    """Cuts stretches whose days hold as many outcomes as their number."""
+
+    def __call__(self, _, stretch):
+        numbers = np.arange(stretch.opens // DAY_MS, stretch.closes // DAY_MS)
+        cells = np.zeros((len(numbers), 4), dtype=np.int64)
+        cells[:, 3] = numbers
+        closes = stretch.closes // DAY_MS
+        found = first_days(closes, block_ms=DAY_MS, blocks=ConfusionCounts.from_cells(cells))
+        return replace(found, opens=stretch.opens)
 
 
 def test_a_model_that_pages_is_not_judged_for_it():
     faults, watch, ends = judged([])
     watch.hold_ends = None
-    assert not faults.looks_worse(KNOWN, 0)
-    assert (faults.looks_worse(KNOWN, 1), ends) == (False, [])
+    assert not faults.looks_worse(KNOWN, 0, lambda: None)
+    assert (faults.looks_worse(KNOWN, 1, lambda: None), ends) == (False, [])
