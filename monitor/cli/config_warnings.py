@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from monitor.cli.output import tell
 from monitor.config import Config, ModelConfig
+from monitor.config.same_sentences import each_once
 
 _OF_ALL = (
     "events of models that are not listed are rejected, so list each one, or leave `models` out "
@@ -12,22 +15,26 @@ _OF_ALL = (
 
 
 def warn(config: Config) -> None:
-    """Print a line for each name that is no pattern, and each result that a model cannot have.
+    """Print a line for each name that is no pattern, and each result that models cannot have.
 
-    Results that it cannot have within hours are named as well, and why.
+    Results that they cannot have within hours are named as well, and why.
     """
     from monitor.labels.refusals import REASONS  # noqa: PLC0415  # keeps NumPy out of `check-config`
 
     for name in config.models:
         if "*" in name:
             tell(f"models: {name!r} names one model, and is no pattern; {_OF_ALL}")
-    for name, model in config.models.items() or [("any model", config.defaults)]:
-        reason = REASONS.get(model.labelling.value)
-        if reason is not None:
-            tell(f"{name}: labelling {model.labelling}: {reason}")
-        too_small = _too_small(model)
-        if too_small:
-            tell(f"{name}: {too_small}")
+    models = config.models or {"any model": config.defaults}
+    found = [(name, text) for name, model in models.items() for text in _lacks(model, REASONS)]
+    for sentence in each_once(found):
+        tell(sentence)
+
+
+def _lacks(model: ModelConfig, reasons: Mapping[str, str]) -> Iterator[str]:
+    if (reason := reasons.get(model.labelling.value)) is not None:
+        yield f"labelling {model.labelling}: {reason}"
+    if too_small := _too_small(model):
+        yield too_small
 
 
 def _too_small(model: ModelConfig) -> str:

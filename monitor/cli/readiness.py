@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from monitor.clock import DAY_MS
 from monitor.config import Config, ModelConfig
 from monitor.config.quantities import count_of
+from monitor.config.same_sentences import each_once
 from monitor.counts import ConfusionCounts
 from monitor.drift.detectors import FEWEST_COMPARED
 from monitor.drift.recall_evidence import excludes_much, visible_recall_at_best
@@ -24,7 +25,7 @@ _LONGEST_DAYS = 365
 
 
 def readiness(config: Config, positives: float, false_positives: float) -> Iterator[str]:
-    """Yield a sentence on each model: from when on its windows are compared.
+    """Yield a sentence on models, once for alike ones: from when on their windows are compared.
 
     Args:
         config: the configuration.
@@ -37,8 +38,9 @@ complete 7 days after the first prediction, plus its maturity; a window is compa
 is later. The first 28 days replace it after 35 days.
     """
     models = config.models or {"any model": config.defaults}
-    for name, model in models.items():
-        yield f"{name}: {_of_model(model, positives, false_positives)}"
+    yield from each_once(
+        (name, _of_model(model, positives, false_positives)) for name, model in models.items()
+    )
 
 
 def _of_model(model: ModelConfig, positives: float, false_positives: float) -> str:

@@ -5,6 +5,7 @@ from monitor.config.config import Config
 from monitor.config.labelling import Labelling, WindowClock
 from monitor.config.model import ModelConfig
 from monitor.config.quantities import format_duration, without_account
+from monitor.config.same_sentences import each_once
 
 _EVERYTHING = "precision, recall, false-positive rate, prevalence and balanced precision"
 _BY_CLASS = (
@@ -46,7 +47,7 @@ _IDENTIFIABLE = {
 
 
 def describe(config: Config) -> str:
-    """Describe a configuration in a few lines: one for each model, after the general ones.
+    """Describe a configuration in a few lines: after the general ones, one for alike models each.
 
     >>> print(describe(Config(models={"fraud": {"labelling": "flagged_only"}})))
     Models: fraud.
@@ -74,7 +75,7 @@ def describe(config: Config) -> str:
         f"Exporter: http on {config.exporter.listen}{_push(config)}.",
         f"Rejected records: {config.dead_letter_path}.",
         *_forward(config),
-        *(f"{name}: {_sentence(model)}" for name, model in models.items()),
+        *each_once((name, _sentence(model)) for name, model in models.items()),
     ]
     return "\n".join(lines)
 
