@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from monitor.report.points import points_text
+from monitor.report.points import in_points, points_text
 from monitor.report.vocabulary import ADDITIVE_CAUSES
 
 _CANCELS = 2.0
@@ -16,6 +16,8 @@ _CANCELS = 2.0
 _HALF = 0.5
 """A further cause is named from this share of the first one on, and an uncertain first one is
 only from this share of the change on."""
+_COUNTERED = 1.0
+"""Points by which a cause moved precision more than all together: others countered it."""
 _STAYED = 0.02
 """Precision stayed where the interval of its change lies within two points of none."""
 
@@ -149,10 +151,14 @@ def _with_its_part(
         for name, one in known.items()
         if name != cause and one.certain and one.estimate / first.estimate >= _HALF
     )
-    return _capital(
-        f"{words}: {points_text(first.estimate)} of {points_text(change.estimate)} points "
-        f"({_ends(first)}){''.join(further)}"
-    )
+    part, whole = in_points(first.estimate), in_points(change.estimate)
+    size = f"{points_text(first.estimate)} of {points_text(change.estimate)} points"
+    others = ""
+    if abs(part) >= abs(whole) + _COUNTERED:  # "-11.0 of -8.1" would be more than the whole
+        size = f"{points_text(first.estimate)} points"
+        rest = points_text((whole - part) / 100)
+        others = f"; other causes {rest}, in all {points_text(change.estimate)}"
+    return _capital(f"{words}: {size} ({_ends(first)}){''.join(further)}{others}")
 
 
 def _ends(part: Points) -> str:

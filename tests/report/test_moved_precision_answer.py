@@ -84,6 +84,23 @@ def test_an_uncertain_cause_is_named_where_it_is_most_of_the_change(largest, tex
     assert moved.cause == ("recall" if text.startswith("Probably") else None)
 
 
+@pytest.mark.parametrize(
+    ("prevalence", "text"),
+    [
+        (0.029, "Lower recall: -11.0 points (-13.0 to -9.0); other causes +2.9, in all -8.1"),
+        (0.009, "Lower recall: -11.0 of -10.1 points (-13.0 to -9.0)"),
+    ],
+)
+def test_a_cause_that_others_countered_stands_beside_what_they_did(prevalence, text):
+    parts = {
+        "prevalence": points(prevalence, 0.03),
+        "recall": points(-0.11, 0.02),
+        "false_positives": points(0.0, 0.03),
+    }
+    moved = moved_precision(points(-0.11 + prevalence, 0.03), parts, (0.8, 0.6))
+    assert (moved.cause, moved.text) == ("recall", text)
+
+
 def test_a_cause_that_the_verdict_is_not_sure_of_is_likely():
     parts = {
         "prevalence": points(0.185, 0.131),
