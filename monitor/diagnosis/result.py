@@ -177,6 +177,8 @@ class Diagnosis:
             models alone; False for any other.
         moved_lately: the stretch of a running monitor that moved; None where none did, or
             other data are judged.
+        judged_stretch: which stretch limits of recall are about, such as "over the last 7d", where
+            nobody named the period to judge; else "".
         labels_silent_since: when the last label came, epoch milliseconds, where labels have
             stopped and the latest mature data are judged; else None.
         flags_nothing: the latest mature data are judged, and the end of them has outcomes, none
@@ -227,6 +229,7 @@ class Diagnosis:
     provisional: bool = False
     moved_lately: MovedLately | None = None
     flags_nothing: bool = False
+    judged_stretch: str = ""
     labels_silent_since: int | None = None
     uncorrected_audits: AuditFindings | None = None
     missing_misses: MissingMisses | None = None

@@ -11,7 +11,12 @@ from monitor.config import Labelling
 from monitor.config.quantities import count_of, parse_duration
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Diagnosis
-from monitor.diagnosis.present_state import is_of_reference, paged_since, with_present_state
+from monitor.diagnosis.present_state import (
+    LATEST,
+    is_of_reference,
+    paged_since,
+    with_present_state,
+)
 from monitor.drift import Attribution, Judgement, Status
 from monitor.drift.detectors import is_too_small
 from monitor.drift.recall_evidence import (
@@ -82,6 +87,7 @@ def of_diagnosis(diagnosis: Diagnosis) -> Compared:
         parts=parts,
         rates=rates_of(diagnosis),
         recall=diagnosis.recall,
+        stretch=diagnosis.judged_stretch,
         false_positive_rate_above=diagnosis.false_positive_rate_above,
         recall_visible=diagnosis.visible_recall,
         flags=FLAGS_NOTHING if diagnosis.flags_nothing else _flags(diagnosis.after.counts),
@@ -193,12 +199,27 @@ def with_model_now(found: Diagnosis, snapshot: Snapshot, model: ModelState) -> D
     deciding = deciding_window(model, [one.name for one in snapshot.windows])
     counts = next(one for one in snapshot.windows if one.name == deciding).counts[model.row]
     return with_present_state(
-        found,
+        replace(found, judged_stretch=_judged_stretch(found, model, deciding)),
         model,
         flags_nothing=_flags(counts) == FLAGS_NOTHING,
         moved_lately=moved_lately(snapshot, model, deciding),
         because=model_because(model, verdict_on(model, deciding)),
     )
+
+
+def _judged_stretch(found: Diagnosis, model: ModelState, deciding: str) -> str:
+    """Return which stretch a diagnosis judges that nobody named, as the answers of a model have it.
+
+    Another window may exclude more, and stands in these with its own name.
+    """
+    opens, closes = found.after.opens, found.after.closes
+    if not found.before.source or found.after.source != LATEST or opens is None or closes is None:
+        return ""
+    since, changed = deciding_since_reference(model, deciding), found.judgement.status["recall"]
+    if since is not None:
+        return "" if changed is Status.CHANGED else since_words(since.length_ms)
+    is_window = closes - opens == parse_duration(deciding)
+    return _last(model, deciding) if is_window else ""
 
 
 def _recall(model: ModelState) -> tuple[RecallEvidence, float, str]:
