@@ -148,7 +148,7 @@ def diagnose(
         if because is Because.STEADY and is_too_small(before.total):
             because = Because.TOO_FEW  # without a case to miss, every fall is excluded
     segments = segment_parts(before, after, attribution, errors) if trusted else ()
-    worse = worse_segments(segments, before, after)
+    worse = worse_segments(segments, before, after, errors)
     if worse and because in (Because.STEADY, Because.TOO_FEW):
         because = Because.MOVED
     precise = refused is None or refused.keeps_precision

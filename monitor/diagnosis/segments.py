@@ -22,6 +22,7 @@ from monitor.drift import (
 )
 from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.odds_ratio_within import in_days
+from monitor.drift.value_scatter import ValueDays, with_scatter_of_values
 from monitor.drift.within_segments import explains
 from monitor.drift.worse_values import FEWEST_OF_A_CLASS
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
@@ -199,6 +200,30 @@ def within_key(
         if explains(found, whole):
             return key, found
     return None
+
+
+def p_values_within(
+    key: str, before: Period, after: Period, errors: Errors
+) -> dict[Series, dict[str, float]]:
+    """Return the p-values of each value of a key, by errors that hold the scatter of their days.
+
+    Args:
+        key: of the segment.
+        before: the period to compare with.
+        after: the period to judge.
+        errors: what the errors of the change rest on.
+    """
+    values, old, new = _tables(key, before, after)
+    between = errors.between
+    if between is not None and before.by_day is not None:
+        a_day = max(1, DAY_MS // (before.block_ms or DAY_MS))
+        days = [in_days(old[i], a_day) for i in range(len(values))]
+        behind = before.days_behind, after.days_behind
+        between = with_scatter_of_values(between, ValueDays(days, behind))
+    rows = _dispersion(values, before, after)
+    found = attribute_segments(old, new, rows, between=between)
+    p_values = np.minimum(found.p_values * len(segment_keys(before, after)), 1.0)
+    return {series: _named(p_values[:, i]) for i, series in enumerate(values)}
 
 
 def _rank(part: SegmentPart) -> tuple[bool, bool, float, Series]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from monitor.diagnosis.periods import Period
-from monitor.diagnosis.segments import SegmentPart
+from monitor.diagnosis.periods import Errors, Period
+from monitor.diagnosis.segments import SegmentPart, p_values_within
 from monitor.drift.worse_values import WorseValue, worse_value
 from monitor.events.columns import VERSION_KEY, Series
 
 
 def worse_segments(
-    parts: Sequence[SegmentPart], before: Period, after: Period
+    parts: Sequence[SegmentPart], before: Period, after: Period, errors: Errors
 ) -> tuple[tuple[Series, WorseValue], ...]:
     """Return the segment values in which a rate certainly became worse, the surest first.
 
@@ -19,6 +19,7 @@ def worse_segments(
         parts: of all segment values.
         before: the period to compare with.
         after: the period to judge.
+        errors: what the errors of the change rest on.
 
     Returns:
         None where labels are a sample or have errors, as of live windows, and no version: versions
@@ -26,18 +27,24 @@ def worse_segments(
     """
     if any(one.sample is not None or one.labelled_blocks for one in (before, after)):
         return ()
-    found = [
-        (part.series, worse)
-        for part in parts
-        if part.series.segment != VERSION_KEY and (worse := _worse(part)) is not None
-    ]
+    moved = [one for one in parts if _worse(one, one.p_values) is not None]
+    found = []
+    for key in dict.fromkeys(part.series.segment for part in moved):
+        if key is not None and key != VERSION_KEY:
+            by_own_days = p_values_within(key, before, after, errors)
+            found += [
+                (part.series, worse)
+                for part in moved
+                if part.series.segment == key
+                and (worse := _worse(part, by_own_days[part.series])) is not None
+            ]
     return tuple(sorted(found, key=lambda one: one[1].p_value))
 
 
-def _worse(part: SegmentPart) -> WorseValue | None:
+def _worse(part: SegmentPart, p_values: Mapping[str, float]) -> WorseValue | None:
     return worse_value(
         part.before,
         part.after,
-        recall_p=part.p_values["recall"],
-        false_positives_p=part.p_values["false_positives"],
+        recall_p=p_values["recall"],
+        false_positives_p=p_values["false_positives"],
     )

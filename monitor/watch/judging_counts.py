@@ -291,7 +291,7 @@ class CountsJudge:
             recall=recall,
             false_positive_rate_above=widened_false_positive_rate(above, corners, between, looks),
             visible_recall=visible_recall(before, total, judgement),
-            worse_values=within.worse(between) if self._names_values(judgement) else (),
+            worse_values=within.worse(between, looks.days) if self._names_values(judgement) else (),
         )
 
     def _names_values(self, judgement: Judgement) -> bool:

@@ -13,6 +13,7 @@ from monitor.drift import Judgement, Verdict, attribute_segments, judge_within_s
 from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.value_scatter import ValueDays, with_scatter_of_values
 from monitor.drift.verdict import MOVED_RATES
 from monitor.drift.within_segments import explains
 from monitor.drift.worse_values import CERTAIN, WorseValue, worse_value
@@ -70,12 +71,14 @@ class WithinCuts(NamedTuple):
         cells = np.stack([one.cells for one in after])
         return ComparedOutcomes(before, ConfusionCounts.from_cells(cells))
 
-    def worse(self, between: BetweenDays) -> tuple[WorseValue, ...]:
+    def worse(self, between: BetweenDays, after_days: float) -> tuple[WorseValue, ...]:
         """Return the segment values in which a rate certainly became worse, the surest first.
 
         Args:
             between: what the scatter of days adds.
+            after_days: number of days that the outcomes to judge stem from.
         """
+        behind = self.reference.days_behind, after_days
         keys = len(self.cuts.segments) + bool(len(self.cuts.versions))
         found, start = [], 0
         for rows in self.cuts.segments:
@@ -83,7 +86,11 @@ class WithinCuts(NamedTuple):
             start += len(rows)
             before = self.reference.blocks_of(rows)
             if before is not None:
-                found += list(_worse(rows, before, after, between, keys))
+                days = self.reference.days_of(rows)
+                by_day = ValueDays(
+                    [] if days is None else [days[i] for i in range(len(rows))], behind
+                )
+                found += list(_worse(rows, before, after, (between, by_day), keys))
         return tuple(sorted(found, key=lambda one: one.p_value))
 
     def judged(
@@ -128,14 +135,22 @@ def _worse(
     rows: Int64Array,
     before: ConfusionCounts,
     after: ConfusionCounts,
-    between: BetweenDays,
+    scatter: tuple[BetweenDays, ValueDays],
     keys: int,
 ) -> Iterator[WorseValue]:
-    """Yield the values of one segment key in which a rate certainly became worse."""
+    """Yield the values of one segment key in which a rate certainly became worse.
+
+    The scatter of their own days is learned only where that of all cases leaves one.
+    """
     seen = np.flatnonzero(before.total.sum(axis=-1) + after.total.sum(axis=-1))
     if not len(seen):
         return
     old, new = before[seen], after[seen]
+    between, days = scatter
+    _, recall, false = keys * attribute_segments(old, new, between=between).p_values
+    if not (np.minimum(recall, false) < CERTAIN).any():
+        return
+    between = with_scatter_of_values(between, days)
     _, recall, false = keys * attribute_segments(old, new, between=between).p_values
     for place in np.flatnonzero(np.minimum(recall, false) < CERTAIN).tolist():
         found = worse_value(
