@@ -286,6 +286,7 @@ class Snapshot:
         sources: progress of each named source of counts.
         forgotten: sums over the models that were forgotten.
         hidden_series: series that are counted, and that this part of a snapshot leaves out.
+        numbers: of each series in the whole of which this is a part; none in a whole one.
         score_metrics: whether all metrics of scores have series.
     """
 
@@ -306,6 +307,7 @@ class Snapshot:
     sources: tuple[SourceProgress, ...] = ()
     forgotten: Forgotten = field(default_factory=Forgotten)
     hidden_series: int = 0
+    numbers: tuple[int, ...] = ()
     score_metrics: bool = False
 
     def windows_of(self, model: ModelState) -> tuple[Window, ...]:

@@ -15,7 +15,9 @@ import parts
 from grafana_foundation_sdk.models.dashboard import ValueMap, ValueMappingResult
 
 from monitor.drift import Verdict
-from monitor.report.verdict_words import tone_of, urgency
+from monitor.drift.recall_evidence import Because
+from monitor.report.model_kinds import tone_of, urgency
+from monitor.report.verdict_words import WORSE_SEGMENT
 from monitor.report.vocabulary import BECAUSE, VERDICTS, WINDOW_STATUSES, Tone
 
 COLORS: Mapping[Tone, str] = {
@@ -66,6 +68,12 @@ def _states() -> Iterator[_State]:
                 "classifier_verdict",
                 (f'verdict="{verdict}"',),
             )
+    yield _State(
+        urgency(open_, Because.MOVED, pages=False, worse_segment=True),
+        WORSE_SEGMENT.title,
+        tone_of(WORSE_SEGMENT, pages=False),
+        "classifier_segment_worse",
+    )
     for because, reason in BECAUSE.items():
         yield _State(
             urgency(open_, because, pages=False),

@@ -39,10 +39,10 @@ from monitor.report.compared import Compared
 from monitor.report.deciding_window import deciding_window
 from monitor.report.findings import of_model
 from monitor.report.missing_evidence import useless_reference
+from monitor.report.model_kinds import words_of
 from monitor.report.printable import one_line
 from monitor.report.two_answers import doubt_beside
 from monitor.report.unjudged_words import unjudged_advice, unjudged_text
-from monitor.report.verdict_words import words_of
 from monitor.snapshot import ModelState, Snapshot
 from monitor.windows.history import History
 

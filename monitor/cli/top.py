@@ -22,10 +22,10 @@ from monitor.report.answer_parts import MetricInterval
 from monitor.report.class_answer import ClassesAnswer, ranked_classes
 from monitor.report.class_words import WHOLE_WORDS
 from monitor.report.metric_words import MetricValues, titled
+from monitor.report.model_kinds import KINDS
 from monitor.report.printable import one_line
 from monitor.report.rejected_lately import kind_text, rejected_text
 from monitor.report.terminal_columns import columns_of, cut, padded
-from monitor.report.verdict_words import KINDS
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 
 _UNDEFINED = "—"

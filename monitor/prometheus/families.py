@@ -13,6 +13,7 @@ from monitor.prometheus.model_families import model_families, prediction_state_f
 from monitor.prometheus.monitor_families import monitor_families
 from monitor.prometheus.process_series import PROCESS_SERIES, SeriesDescription
 from monitor.prometheus.score_families import score_families
+from monitor.prometheus.segment_families import segment_families
 from monitor.prometheus.source_families import label_source_families
 from monitor.prometheus.verdict_families import verdict_families
 from monitor.prometheus.version_families import version_families
@@ -23,6 +24,7 @@ FAMILIES: tuple[Family, ...] = (
     *class_families(),
     *score_families(),
     *verdict_families(),
+    *segment_families(),
     *confusion_families(),
     *change_families(),
     *model_families(),

@@ -160,6 +160,7 @@ def _part(snapshot: Snapshot, models: int, sources: int, rows: Sequence[int]) ->
         models=tuple(replace(m, row=place[m.row]) for m in snapshot.models[:models]),
         sources=snapshot.sources[:sources],
         hidden_series=len(snapshot.series) - len(rows),
+        numbers=tuple(rows),
     )
 
 

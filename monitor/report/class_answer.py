@@ -24,13 +24,8 @@ from monitor.report.answer_parts import (
 from monitor.report.class_parts import ClassParts, class_parts
 from monitor.report.class_words import AllClassesWords
 from monitor.report.metric_words import JSON_METRICS, MetricValues
-from monitor.report.verdict_words import (
-    NEVER_PREDICTED,
-    VERDICTS,
-    BecauseWords,
-    VerdictWords,
-    words_of,
-)
+from monitor.report.model_kinds import words_of
+from monitor.report.verdict_words import NEVER_PREDICTED, VERDICTS, BecauseWords, VerdictWords
 from monitor.snapshot import ModelState
 from monitor.verdicts import ClassesWatched
 

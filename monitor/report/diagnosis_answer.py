@@ -20,6 +20,7 @@ from monitor.report.short_answers import Answers, Excluded
 from monitor.report.source_answer import LabelSourcesAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
+from monitor.report.worse_segment_answer import WorseSegments
 
 Unit = Literal["hour", "day"]
 """Length of a block of time."""
@@ -286,6 +287,8 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
             up to the end of `after`; left out before a second one.
         worse_version: that is proven worse than the one beside it in `after`; left out where none
             is.
+        worse_segments: segment values in which a rate certainly became worse, beside the verdict,
+            the surest first; left out where there are none.
         versions_before: that predicted in `before`, in the order in which they began; left out
             where no time is known of it, before a second version, and under `on_version: keep`.
         versions_after: that predicted in `after` likewise.
@@ -333,6 +336,7 @@ class DiagnosisAnswer(Struct, frozen=True, kw_only=True):
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
     worse_version: str | UnsetType = UNSET
+    worse_segments: WorseSegments | UnsetType = UNSET
     versions_before: tuple[VersionBeginning, ...] | UnsetType = UNSET
     versions_after: tuple[VersionBeginning, ...] | UnsetType = UNSET
     reference_restarted_with: str | UnsetType = UNSET

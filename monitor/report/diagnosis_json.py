@@ -46,6 +46,7 @@ from monitor.report.source_answer import label_sources_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unjudged_words import notes_of
 from monitor.report.version_news_words import change_beginning, version_news
+from monitor.report.worse_segment_answer import worse_segments_in
 
 
 def diagnosis_json(diagnosis: Diagnosis) -> str:
@@ -98,6 +99,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
         change_began=change_beginning(news.began) or UNSET,
         new_version=version_news(news.new_version) or UNSET,
         worse_version=UNSET if news.worse is None else news.worse.versions[1].name,
+        worse_segments=worse_segments_in(diagnosis) or UNSET,
         versions_before=version_beginnings(news.before),
         versions_after=version_beginnings(news.after),
         reference_restarted_with=(news.before and news.before.restarted_with) or UNSET,

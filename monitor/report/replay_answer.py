@@ -26,6 +26,7 @@ from monitor.report.short_answers import Answers, Excluded
 from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
+from monitor.report.worse_segment_answer import WorseSegments
 
 
 class ReplayedWindow(Struct, frozen=True, kw_only=True):
@@ -116,6 +117,8 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
             left out before a second one.
         worse_version: the latest version that is proven worse than the one beside it and still
             predicts; left out where none is.
+        worse_segments: segment values in which a rate certainly became worse, the surest first;
+            left out where there are none.
         label_errors: rates of wrong labels that metrics are corrected for; left out, as are their
             ranges, where labels are taken as they are.
         label_error_ranges: the lowest and the highest of each.
@@ -148,6 +151,7 @@ class ReplayedModel(Struct, frozen=True, kw_only=True):
     change_began: ChangeBeginning | UnsetType = UNSET
     new_version: VersionNewsAnswer | UnsetType = UNSET
     worse_version: str | UnsetType = UNSET
+    worse_segments: WorseSegments | UnsetType = UNSET
     label_errors: dict[str, float] | UnsetType = UNSET
     label_error_ranges: dict[str, tuple[float, float]] | UnsetType = UNSET
     audits: AuditsAnswer | UnsetType = UNSET

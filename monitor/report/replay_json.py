@@ -39,6 +39,7 @@ from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.version_news_words import change_beginning, version_news
+from monitor.report.worse_segment_answer import live_worse_segments
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -106,6 +107,7 @@ def _model(snapshot: Snapshot, model: ModelState) -> ReplayedModel:
         change_began=change_beginning(model.watched.began) or UNSET,
         new_version=version_news(model.watched.new_version) or UNSET,
         worse_version=UNSET if worse is None else worse.versions[1].name,
+        worse_segments=live_worse_segments(snapshot, model, deciding) or UNSET,
         label_errors=model.label_errors.rates or UNSET,
         label_error_ranges=model.label_errors.ranges or UNSET,
         audits=audits_answer(model.audits, LabelRegime.now(model)) or UNSET,

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.drift.verdict import DEGRADED
 
 Tone = Literal["good", "world", "bad", "better", "open", "unknown"]
 """Class of a colour on the page."""
@@ -40,6 +39,7 @@ _CIRCLE = "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Z"
 _DIAMOND = "M8 0l8 8-8 8-8-8Z"
 _TRIANGLE_DOWN = "M0 2h16L8 16Z"
 _TRIANGLE_UP = "M0 14h16L8 0Z"
+_HOLLOW_TRIANGLE = "M0 2h16L8 16ZM4.3 4.6L8 11.1l3.7-6.5Z"
 _ARROWS_APART = "M5 2L0 8l5 6v-4h6v4l5-6-5-6v4H5Z"
 _SQUARE = "M1 1h14v14H1Z"
 _RING = "M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1Zm0 3a4 4 0 1 1 0 8 4 4 0 1 1 0-8Z"
@@ -234,103 +234,14 @@ WORSE_VERSION = BecauseWords(
     headline="a version is worse.",
 )
 """Where a version is worse, and the model has not certainly changed."""
-VERSION_WORSE = "version_worse"
-"""What such a model counts as, instead of its verdict or of the reason why there is none."""
-KINDS: Mapping[str, VerdictWords | BecauseWords] = {
-    **{str(k): row for k, row in VERDICTS.items() if k is not Verdict.INSUFFICIENT_EVIDENCE},
-    VERSION_WORSE: WORSE_VERSION,
-    **{str(k): row for k, row in BECAUSE.items()},
-}
-"""What models are counted as: each verdict, a worse version, each reason why there is none."""
 
 
-def words_of(
-    verdict: Verdict,
-    because: Because | None,
-    *,
-    pages: bool = False,
-    worse_version: bool = False,
-) -> VerdictWords | BecauseWords:
-    """Return the words of a verdict, or of the reason why there is none.
-
-    Args:
-        verdict: what happened.
-        because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-    """
-    kind = kind_of(verdict, because, pages=pages, worse_version=worse_version)
-    return VERDICTS[verdict] if kind == verdict else KINDS[kind]
-
-
-def kind_of(
-    verdict: Verdict,
-    because: Because | None,
-    *,
-    pages: bool = False,
-    worse_version: bool = False,
-) -> Verdict | Because | str:
-    """Return what a model counts as: its verdict, the reason for none, or `VERSION_WORSE`.
-
-    A model that pages counts as degraded, whatever its deciding window alone shows.
-
-    Args:
-        verdict: what happened.
-        because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-
-    >>> str(kind_of(Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY))
-    'steady'
-    """
-    if pages:
-        return verdict if verdict in DEGRADED else Verdict.MODEL_DEGRADED
-    words = VERDICTS[verdict] if because is None else BECAUSE[because]
-    if worse_version and words.tone in ("good", "unknown"):
-        return VERSION_WORSE
-    return verdict if because is None else because
-
-
-def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:
-    """Return the colour of a model: that of a bad verdict only while the model pages.
-
-    One window that looks worse is no page: a page needs sequential evidence.
-
-    Args:
-        words: of its verdict.
-        pages: the model pages.
-    """
-    if pages:
-        return "bad"
-    return "open" if words.tone == "bad" else words.tone
-
-
-def urgency(
-    verdict: Verdict, because: Because | None, *, pages: bool, worse_version: bool = False
-) -> int:
-    """Return the place of a model in a list, the most urgent first.
-
-    Pages come first, then certain falls, then whatever else moved, then faults of labels,
-    and last what is unknown, steady or unchanged. A version that is worse is something that
-    moved.
-
-    Args:
-        verdict: of the model.
-        because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-    """
-    if pages:
-        return 0
-    place = _place(verdict, because)
-    return min(place, _place(verdict, Because.MOVED)) if worse_version else place
-
-
-def _place(verdict: Verdict, because: Because | None) -> int:
-    order = list(VERDICTS)
-    if because is Because.MOVED:
-        return 2 * order.index(Verdict.PREVALENCE_SHIFT) + 3
-    if because is None:
-        return 2 * order.index(verdict) + 2
-    reasons = [Because.TOO_FEW, Because.LABEL_ERRORS, Because.NO_REFERENCE, Because.STEADY]
-    return 2 * order.index(Verdict.INSUFFICIENT_EVIDENCE) + 2 + reasons.index(because)
+WORSE_SEGMENT = BecauseWords(
+    title="Segment worse",
+    tone="open",
+    icon=_HOLLOW_TRIANGLE,
+    meaning="For a segment value recall certainly fell, or false positives rose. Of all cases "
+    "together, no fall is certain.",
+    headline="for a segment value the model got worse.",
+)
+"""Where a segment value is certainly worse, and the verdict on all cases does not say so."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from monitor.diagnosis import Diagnosis
 from monitor.drift.recall_evidence import Because
 from monitor.drift.worse_values import MAY_HIDE, WorseValue
+from monitor.events.columns import Series
 from monitor.report.deciding_window import since_reference, verdict_on
 from monitor.report.rate_changes import change_text
 from monitor.report.segment_names import segment_name
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot
 from monitor.verdicts import WindowVerdict
+
+WorseValues = tuple[tuple[Series, WorseValue], ...]
+"""Segment values in which a rate became worse, each with its series."""
 
 NOT_BY_ALL = ", for all cases not certainly"
 """What follows a value that became worse, where all cases leave it open."""
@@ -29,9 +31,22 @@ def live_worse_segment(snapshot: Snapshot, model: ModelState, deciding: str) -> 
     Returns:
         "" where none certainly did, the model pages, or all cases show a change of the model.
     """
+    return _phrase(live_values(snapshot, model, deciding))
+
+
+def live_values(snapshot: Snapshot, model: ModelState, deciding: str) -> WorseValues:
+    """Return the segment values in which a model became worse, each with its series.
+
+    Args:
+        snapshot: the state.
+        model: one of its models.
+        deciding: name of its deciding window.
+
+    Returns:
+        The surest first; see `worse_values`.
+    """
     worse = worse_values(model, verdict_on(model, deciding))
-    named = (snapshot.series[one.row] for one in worse)
-    return _phrase([segment_name(one.segment, one.value) for one in named], worse)
+    return tuple((snapshot.series[one.row], one) for one in worse)
 
 
 def worse_values(model: ModelState, found: WindowVerdict) -> tuple[WorseValue, ...]:
@@ -59,11 +74,21 @@ def worse_segment(diagnosis: Diagnosis) -> str:
     Args:
         diagnosis: of two periods.
     """
+    return _phrase(values_in(diagnosis))
+
+
+def values_in(diagnosis: Diagnosis) -> WorseValues:
+    """Return the segment values of a diagnosis in which the model became worse, with their series.
+
+    Args:
+        diagnosis: of two periods.
+
+    Returns:
+        The surest first; none where the model pages, or all cases show a change of the model.
+    """
     if diagnosis.pages or diagnosis.verdict not in MAY_HIDE:
-        return ""
-    found = diagnosis.worse_segments
-    names = [segment_name(series.segment, series.value) for series, _ in found]
-    return _phrase(names, [worse for _, worse in found])
+        return ()
+    return diagnosis.worse_segments
 
 
 def beside(text: str, phrase: str, *, contrary: bool) -> str:
@@ -82,10 +107,10 @@ def beside(text: str, phrase: str, *, contrary: bool) -> str:
     return f" But {phrase}." if contrary else f" {phrase[0].upper()}{phrase[1:]}."
 
 
-def _phrase(names: Sequence[str], worse: Sequence[WorseValue]) -> str:
-    if not worse:
+def _phrase(found: WorseValues) -> str:
+    if not found:
         return ""
-    first, others = worse[0], len(worse) - 1
+    (series, first), others = found[0], len(found) - 1
     more = f" (and {others} more value{'s' if others > 1 else ''})" if others else ""
     how = f"{METRIC_WORDS[first.rate].phrase} {change_text(first.before, first.after)}"
-    return f"for {names[0]}{more} {how}"
+    return f"for {segment_name(series.segment, series.value)}{more} {how}"

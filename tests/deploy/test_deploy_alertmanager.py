@@ -79,6 +79,8 @@ def states(api):
 def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     sent = {
         "worse": ["ModelDegraded", "DegradedWithoutPage", "PrevalenceShift"],
+        "part": ["ModelDegraded", "SegmentWorse"],
+        "a part": ["SegmentWorse", "PrevalenceShift"],
         "missed": ["ModelDegraded", "PrecisionBelowObjective", "PrevalenceShift"],
         "moved": ["ModelDegraded", "OperatingPointMoved"],
         "slid": ["OperatingPointMoved", "PrevalenceShift"],
@@ -97,6 +99,7 @@ def test_what_explains_more_mutes_what_explains_less(system_program, tmp_path):
     }
     muted = {
         ("DegradedWithoutPage", "worse"),
+        ("SegmentWorse", "part"),
         ("PrecisionBelowObjective", "missed"),
         ("OperatingPointMoved", "moved"),
         ("PredictionsDegenerate", "dead"),

@@ -30,6 +30,7 @@ WITHOUT_DATA = {
 QUIET = {
     "ModelDegraded": "the model need not degrade here",
     "DegradedWithoutPage": "nor for six hours",
+    "SegmentWorse": "no segment value is worse for six hours",
     "PredictionsDegenerate": "predictions are as ever",
     "EventTimesAhead": "no event is dated ahead",
     "CountsBelowZero": "nothing is corrected",

@@ -18,6 +18,8 @@ from monitor.config import load_config
 from monitor.drift import Verdict
 from monitor.prometheus.rules.recording import objective
 from monitor.prometheus.rules.scope import OBJECTIVES
+from monitor.report.model_kinds import SEGMENT_WORSE
+from monitor.report.verdict_words import WORSE_SEGMENT
 from monitor.report.vocabulary import BECAUSE, VERDICTS
 
 PROJECT = DEPLOY.parent
@@ -96,8 +98,10 @@ def test_verdicts_are_words_in_the_order_of_urgency():
         asked = re.findall(
             r'(\d+) \* \(classifier_\w+\{.*?(?:verdict|because)="(\w+)"\} == 1\)', query
         )
+        asked += re.findall(r"(\d+) \* \(classifier_(segment_worse)\{[^}]*\} == 1\)", query)
+        asked.sort(key=lambda one: int(one[0]))
         assert re.search(r"min by \(model\) \(\s*0 \* \(classifier_degradation_detected\{", query)
-        words = {**VERDICTS, **BECAUSE}
+        words = {**VERDICTS, **BECAUSE, SEGMENT_WORSE: WORSE_SEGMENT}
         mapped = mapping_of(panel, column)
         assert [int(number) for number, _ in asked] == list(range(1, len(mapped)))
         assert {state for _, state in asked} == {*words} - {Verdict.INSUFFICIENT_EVIDENCE}

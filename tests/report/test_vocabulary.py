@@ -16,7 +16,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.labels.evidence import STATUS
 from monitor.labels.faults import LabelFault
 from monitor.report import vocabulary
-from monitor.report.verdict_words import urgency
+from monitor.report.model_kinds import urgency
 
 
 class Kind(NamedTuple):

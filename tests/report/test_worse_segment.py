@@ -10,10 +10,17 @@ from report.one_moment import DAY
 from monitor.cli.replay_text import replay_text
 from monitor.cli.top import table
 from monitor.config import Config
+from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.engine import Monitor
 from monitor.exporter.api.queries import Queries
+from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
+from monitor.prometheus.series_limit import limited
+from monitor.prometheus.text import TextWriter
 from monitor.report.diagnosis_text import diagnosis_text
+from monitor.report.model_kinds import urgency, words_of
+from monitor.report.replay_json import replay_answer
 
 LARGE = {"eu": (40, 20, 10, 430), "us": (24, 12, 6, 258)}
 USUAL, FALLEN = (12, 6, 3, 129), (5, 6, 10, 129)
@@ -84,3 +91,51 @@ def test_no_value_is_named_as_ever_or_where_its_odds_ratio_did_not_fall(fallen, 
     status, found = shown(at(42, fallen, now))
     assert "region=asia" not in status.headline + status.worse.text
     assert "region=asia" not in found.answer.headline + found.answer.worse.text
+
+
+@pytest.mark.parametrize(("days", "fallen"), [(11, 3), (42, 2)])
+def test_a_model_with_a_worse_value_has_a_colour_and_a_kind_of_its_own(days, fallen):
+    monitor = at(days, fallen)
+    status, found = shown(monitor)
+    (worse,) = status.worse_segments
+    assert (worse.segment, worse.value, worse.rate) == ("region", "asia", "recall")
+    assert worse.after < worse.before == pytest.approx(0.8)
+    assert [(one.value, one.rate) for one in found.answer.worse_segments] == [("asia", "recall")]
+    assert replay_answer(monitor.snapshot()).models["m"].worse_segments == status.worse_segments
+    words = words_of(status.verdict, status.verdict_because, worse_segment=True)
+    assert (words.title, words.tone) == ("Segment worse", "open")
+    answer = status_answer(monitor.snapshot(), limit=1)
+    assert answer.tally == {"segment_worse": 1}
+    assert "   1 segment worse" in table(answer)[0]
+    kinds = ("segment_worse", status.verdict_because or status.verdict)
+    totals = [status_answer(monitor.snapshot(), Selection(kind=k), limit=1).total for k in kinds]
+    assert totals == [1, 0]
+    with served(monitor) as url:
+        pages = [httpx.get(url, params=p, timeout=60).text for p in ({}, {"model": "m"})]
+    assert ["Segment worse" in plain(page) for page in pages] == [True, True]
+
+
+def test_a_worse_value_is_listed_below_certain_falls_and_above_whatever_else_moved():
+    def place(verdict, because=None, **more):
+        return urgency(verdict, because, pages=False, **more)
+
+    open_ = Verdict.INSUFFICIENT_EVIDENCE
+    falls = (Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED)
+    others = [place(one) for one in Verdict if one not in (*falls, open_)]
+    others += [place(open_, because) for because in Because]
+    for verdict in (open_, Verdict.NO_CHANGE, Verdict.PREVALENCE_SHIFT):
+        because = Because.STEADY if verdict is open_ else None
+        worse = place(verdict, because, worse_segment=True)
+        assert max(map(place, falls)) < worse < min(others)
+        assert worse == place(verdict, because, worse_segment=True, worse_version=True)
+
+
+def test_a_worse_value_has_a_series_also_where_others_are_left_out():
+    snapshot = at(42, 2).snapshot()
+    series = 'classifier_segment_worse{model="m",segment="region",value="%s"} %.1f\n'
+    for part in (snapshot, *[limited(snapshot, most)[0] for most in range(700, 1300, 50)]):
+        text = TextWriter().write(part).decode()
+        for one in part.series:
+            if one.segment is not None:
+                assert series % (one.value, one.value == "asia") in text
+    assert "classifier_segment_worse{" not in TextWriter().write(at(5, 0).snapshot()).decode()

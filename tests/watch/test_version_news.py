@@ -15,7 +15,7 @@ from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
 from monitor.report.answer_parts import time_text
-from monitor.report.verdict_words import words_of
+from monitor.report.model_kinds import words_of
 from monitor.report.version_news_words import reference_versions_text
 
 TEXT = """

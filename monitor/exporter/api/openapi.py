@@ -22,7 +22,7 @@ from monitor.exporter.api.series_answer import SeriesAnswer
 from monitor.exporter.api.status_answer import StatusAnswer
 from monitor.report.class_comparison_json import ClassDiagnosis
 from monitor.report.diagnosis_answer import DiagnosisAnswer
-from monitor.report.verdict_words import KINDS
+from monitor.report.model_kinds import KINDS
 from monitor.report.versions_now import LiveVersionsAnswer
 from monitor.version import __version__
 

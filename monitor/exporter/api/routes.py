@@ -27,7 +27,7 @@ from monitor.exporter.api.series import STEPS_MS
 from monitor.report.class_comparison_json import class_diagnosis
 from monitor.report.class_comparison_text import class_comparison_text
 from monitor.report.diagnosis_text import diagnosis_text
-from monitor.report.verdict_words import KINDS
+from monitor.report.model_kinds import KINDS
 
 _DEFAULT_MODELS = 100
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.report.deciding_window import deciding_window, verdict_on
-from monitor.report.verdict_words import kind_of, urgency
+from monitor.report.model_kinds import kind_of, urgency
 from monitor.report.vocabulary import PAGE_METRICS
 from monitor.report.why_open import model_because
+from monitor.report.worse_segment import worse_values
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 
@@ -65,6 +66,7 @@ class JudgedModel(NamedTuple):
         because: why it is `insufficient_evidence`; None for any other.
         pages: the model pages.
         worse_version: a version in use is worse than the one before.
+        worse_segment: a segment value is certainly worse, beside the verdict.
     """
 
     deciding: str
@@ -72,12 +74,17 @@ class JudgedModel(NamedTuple):
     because: Because | None
     pages: bool
     worse_version: bool
+    worse_segment: bool
 
     @property
     def kind(self) -> str:
         """What it counts as, see `kind_of`."""
         return kind_of(
-            self.verdict, self.because, pages=self.pages, worse_version=self.worse_version
+            self.verdict,
+            self.because,
+            pages=self.pages,
+            worse_version=self.worse_version,
+            worse_segment=self.worse_segment,
         )
 
 
@@ -94,6 +101,7 @@ def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
             model_because(model, given),
             model.watched.degradation_detected,
             worse_version_in_use(model) is not None,
+            bool(worse_values(model, given)),
         )
     return found
 
@@ -135,7 +143,13 @@ def _urgency(model: ModelState, judged: JudgedModel) -> int:
     pages = judged.pages
     if not pages and model.watched.predictions.kind is not None:
         return _DEGENERATE
-    return urgency(judged.verdict, judged.because, pages=pages, worse_version=judged.worse_version)
+    return urgency(
+        judged.verdict,
+        judged.because,
+        pages=pages,
+        worse_version=judged.worse_version,
+        worse_segment=judged.worse_segment,
+    )
 
 
 def _number(order: str, window: Window) -> Callable[[ModelState], float]:

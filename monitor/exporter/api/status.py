@@ -9,7 +9,6 @@ from msgspec import UNSET
 from monitor.config import Labelling
 from monitor.config.quantities import format_time, parse_duration
 from monitor.drift import Attribution, Judgement, MainDriver
-from monitor.drift.checked_estimate import CheckedEstimate, WindowEstimates
 from monitor.exporter.api.selection import EVERY_MODEL, Selection, judged_models, selected
 from monitor.exporter.api.status_answer import (
     DetectionMark,
@@ -22,15 +21,14 @@ from monitor.exporter.api.status_answer import (
 )
 from monitor.exporter.api.window_answer import (
     CauseEffects,
-    EstimatedRate,
     JudgedDriver,
     LabelCoverage,
     PrecisionAtRatio,
     WindowAttribution,
     WindowJudgement,
-    WindowNowcast,
     WindowStatus,
 )
+from monitor.exporter.api.window_nowcasts import window_nowcast
 from monitor.labels.faults import LabelFault
 from monitor.labels.refusals import because, refused
 from monitor.labels.regime import LabelRegime
@@ -50,7 +48,6 @@ from monitor.report.audit_words import live_following, seem_to_follow
 from monitor.report.class_answer import compared_classes
 from monitor.report.deciding_window import deciding_since_reference, verdict_on
 from monitor.report.diagnosis_answer import Cause, CauseEffect, PrecisionChange
-from monitor.report.estimate_words import rests_on
 from monitor.report.findings import of_model
 from monitor.report.label_answer import (
     audits_answer,
@@ -63,6 +60,7 @@ from monitor.report.label_answer import (
 )
 from monitor.report.missing_evidence import missing_evidence
 from monitor.report.model_headline import model_headline
+from monitor.report.model_kinds import KINDS
 from monitor.report.reference_answer import reference_period
 from monitor.report.reference_text import warming_up_text
 from monitor.report.rejected_lately import RejectedLately
@@ -73,7 +71,7 @@ from monitor.report.short_answers import short_answers, what_is_excluded
 from monitor.report.source_answer import label_sources_answer
 from monitor.report.trend_answer import trend_answer
 from monitor.report.two_answers import is_model_worse, what_moved_precision
-from monitor.report.verdict_words import BECAUSE, KINDS, VERDICTS
+from monitor.report.verdict_words import BECAUSE, VERDICTS
 from monitor.report.version_news_words import change_beginning, version_news
 from monitor.report.without_labels import (
     label_delay,
@@ -81,6 +79,7 @@ from monitor.report.without_labels import (
     usual_rate,
     without_labels,
 )
+from monitor.report.worse_segment_answer import live_worse_segments
 from monitor.report.worse_version import worse_version_in_use
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import Watched
@@ -112,9 +111,10 @@ def status_answer(
     longest = longest_window(snapshot)
     judged = judged_models(snapshot)
     found = selected(snapshot, judged, asked, longest)
-    tally = Counter(one.verdict for one in judged.values())
-    open_ = Counter(one.because for one in judged.values())
-    kinds = Counter(one.kind for one in judged.values())
+    tally, open_, kinds = (
+        Counter(getattr(one, part) for one in judged.values())
+        for part in ("verdict", "because", "kind")
+    )
     return StatusAnswer(
         version=__version__,
         now=time_text(snapshot.now_ms),
@@ -164,6 +164,7 @@ def _model(snapshot: Snapshot, model: ModelState, deciding: str) -> ModelStatus:
         change_began=change_beginning(watched.began),
         new_version=version_news(watched.new_version),
         worse_version=None if worse is None else worse.versions[1].name,
+        worse_segments=live_worse_segments(snapshot, model, deciding),
         labelling=Labelling(model.labelling),
         label_errors=model.label_errors.rates,
         label_error_ranges=model.label_errors.ranges,
@@ -266,7 +267,7 @@ def _window(snapshot: Snapshot, model: ModelState, window: Window) -> WindowStat
         refused_because=because(window.fault_of(row)),
         judgement=None if found.judgement is None else _judgement(found.judgement),
         attribution=None if found.attribution is None else _attribution(found.attribution),
-        nowcast=None if found.nowcast is None else _nowcast(found.nowcast),
+        nowcast=None if found.nowcast is None else window_nowcast(found.nowcast),
         too_few_positive_labels=clipped.positive,
         too_few_negative_labels=clipped.negative,
         if_labels_wrong=labels_wrong_answer(window_sensitivity(model, window)),
@@ -316,29 +317,6 @@ def _attribution(found: Attribution) -> WindowAttribution:
         ),
         causes=CauseEffects(**effects),
         precision_had_prevalence_stayed=defined(found.precision_had_prevalence_stayed),
-    )
-
-
-def _nowcast(found: WindowEstimates) -> WindowNowcast:
-    return WindowNowcast(
-        prevalence=_estimated(found.prevalence),
-        precision=_estimated(found.precision),
-        close=format_time(found.close),
-    )
-
-
-def _estimated(found: CheckedEstimate) -> EstimatedRate:
-    return EstimatedRate(
-        estimate=defined(found.estimate),
-        lower=defined(found.lower),
-        upper=defined(found.upper),
-        method=found.method,
-        weight=found.weight,
-        comparisons=found.comparisons,
-        days=found.days,
-        median_error=defined(found.median_error),
-        withheld=found.withheld,
-        rests_on=rests_on(found),
     )
 
 

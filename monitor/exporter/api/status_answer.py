@@ -33,6 +33,7 @@ from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
+from monitor.report.worse_segment_answer import WorseSegments
 from monitor.verdicts import Detected
 
 _A_DAY = DAY_MS / SECOND_MS
@@ -153,6 +154,8 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
             null before a second one, and under `on_version: keep`.
         worse_version: the latest version that is certainly worse than the one beside it over the
             same time, decides, and predicted within a day; null where none is.
+        worse_segments: segment values in which a rate certainly became worse, beside the verdict,
+            the surest first.
         labelling: how its labels come.
         label_errors: rates of wrong labels that metrics are corrected for; empty where labels are
             taken as they are, the middle where a range is given.
@@ -224,6 +227,7 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     change_began: ChangeBeginning | None
     new_version: VersionNewsAnswer | None
     worse_version: str | None
+    worse_segments: WorseSegments
     labelling: Labelling
     label_errors: dict[str, float]
     label_error_ranges: dict[str, tuple[float, float]]

@@ -30,11 +30,13 @@ from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.exporter.page.window_cells import window_title
 from monitor.report.answer_parts import OutcomeCounts, OutcomeSums
 from monitor.report.durations import duration_text
+from monitor.report.model_kinds import words_of
 from monitor.report.printable import one_line
 from monitor.report.reference_answer import ReferencePeriod
-from monitor.report.verdict_words import VERDICTS, words_of
+from monitor.report.verdict_words import VERDICTS
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
+from monitor.report.worse_segment_answer import are_named
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -46,7 +48,13 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
     """
     sections, model = _sections(content, query), content.model
     worse, pages = model.worse_version is not None, model.detectors.degradation_detected
-    words = words_of(model.verdict, model.verdict_because, pages=pages, worse_version=worse)
+    words = words_of(
+        model.verdict,
+        model.verdict_because,
+        pages=pages,
+        worse_version=worse,
+        worse_segment=are_named(model.worse_segments),
+    )
     return document(
         one_line(content.model.name),
         head=page_head(),

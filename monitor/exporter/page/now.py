@@ -42,10 +42,10 @@ from monitor.labels.refusals import UNAUDITED, UNAUDITED_CLASSES, clipped_texts
 from monitor.report.answer_parts import MetricInterval, PredictionCheck
 from monitor.report.label_words import LABELLINGS
 from monitor.report.metric_words import titled
+from monitor.report.model_kinds import tone_of, words_of
 from monitor.report.prediction_words import NO_ALARM
 from monitor.report.printable import one_line
 from monitor.report.unused_windows import unused_windows_text
-from monitor.report.verdict_words import tone_of, words_of
 from monitor.report.version_news_words import beginning_text
 from monitor.report.vocabulary import PAGE_METRICS, MetricWords
 from monitor.report.without_labels import delay_text

@@ -10,7 +10,7 @@ from monitor.errors import UsageError
 from monitor.exporter.api.handlers import is_true, one_of, whole_number
 from monitor.exporter.api.selection import SORTS, URGENCY
 from monitor.exporter.page.iso_curves import IsoCurves
-from monitor.report.verdict_words import KINDS
+from monitor.report.model_kinds import KINDS
 
 _MOST_PAGES = 10**6
 _LEAST_BETA, _LEAST_RHO, _MOST = 0.01, -100.0, 100.0

@@ -23,25 +23,26 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.label_quality_words import IF_LABELS_ARE_AS_BEFORE
+from monitor.report.model_kinds import tone_of, words_of
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
-from monitor.report.verdict_words import (
-    LABEL_ERRORS_CHANGED,
-    BecauseWords,
-    VerdictWords,
-    tone_of,
-    words_of,
-)
+from monitor.report.verdict_words import LABEL_ERRORS_CHANGED, BecauseWords, VerdictWords
 from monitor.report.version_news_words import beginning_text, compared_versions_text
 from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import PAGE_METRICS, SOURCES, MetricWords
+from monitor.report.worse_segment_answer import are_named
 
 
 def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     """Return the section: the verdict, the effect of each cause, what is not known, what to do."""
     worse = diagnosis.worse_version is not UNSET
-    words = words_of(diagnosis.verdict, diagnosis.verdict_because, worse_version=worse)
+    words = words_of(
+        diagnosis.verdict,
+        diagnosis.verdict_because,
+        worse_version=worse,
+        worse_segment=are_named(diagnosis.worse_segments),
+    )
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),

@@ -24,6 +24,7 @@ def verdict_alerts(scope: Scope) -> list[Alert]:
         _predictions_degenerate(scope),
         _prevalence_shift(scope),
         _operating_point_moved(scope),
+        _segment_worse(scope),
         _version_worse(scope),
         *objective_alerts(scope),
         _labels_not_trustworthy(scope),
@@ -177,6 +178,28 @@ def _operating_point_moved(scope: Scope) -> Alert:
         numbers=templates.in_windows((), point_moved(), series) + templates.rates_changed(),
         runbook=scope.verdict_link(Verdict.OPERATING_POINT_MOVED),
         page=links.page_of_comparison(scope, window),
+        dashboard=links.on_call(scope),
+    )
+
+
+def _segment_worse(scope: Scope) -> Alert:
+    worse = scope.select("classifier_segment_worse")
+    return Alert(
+        name="SegmentWorse",
+        why="The gauge, for six hours: what chance makes comes and goes, and a fall lasts. The "
+        "look-back keeps a failed scrape from resolving it.",
+        expr=f"max_over_time({worse}[{GAP}]) == 1",
+        severity="ticket",
+        hold="6h",
+        keep="1h",
+        summary=f"{templates.MODEL}: worse for {templates.SEGMENT}; all cases hide it",
+        description="For one segment value recall certainly fell, or false positives certainly "
+        "rose, since the reference, and the odds ratio with it; all cases together hide it. Look "
+        "at what is different about these cases: a source of data, a feature, a rule for them "
+        "alone.",
+        numbers=templates.rates_of_segment(scope),
+        runbook=scope.link("deploy/README.md#segmentworse"),
+        page=links.page_of_model(scope),
         dashboard=links.on_call(scope),
     )
 

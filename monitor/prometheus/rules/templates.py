@@ -29,6 +29,9 @@ MODEL = f"{{{{ {short('$labels.model', _MODEL_LETTERS)} }}}}"
 VERSION, AGAINST = (
     f"{{{{ {short(f'$labels.{label}', _VERSION_LETTERS)} }}}}" for label in ("version", "against")
 )
+SEGMENT = "=".join(
+    f"{{{{ {short(f'$labels.{label}', _VERSION_LETTERS)} }}}}" for label in ("segment", "value")
+)
 INSTANCE = f"{{{{ {short('$labels.instance', _INSTANCE_LETTERS)} }}}}"
 AT_INSTANCE = (
     f"{{{{ with $labels.instance }}}} at {{{{ {short('.', _INSTANCE_LETTERS)} }}}}{{{{ end }}}}"
@@ -86,6 +89,25 @@ def at_window(series: str, digits: int = 3, **more: str) -> str:
     matchers = "".join(f',{label}="{value}"' for label, value in more.items())
     query = f'{series}{{model=%q,window=%q,segment="",class=""{matchers}}}'
     return number_or_dash(f"printf `{query}` $labels.model $window", digits)
+
+
+def rates_of_segment(scope: Scope) -> str:
+    """Return both rates of the segment value that the alert is about, in windows of days.
+
+    Args:
+        scope: windows of the rules.
+    """
+    where = f'{{model=%q,segment=%q,value=%q,window=~"{"|".join(scope.daily)}"}}'
+    labels = "$labels.model $labels.segment $labels.value"
+    return "".join(
+        f"{{{{ range printf `max by (window) (last_over_time({series}{where}[{GAP}]))` {labels}"
+        f" | query | sortByLabel `window` }}}} {words} {{{{ . | value | printf `%.3f` }}}}"
+        " ({{ .Labels.window }}).{{ end }}"
+        for words, series in (
+            ("Recall there", "classifier_recall_ratio"),
+            ("False positive rate there", "classifier_false_positive_ratio"),
+        )
+    )
 
 
 def label_fault() -> str:
