@@ -24,15 +24,10 @@ from monitor.drift.component_changes import BetweenDays, as_blocks, changes
 from monitor.drift.components import SmoothedRates
 from monitor.drift.decided_by_curve import decided_by_curve, places_on_curve
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.flagged_by_chance import CERTAINLY_BY_CHANCE, by_chance, log_chance_ratio
 from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
 from monitor.drift.missed_positives import SETTLED, label_support
-from monitor.drift.no_skill import (
-    CERTAINLY_BY_CHANCE,
-    by_chance,
-    is_dead,
-    log_chance_ratio,
-    separates_nothing,
-)
+from monitor.drift.no_skill import is_dead, separates_nothing
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
 from monitor.drift.verdict import DEGRADED, Judgement, Verdict, judge
 from monitor.metrics.histogram import ScoreHistogram
@@ -82,7 +77,7 @@ def judge_on_curve(
         where the answer could not change the verdict. Where rates blame the model, and scores
         wrong labels, the cause is open.
     """
-    parts = days if by_version is None else _parts(whole, by_version) or days
+    parts = days if by_version is None else _parts(whole, by_version, dispersion) or days
     by_chance = flags_by_chance(days, dispersion, between, known_dead=known_dead)
     ask = partial(
         judge,
@@ -110,7 +105,9 @@ def judge_on_curve(
     return replace(judgement, curve_z=z), found.below
 
 
-def _parts(whole: ComparedOutcomes, by_version: ComparedOutcomes) -> ComparedOutcomes | None:
+def _parts(
+    whole: ComparedOutcomes, by_version: ComparedOutcomes, dispersion: Dispersion
+) -> ComparedOutcomes | None:
     """Return the outcomes by versions and days along one axis.
 
     None where a version of the window does not tell the classes apart: it flags everything, or
@@ -119,7 +116,8 @@ def _parts(whole: ComparedOutcomes, by_version: ComparedOutcomes) -> ComparedOut
     usual, after = as_blocks(whole.before).sum(axis=-1), by_version.after
     for version in range(len(after.tp) if after.tp.ndim > 1 else 0):
         one = after[version].sum()
-        if separates_nothing(one) or bool(is_dead(usual, one, changes(usual, one))):
+        dead = bool(is_dead(usual, one, changes(usual, one, dispersion), dispersion))
+        if dead or separates_nothing(one, dispersion):
             return None
     return ComparedOutcomes(
         *(ConfusionCounts.from_cells(side.cells.reshape(-1, len(Outcome))) for side in by_version)
@@ -225,8 +223,8 @@ def flags_by_chance(
 
     Returns:
         True where that is a thousand times as likely as the model of the reference (see
-        `no_skill.log_chance_ratio`), or likelier at all where the model is known to be dead;
-        False where days or their scatter are not known.
+        `log_chance_ratio`), or likelier at all where the model is known to be dead; False where
+        days or their scatter are not known.
     """
     if days is None or between is None:
         return False

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -120,26 +120,25 @@ class Judgement:
         verdict: what changed.
         status: of `class_ratio`, `recall`, `false_positive_rate`, `log_likelihood_ratio`.
         change: of each of these, of `negative_log_likelihood_ratio` and of `odds_ratio`, after
-            minus before: of the logit of a rate, of the log of a ratio. Half a count is added
-            to each cell, so that it is always finite.
+            minus before: of the logit of a rate, of the log of a ratio; always finite.
         standard_error: of each change.
         freedom: degrees of freedom behind each error; very many where no scatter of days is in it.
-        operating_point_moved: True where TPR and FPR moved in the same direction, as after
-            a change of the threshold; beside a degradation, both happened.
+        operating_point_moved: True where TPR and FPR moved in one direction, as after a change of
+            the threshold; beside a degradation, both happened.
         main_driver: the cause with the largest share of the change of precision.
         fell: components whose status is changed, and that fell.
-        rose: components whose status is changed, and that rose.
-        unknown: components whose status is unknown.
-        below_reference_curve: the argument of `judge`.
+        rose: those that rose.
+        unknown: those of unknown status.
+        below_reference_curve: see `judge`.
         label_change: wrong labels that explain the changes, whatever the verdict.
-        curve_z: recall minus that of the reference's curve, in standard errors; NaN where it was
-            not compared.
+        curve_z: recall minus that of the reference's curve, in standard errors; NaN for unknown.
         on_reference_curve: the point slid along the reference's ROC curve (`threshold_moved`).
-        dead: True where the model does not tell the classes apart any more: it flags
-            nothing, or everything, or at random (see `no_skill`).
-        labels_may_explain: True where skill changed, unless labels did (`labels_explain`); where
-            scores or audits show it, the verdict is `labels_not_trustworthy`.
+        dead: True where the model does not tell the classes apart any more (see `no_skill`).
+        labels_may_explain: True where skill changed, unless labels did; where scores or audits
+            show it, the verdict is `labels_not_trustworthy`.
         by_audits: True where audits show it.
+        by_chance: see `judge`.
+        at_rates: judgements at the ends of the ranges of wrong labels.
     """
 
     verdict: Verdict
@@ -159,6 +158,8 @@ class Judgement:
     label_change: LabelChange = LabelChange.NONE
     curve_z: float = math.nan
     by_audits: bool = False
+    by_chance: bool = False
+    at_rates: tuple[Judgement, ...] = ()
 
     @property
     def label_errors_changed(self) -> bool:
@@ -197,21 +198,19 @@ def judge(
     """Tell a worse model from rarer positives, or find the evidence insufficient.
 
     Args:
-        before: outcomes of the reference: a window's counts (a scalar, fractional ones
-            too), or those of its blocks of time along the last axis (days, or hours:
-            see `components.block_seconds`), whose scatter then sets the errors.
+        before: outcomes of the reference: a window's counts (a scalar, fractional ones too), or
+            those of its blocks of time along the last axis (see `components.block_seconds`).
         after: outcomes of the window to judge, in the same form.
         dispersion: variance over that of independent rows, at least 1; it scales the errors of
             independent rows, which are the least that is used. Where the blocks are hours,
             give the reference's between days: hours of a day are correlated.
-        between: what the scatter of days adds to the errors of independent rows (see
-            `day_scatter.DayScatter.between`). None to estimate the errors from the blocks.
+        between: see `day_scatter.DayScatter.between`. None to estimate errors from the blocks.
         labels_trustworthy: False where the labels do not stand for the missing ones.
         below_reference_curve: see `roc.place_on_curve`; None without scores.
         on_reference_curve: likewise; False without scores.
         within_days: see `Changes.within_days`; NaN where it is not known.
-        by_chance: True where the days of the window are those of a model that flags by chance
-            (see `no_skill.log_chance_ratio`), which no other labels explain.
+        by_chance: True where days are those of a model that flags by chance (see
+            `flagged_by_chance`), which no other labels explain.
         by_labels: see `judge_changes`; None to test it by the rates.
         label_support: see `labels_explain`; None without scores.
 
@@ -240,14 +239,15 @@ def judge(
     if by_labels is None:
         asked = not by_chance and labels_explain(*whole, found, label_support)
         by_labels = LABEL_CHANGES[int(asked)]
-    return judge_changes(
+    judgement = judge_changes(
         found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
         on_reference_curve=on_reference_curve,
-        dead=by_chance or bool(is_dead(*whole, found)),
+        dead=by_chance or bool(is_dead(*whole, found, dispersion)),
         by_labels=by_labels,
     )
+    return replace(judgement, by_chance=by_chance)
 
 
 def judge_changes(
@@ -332,7 +332,7 @@ def verdicts(
         before, after = before[..., None], after[..., None]
     found = changes(before, after, dispersion)
     whole = before.sum(axis=-1), after.sum(axis=-1)
-    known, dead = statuses(found), is_dead(*whole, found)
+    known, dead = statuses(found), is_dead(*whole, found, dispersion)
     codes = _verdict_codes(skill(found, known, dead=dead), known)
     by_labels = np.asarray(np.isin(codes, _OF_THE_MODEL))
     blamed = Changes(found.change[:, by_labels], found.standard_error[:, by_labels])

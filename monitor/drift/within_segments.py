@@ -41,7 +41,6 @@ def judge_within_segments(
     between: BetweenDays | None = None,
     labels_trustworthy: bool = True,
     below_reference_curve: bool | None = None,
-    widening: float = 1.0,
 ) -> Judgement:
     """Judge skill within segments; a change of their mix alone is no change of skill.
 
@@ -57,7 +56,6 @@ def judge_within_segments(
         labels_trustworthy: as for `verdict.judge`.
         below_reference_curve: True where TPR is below the reference's ROC curve also with
             the reference's mix of segments (see `roc.standardised_to`).
-        widening: as for `no_skill.is_dead`.
 
     Returns:
         The judgement, with the same fields as that of `verdict.judge`.
@@ -82,7 +80,7 @@ def judge_within_segments(
         found,
         labels_trustworthy=labels_trustworthy,
         below_reference_curve=below_reference_curve,
-        dead=bool(is_dead(*whole, found, widening)),
+        dead=bool(is_dead(*whole, found, dispersion)),
     )
 
 

@@ -167,13 +167,12 @@ def certain_at(
     Returns:
         The judgement without corners. Else a component is changed, or clean, where it is at
         all of them; and the verdict is `insufficient_evidence` where it is not the same, unless
-        all blame, or praise, the model, or all find that the point moved along a curve. A dead
-        model is dead at all of them: wrong labels of a model that flags by chance are flagged by
-        chance as well.
+        all blame, or praise, the model, or all find that the point moved along a curve. A model
+        that flags by chance does at all of them: its wrong labels are flagged by chance as well.
     """
     if not corners:
         return judgement
-    found, dead = [judgement], judgement.dead
+    found = [judgement]
     found += [
         judge_at_rates(
             ComparedOutcomes(one.before, one.after),
@@ -181,7 +180,7 @@ def certain_at(
             between=between,
             scores=one.scores,
             days=days,
-            by_chance=dead,
+            by_chance=judgement.by_chance,
             by_labels=by_labels,
         )
         for one in corners
@@ -215,6 +214,7 @@ def certain_at(
         curve_z=float(np.fmax.reduce([one.curve_z for one in found])),
         dead=all(one.dead for one in found),
         main_driver=replace(driver, certain=driver.certain and sure),
+        at_rates=(*found[1:],),
     )
 
 

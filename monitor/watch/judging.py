@@ -33,7 +33,7 @@ from monitor.watch.judged_counts import (
 from monitor.watch.judging_counts import CountsJudge
 from monitor.watch.label_checks import LabelChecks
 from monitor.watch.model_days import LearnedScatter, RecentDays
-from monitor.watch.page import DEAD_LEVEL, SUDDEN_LEVEL, certain_fall
+from monitor.watch.page import DEAD_LEVEL, SUDDEN_LEVEL, certain_fall, fell_at
 from monitor.watch.reference import MatureReference
 from monitor.watch.windows_in_use import uses_longer
 from monitor.windows.outcome_reader import OutcomeReader
@@ -187,8 +187,8 @@ class Judge:
         found = self._judge.tested(counts, cuts)
         if found is None or found.fault:
             return None
-        _, upper = found.judgement.interval("odds_ratio", level=DEAD_LEVEL)
-        if only_dead and not (upper < 0 or self._judge.flags_like_the_dead(counts)):
+        fell = fell_at(found.judgement, DEAD_LEVEL)
+        if only_dead and not (fell or self._judge.flags_like_the_dead(counts)):
             return None
         return found.judgement
 

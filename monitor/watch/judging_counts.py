@@ -238,9 +238,7 @@ class CountsJudge:
         if fault is None and not (judgement.label_errors_changed or labelled.rates_fit):
             fault = LabelFault.LABEL_ERRORS_TOO_HIGH
         if self._alike > 1 or judgement.verdict in OF_THE_MODEL:
-            judgement = middle = within.judged(
-                judgement, dispersion, between, alike=self._alike, widening=self._widening
-            )
+            judgement = middle = within.judged(judgement, dispersion, between, alike=self._alike)
         looks = Looks(after.shape[-1] * block_ms / max(DAY_MS, block_ms), grows)
         total = after.sum(axis=-1)
         return Tested(judgement, middle, fault, total, looks, dispersion, between, corners, within)

@@ -87,6 +87,17 @@ def _is_degraded(found: Judgement, errors: float) -> bool:
     return found.verdict in DEGRADED and (unasked or found.curve_z < -errors)
 
 
+def fell_at(found: Judgement, level: float) -> bool:
+    """Return whether the odds ratio certainly fell, whatever the rates of wrong labels are.
+
+    Args:
+        found: the judgement of a stretch.
+        level: of the interval of the fall, in (0, 1).
+    """
+    every = found, *found.at_rates
+    return all(one.interval("odds_ratio", level=level)[1] < 0 for one in every)
+
+
 class ModelPage:
     """The page of one model: from a certain degradation on, until it has certainly recovered.
 
@@ -157,8 +168,8 @@ class ModelPage:
         Args:
             found: a judgement on a window of a day or more.
         """
-        _, upper = found.interval("odds_ratio", level=SUDDEN_LEVEL)
-        return _is_degraded(found, _SUDDENLY_BELOW) and (found.dead or upper < 0)
+        fell = fell_at(found, SUDDEN_LEVEL)
+        return _is_degraded(found, _SUDDENLY_BELOW) and (found.dead or fell)
 
     def confirms_trend(self, p_value: float, week: Judgement, month: Judgement) -> bool:
         """Return whether a fall over weeks is certain enough for a page, and the last days agree.
@@ -203,8 +214,7 @@ class ModelPage:
         began = began and _BACK_SHARE * week.change["odds_ratio"] < fall
         if month.curve_z > -_TREND_BELOW or by_labels or began:
             return False
-        _, upper = month.interval("odds_ratio", level=_LASTS)
-        return upper < 0 and week.change["odds_ratio"] < _BACK_SHARE * fall
+        return fell_at(month, _LASTS) and week.change["odds_ratio"] < _BACK_SHARE * fall
 
     def start(self, at: int, fall: float) -> None:
         """Start the page.

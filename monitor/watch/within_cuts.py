@@ -100,7 +100,6 @@ class WithinCuts(NamedTuple):
         between: BetweenDays,
         *,
         alike: int,
-        widening: float,
     ) -> Judgement:
         """Judge within the values of each segment key.
 
@@ -109,7 +108,6 @@ class WithinCuts(NamedTuple):
             dispersion: variance of rows over that of independent ones.
             between: what the scatter of days adds.
             alike: how many judges judge the same model, each a class of it.
-            widening: factor of the variances of a class.
 
         Returns:
             The judgement within a key where that explains the one on the totals, of a class
@@ -122,7 +120,6 @@ class WithinCuts(NamedTuple):
                 dispersion,
                 between=between,
                 below_reference_curve=whole.below_reference_curve,
-                widening=widening,
             )
             if alike > 1:
                 return _of_class(within, whole)

@@ -15,9 +15,10 @@ from monitor.drift.component_changes import BetweenDays
 from monitor.drift.components import COMPONENTS
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
+from monitor.drift.flagged_by_chance import by_chance, log_chance_ratio
 from monitor.drift.judgement_on_curve import flags_by_chance, judge_on_curve
-from monitor.drift.no_skill import by_chance, flags_one_way, log_chance_ratio
-from monitor.drift.verdict import DEGRADED
+from monitor.drift.no_skill import flags_one_way, separates_nothing
+from monitor.drift.verdict import DEGRADED, judge
 
 ROWS = Dispersion.of(1.0)
 DRAWN = 400
@@ -199,3 +200,17 @@ def test_a_worse_model_that_is_better_than_chance_is_not_dead() -> None:
         tp=[0, 0, 1, 0, 0, 0, 0], fn=[5] * 7, fp=[1, 2, 1, 1, 2, 1, 1], tn=[24] * 7
     )
     assert log_chance_ratio(usual, at_random, Dispersion.of(1.0), between) > 7
+
+
+def test_outcomes_corrected_for_wrong_labels_show_a_dead_model_as_far_as_they_are_known() -> None:
+    before = ConfusionCounts(tp=940, fn=1_060, fp=760, tn=37_240)
+    after = ConfusionCounts(tp=2, fn=98, fp=38, tn=1_900)
+    many = ConfusionCounts.from_cells(after.cells * 30)
+    at_random = ConfusionCounts(tp=40, fn=1_960, fp=1_000, tn=48_000)
+    corrected = Dispersion(class_ratio=5.0, recall=12.0, false_positive_rate=1.0)
+    found = [judge(before, one, rows).dead for one in (after, many) for rows in (ROWS, corrected)]
+    assert found == [True, False, True, True]
+    flags = [
+        separates_nothing(one, rows) for one in (at_random, after) for rows in (ROWS, corrected)
+    ]
+    assert flags == [True, False, False, False]

@@ -117,11 +117,11 @@ def test_segments_that_do_not_match_are_refused() -> None:
 def test_a_model_is_called_dead_later_where_many_are_tested() -> None:
     before = ConfusionCounts(tp=[2_000, 0], fn=[8_000, 0], fp=[0, 1_800], tn=[0, 88_200])
 
-    def first_dead(widening: float) -> int:
+    def first_dead(dispersion: float) -> int:
         """Return the least number of positives, none of which is found, that shows it."""
         for missed in range(1, 500):
             after = ConfusionCounts(tp=[0, 0], fn=[missed, 0], fp=[0, 1], tn=[0, 99 * missed])
-            if judge_within_segments(before, after, widening=widening).dead:
+            if judge_within_segments(before, after, dispersion).dead:
                 return missed
         raise AssertionError("never dead")
 

@@ -100,6 +100,15 @@ def test_a_trend_is_confirmed_by_a_month_that_is_lower_at_p_025(recall, errors, 
     assert ModelPage().confirms_trend(A_TREND, week, month) == confirms
 
 
+@pytest.mark.parametrize(("recall", "falls"), [(0.76, True), (0.8, False)])
+def test_a_fall_that_a_range_of_wrong_labels_leaves_open_pages_nobody(recall, falls):
+    month, week = judged(0.7, days=28), judged(0.7)
+    at_rates = (judged(0.68, days=28), judged(recall, days=28))
+    month = replace(month, at_rates=at_rates)
+    assert ModelPage().confirms_trend(A_TREND, week, month) is falls
+    assert ModelPage().is_sudden(replace(judged(0.7), at_rates=at_rates)) is falls
+
+
 def test_the_return_is_judged_on_days_since_the_page_alone():
     page = paging()
     assert page.days_to_judge(6 * DAY_MS) == ()
