@@ -9,6 +9,7 @@ from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.events.lost_audits import LostAudits
 from monitor.labels.regime import LabelRegime
 from monitor.labels.uncorrected import contradicted, uncorrected
+from monitor.metrics.audited_cells import metrics_by_audits
 from monitor.metrics.audited_errors import FEWEST_AUDITS, AuditedLabels, AuditedValue, AuditFindings
 from monitor.metrics.label_errors import NO_ERRORS, EarlierErrors, ErrorRates
 from monitor.metrics.possible_rates import LabelLimits
@@ -119,6 +120,7 @@ def audits_text(found: AuditFindings) -> str:
         A clause; where the rates changed, with what the audits of each stretch found.
     """
     latest, following = _wrong(found.cases), _FOLLOWING[found.follow_predictions]
+    following += by_audits_text(found)
     if found.by_value:
         following = f"{following}; {_values_text(found.by_value)}"
     if not found.earlier:
@@ -130,6 +132,24 @@ def audits_text(found: AuditFindings) -> str:
         f"audits show that the rates of wrong labels changed: they found {before}, and {latest} "
         f"since, wrong; {following}"
     )
+
+
+def by_audits_text(found: AuditFindings) -> str:
+    """Return what audits alone show of the model, where labels follow the prediction.
+
+    Args:
+        found: what they show.
+
+    Returns:
+        A clause after a semicolon; "" where no metric is determined, or labels do not follow.
+    """
+    if not found.follow_predictions or not (shown := metrics_by_audits(found.cases)):
+        return ""
+    values = ", ".join(
+        f"{name.replace('_', ' ')} is {one.estimate:.3g} ({one.lower:.3g} to {one.upper:.3g})"
+        for name, one in shown.items()
+    )
+    return f"; by the audits alone, without other labels taken as right, {values}"
 
 
 def audits_note(found: AuditFindings, regime: LabelRegime) -> str:

@@ -13,6 +13,7 @@ from monitor.events.lost_audits import LostAudits
 from monitor.labels.error_words import audits_note, lost_audits_text, too_high_text, wrong_labels
 from monitor.labels.refusals import if_labels_wrong
 from monitor.labels.regime import LabelRegime
+from monitor.metrics.audited_cells import metrics_by_audits
 from monitor.metrics.audited_errors import AuditFindings
 from monitor.metrics.label_errors import EarlierErrors, ErrorRates, TooFewLabels, too_few_labels
 from monitor.metrics.label_sensitivity import (
@@ -192,6 +193,20 @@ class AuditedValueRates(Struct, frozen=True, kw_only=True):
     label_error_ranges: dict[str, tuple[float, float]]
 
 
+class MetricByAudits(Struct, frozen=True, kw_only=True):
+    """A metric as audits alone determine it, with its 95 % interval.
+
+    Attributes:
+        estimate: the value.
+        lower: lower limit of the interval.
+        upper: upper limit.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+
+
 class AuditsAnswer(Struct, frozen=True, kw_only=True):
     """What audits of labels show.
 
@@ -203,6 +218,8 @@ class AuditsAnswer(Struct, frozen=True, kw_only=True):
         follow_predictions: true where rates of wrong labels differ between flagged and other
             cases; null with too few audits.
         by_value: rates of segment values between which they certainly differ; empty otherwise.
+        metrics: what audits alone determine where labels follow the prediction, of the audited
+            days since the rates last changed; empty otherwise.
         text: the same in words.
     """
 
@@ -212,6 +229,7 @@ class AuditsAnswer(Struct, frozen=True, kw_only=True):
     wrong_1: Count
     follow_predictions: bool | None
     by_value: tuple[AuditedValueRates, ...]
+    metrics: dict[str, MetricByAudits]
     text: str
 
 
@@ -241,5 +259,11 @@ def audits_answer(found: AuditFindings | None, regime: LabelRegime) -> AuditsAns
             )
             for one in found.by_value
         ),
+        metrics={
+            name: MetricByAudits(**one._asdict())
+            for name, one in metrics_by_audits(found.cases).items()
+        }
+        if found.follow_predictions
+        else {},
         text=audits_note(found, regime),
     )

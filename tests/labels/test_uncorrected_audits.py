@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from audited_cases import AUDITS, Cases, fed, monitor_of, sloppier, steady
+from audited_cases import AUDITS, RECALL, Cases, fed, monitor_of, sloppier, steady
 from benchmarks import following_labels
 from drawn_scores import stacked
 from exporter.page.pages import plain
@@ -173,6 +173,22 @@ def test_audits_that_find_followed_labels_stand_beside_the_headline():
     assert model.headline.endswith("Audits show that labels follow the prediction.")
     assert model.worse.text.endswith(", but audits show that labels follow the prediction")
     assert "other rates than the others" in " ".join(replay_text(snapshot).split())
+
+
+def test_where_labels_follow_audits_alone_determine_metrics():
+    cases = decided(Cases(40, 2_000, 4, steady(0.04)))
+    snapshot = fed(cases, 50, range(40), monitor_of()).snapshot()
+    (model,) = status_answer(snapshot, limit=1).models
+    assert {one.status for one in model.windows.values()} == {"untrusted"}
+    shown = model.audits.metrics
+    assert set(shown) >= {"precision", "recall", "false_positive_rate", "prevalence"}
+    assert shown["recall"].lower <= RECALL <= shown["recall"].upper
+    assert shown["prevalence"].lower <= 0.04 <= shown["prevalence"].upper
+    precision = shown["precision"].estimate
+    words = f"without other labels taken as right, precision is {precision:.3g}"
+    assert words in " ".join(replay_text(snapshot).split())
+    known = fed(Cases(40, 2_000, 4, steady(0.04)), 50, range(40), monitor_of()).snapshot()
+    assert not status_answer(known, limit=1).models[0].audits.metrics
 
 
 def of_cells(counts):
