@@ -11,13 +11,13 @@ from scipy.stats import hypergeom, nchypergeom_fisher
 
 from monitor.counts import ConfusionCounts
 from monitor.drift.compared_outcomes import ComparedOutcomes
-from monitor.drift.component_changes import BetweenDays
+from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.components import COMPONENTS
 from monitor.drift.day_scatter import DayScatter
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.flagged_by_chance import by_chance, log_chance_ratio
 from monitor.drift.judgement_on_curve import flags_by_chance, judge_on_curve
-from monitor.drift.no_skill import flags_one_way, separates_nothing
+from monitor.drift.no_skill import flags_one_way, is_dead, separates_nothing
 from monitor.drift.verdict import DEGRADED, judge
 
 ROWS = Dispersion.of(1.0)
@@ -208,8 +208,10 @@ def test_outcomes_corrected_for_wrong_labels_show_a_dead_model_as_far_as_they_ar
     many = ConfusionCounts.from_cells(after.cells * 30)
     at_random = ConfusionCounts(tp=40, fn=1_960, fp=1_000, tn=48_000)
     corrected = Dispersion(class_ratio=5.0, recall=12.0, false_positive_rate=1.0)
-    found = [judge(before, one, rows).dead for one in (after, many) for rows in (ROWS, corrected)]
-    assert found == [True, False, True, True]
+    assert [judge(before, one, corrected).dead for one in (after, many)] == [False, True]
+    for one, dead in ((after, [True, False]), (many, [True, True])):
+        moved = changes(before, one)
+        assert [bool(is_dead(before, one, moved, rows)) for rows in (ROWS, corrected)] == dead
     flags = [
         separates_nothing(one, rows) for one in (at_random, after) for rows in (ROWS, corrected)
     ]
