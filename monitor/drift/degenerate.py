@@ -148,11 +148,14 @@ class Present:
         known: what is usual.
         hours: the stretches.
         ends: first moment after each, epoch milliseconds.
+
+    Attributes:
+        known, ends: as given.
     """
 
     def __init__(self, known: KnownPredictions, hours: Hours, ends: Int64Array) -> None:
-        self._known = known
-        self._opens, self._ends = hours.opens, ends
+        self.known = known
+        self._opens, self.ends = hours.opens, ends
         self._cases = hours.of_sides
         self._expected = known.expected(hours)
         self._silences = running_silences(self._cases, self._expected)
@@ -163,7 +166,7 @@ class Present:
 
     def _far_from_known(self) -> BoolArray:
         """Test each length for a rate far below or far above the past, (2, lengths, stretches)."""
-        lowest, highest = self._known.lowest[:, None], self._known.highest[:, None]
+        lowest, highest = self.known.lowest[:, None], self.known.highest[:, None]
         enough = self._due >= FEWEST_EXPECTED
         below = enough & (self._seen * _TIMES < self._due * lowest)
         above = enough & (self._seen > self._due * highest * _TIMES)
@@ -174,7 +177,7 @@ class Present:
     @property
     def suspicious(self) -> BoolArray:
         """Test the flagged cases at the end of each stretch."""
-        silent = (self._silences >= self._known.silence[:, None]).any(axis=0)
+        silent = (self._silences >= self.known.silence[:, None]).any(axis=0)
         return np.asarray(silent | self._far.any(axis=(0, 1)))
 
     def found(self, at: int) -> Found | None:
@@ -184,17 +187,17 @@ class Present:
             at: number of the stretch.
         """
         for side, kind in enumerate(SIDES):
-            if self._silences[side, at] >= self._known.silence[side]:
+            if self._silences[side, at] >= self.known.silence[side]:
                 seen = np.flatnonzero(self._cases[side, : at + 1] > 0)
-                began = self._opens[0] if not len(seen) else self._ends[seen[-1]]
+                began = self._opens[0] if not len(seen) else self.ends[seen[-1]]
                 return Found(kind, int(began))
-        extremes = self._known.lowest, self._known.highest
+        extremes = self.known.lowest, self.known.highest
         for kind, far, extreme in zip(
             (Degeneracy.RATE_FAR_BELOW, Degeneracy.RATE_FAR_ABOVE), self._far, extremes, strict=True
         ):
             for i in np.flatnonzero(far[:, at])[-1:]:
                 times = self._seen[i, at] / (self._due[i, at] * extreme[i])
-                began = int(self._ends[at]) - LENGTHS[i] * HOUR_MS
+                began = int(self.ends[at]) - LENGTHS[i] * HOUR_MS
                 return Found(kind, began, float(times), int(i))
         return None
 
@@ -212,19 +215,19 @@ class Present:
         """
         if wrong.kind in SIDES:
             return any(self._side_is_back(SIDES.index(wrong.kind), at, since, n) for n in LENGTHS)
-        if self._ends[at] - LENGTHS[wrong.length] * HOUR_MS < since:
+        if self.ends[at] - LENGTHS[wrong.length] * HOUR_MS < since:
             return False
         seen, due = self._seen[wrong.length, at], self._due[wrong.length, at]
         if due < FEWEST_EXPECTED:
             return False
         if wrong.kind is Degeneracy.RATE_FAR_BELOW:
-            return bool(seen * _BACK_TIMES > due * self._known.lowest[wrong.length])
-        return bool(seen < due * self._known.highest[wrong.length] * _BACK_TIMES)
+            return bool(seen * _BACK_TIMES > due * self.known.lowest[wrong.length])
+        return bool(seen < due * self.known.highest[wrong.length] * _BACK_TIMES)
 
     def _side_is_back(self, side: int, at: int, since: int, hours: int) -> bool:
-        first = np.searchsorted(self._opens, max(since, self._ends[at] - hours * HOUR_MS))
+        first = np.searchsorted(self._opens, max(since, self.ends[at] - hours * HOUR_MS))
         seen, due = (
             float(table[side, first : at + 1].sum()) for table in (self._cases, self._expected)
         )
         enough = due >= _BACK_EXPECTED and seen >= _BACK_CASES
-        return enough and seen >= _BACK_SHARE * float(self._known.least[side]) * due
+        return enough and seen >= _BACK_SHARE * float(self.known.least[side]) * due

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,6 +13,10 @@ from monitor.drift.score_spread import KnownSpread, ScoreSpan
 from monitor.events.renumbering import State
 from monitor.watch.latest_scores import LatestScores
 from monitor.watch.score_spans import NarrowestSpans
+from monitor.windows.scores import RECENT_MS
+
+Spans = Sequence[ScoreSpan]
+"""Spans of the scores of the last hours, see `LatestScores.spans`."""
 
 ACCEPTED_MS = 28 * DAY_MS
 """Age at which another rate of flagged cases becomes what is usual."""
@@ -207,7 +211,7 @@ class ModelPredictions:
         self.alarm = self.known = self.learned = self.spread = None
         self.narrowest = NarrowestSpans()
 
-    def narrow_scores(self, spans: Sequence[ScoreSpan], at: int) -> Found | None:
+    def narrow_scores(self, spans: Spans, at: int) -> Found | None:
         """Return the last hours in which scores are closer together than ever; None without.
 
         Args:
@@ -222,12 +226,19 @@ class ModelPredictions:
                 return Found(Degeneracy.NARROW_SCORES, at - hours * HOUR_MS)
         return None
 
-    def learn_spans(self, spans: Sequence[ScoreSpan], at: int) -> None:
-        """Count scores among the usual ones, but for those of an alarm.
+    def learn_spans(self, scored: LatestScores, end: int, looked: Mapping[int, Spans]) -> None:
+        """Count the scores of a day that ends among the usual ones, but for narrow ones.
+
+        They do not count before the day after tomorrow, so that a day is learned as a whole, at
+        the same record whatever the size of batches. Those since an alarm began do not count.
 
         Args:
-            spans: of scores that are not narrow.
-            at: the moment at which they end, epoch milliseconds.
+            scored: the latest scores.
+            end: of the day, epoch milliseconds.
+            looked: spans that are known already, by the moment at which they end.
         """
-        if self.alarm is None:
-            self.narrowest.see(at, spans)
+        healthy = end if self.alarm is None else self.alarm.found.began
+        for moment in range(end - DAY_MS + RECENT_MS, min(end, healthy) + 1, RECENT_MS):
+            spans = looked.get(moment) or scored.spans(moment)
+            if self.narrow_scores(spans, moment) is None:
+                self.narrowest.see(moment, spans)

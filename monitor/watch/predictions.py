@@ -30,11 +30,11 @@ from monitor.events.renumbering import Numbers, State
 from monitor.metrics.ratio import ratio
 from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions
 from monitor.watch.latest_scores import LatestScores
-from monitor.watch.model_predictions import ModelPredictions
+from monitor.watch.model_predictions import ModelPredictions, Spans
 from monitor.watch.reference import MatureReference
 from monitor.windows import Windows
 from monitor.windows.history import HISTORY_DAYS
-from monitor.windows.scores import RECENT_MS, Scores
+from monitor.windows.scores import Scores
 
 LOOK_MS = 1_800_000
 """Event time between two looks, milliseconds; a longer pane makes it a pane."""
@@ -247,31 +247,13 @@ class PredictionWatch:
         Returns:
             The moment, epoch milliseconds.
         """
-        scored = self._scored(model, watched, end)
-        if watched.known is None:
-            for moment in range(-(-watched.done // RECENT_MS) * RECENT_MS, end + 1, RECENT_MS):
-                watched.learn_spans(scored.spans(moment), moment)
-            return end
-        hours, ends = self._present(model, watched, end)
-        present = Present(watched.known, hours, ends)
-        suspicious = present.suspicious
-        for at in np.flatnonzero(ends > watched.done).tolist():
-            moment = int(ends[at])
-            same = scored.found(moment, fewest_same(watched.known, watched.longest_same))
-            spans = scored.spans(moment)
-            if (narrow := watched.narrow_scores(spans, moment)) is None:
-                watched.learn_spans(spans, moment)
-            if watched.alarm is None and not suspicious[at] and same is None and narrow is None:
-                continue
-            found = same or present.found(at) or narrow
-            if watched.may_end(found) and watched.is_back(present, scored, at, moment):
-                watched.end(moment)
-                return moment
-            if found is not None:
-                watched.raise_alarm(found, moment)
-            if watched.alarm is not None and watched.has_lasted(moment):
-                watched.accept(watched.alarm.since)
-                return moment
+        scored, looked = self._scored(model, watched, end), dict[int, Spans]()
+        if watched.known is not None:
+            present = Present(watched.known, *self._present(model, watched, end))
+            if (done := _alarms(watched, present, scored, looked)) is not None:
+                return done
+        if end % DAY_MS == 0:
+            watched.learn_spans(scored, end, looked)
         return end
 
     def _scored(self, model: int, watched: ModelPredictions, end: int) -> LatestScores:
@@ -281,6 +263,44 @@ class PredictionWatch:
         if watched.alarm is None:
             watched.longest_same = max(watched.longest_same, scored.longest_ended)
         return scored
+
+
+def _alarms(
+    watched: ModelPredictions,
+    present: Present,
+    scored: LatestScores,
+    looked: dict[int, Spans],
+) -> int | None:
+    """Start an alarm of a model where predictions are wrong since the last look, or end it.
+
+    Args:
+        watched: the model; it is known what is usual.
+        present: its latest stretches.
+        scored: its latest scores.
+        looked: takes the spans of the latest scores by the moment at which they end.
+
+    Returns:
+        The moment at which an alarm ends, epoch milliseconds, to be looked at anew from there on;
+        None where none does.
+    """
+    suspicious, fewest = present.suspicious, fewest_same(present.known, watched.longest_same)
+    for at in np.flatnonzero(present.ends > watched.done).tolist():
+        moment = int(present.ends[at])
+        same = scored.found(moment, fewest)
+        spans = looked[moment] = scored.spans(moment)
+        narrow = watched.narrow_scores(spans, moment)
+        if watched.alarm is None and not suspicious[at] and same is None and narrow is None:
+            continue
+        found = same or present.found(at) or narrow
+        if watched.may_end(found) and watched.is_back(present, scored, at, moment):
+            watched.end(moment)
+            return moment
+        if found is not None:
+            watched.raise_alarm(found, moment)
+        if watched.alarm is not None and watched.has_lasted(moment):
+            watched.accept(watched.alarm.since)
+            return moment
+    return None
 
 
 def _crowd(days: Int64Array) -> float:

@@ -99,6 +99,8 @@ class Stepper:
         """
         step = self._windows.step_ms
         first, end = watch.done, mature // step
+        if watch.detection is not None:
+            watch.detection.follow(cuts.watched)
         if end > first and watch.detection is not None:
             rows = cuts.rows
             table = self._windows.panes(first, end, rows)[..., : len(Outcome)]
@@ -125,7 +127,6 @@ class Stepper:
             Nothing; after each pane with outcomes.
         """
         if watch.detection is not None:
-            watch.detection.follow(cuts.watched)
             closes = (watch.day + 1) * DAY_MS
             yield from self.pane_steps(model, watch, cuts, min(mature, closes), age)
 

@@ -132,8 +132,6 @@ class WatchBuilder:
         if known is None:
             return self.started(model, reference, cuts)
         if self.follows(known, model, reference, cuts):
-            if known.detection is not None:
-                known.detection.follow(cuts.watched)
             return known
         if known.judge.reference.is_before(since):
             fresh = self.started(model, reference, cuts)

@@ -82,7 +82,8 @@ def lines_of(seed, *, records=400, days=6):
 def watched_by(monitor):
     """What watches models, but for what is seen of open days, where batches end."""
     watch = through_disk(monitor.state())["watch"]
-    del watch["predictions"]
+    usual = watch["predictions"]["models"].items()
+    watch["predictions"] = {model: one["narrowest"] for model, one in usual}
     for one in watch["watching"].values():
         del one["detection"]
     return watch
