@@ -289,8 +289,18 @@ def _classes(name: str, values: ArrayLike) -> NDArray[np.int64]:
     unfit = np.flatnonzero(~((array == 0) | (array == 1)).astype(np.bool_))
     if len(unfit):
         value = array[unfit[0] :].tolist()[0]
-        raise ValueError(f"{name}: must be 0 or 1, got {value!r} at position {unfit[0]}")
+        where = f"got {value!r} at position {unfit[0]}"
+        raise ValueError(f"{name}: must be 0 or 1, {where}; {_class_to_give(name, value)}")
     return array.astype(np.int64)
+
+
+def _class_to_give(name: str, value: object) -> str:
+    """Return what to give in place of a value that is no class."""
+    if isinstance(value, str):
+        return f"give where it is the positive class, as {name} == {value!r}"
+    if isinstance(value, float) and 0 < value < 1:
+        return f"give decisions in place of scores, as {name} >= 0.5"
+    return "leave cases without a class out of both"
 
 
 def _checked(name: str, value: ArrayLike) -> CountArray:

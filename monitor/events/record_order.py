@@ -91,6 +91,13 @@ class RecordOrder:
             )
         if self._labels_behind > _MANY * self._labels and lost > _MANY * self._labels:
             of = f"{self._labels_behind:,} of {count_of(self._labels, 'label')}"
+            if lost >= self._labels:
+                return (
+                    f"none of {count_of(self._labels, 'label')} found a prediction that waited for "
+                    "one: check that both write ids alike, since 007 and 7.0 are other ids than 7; "
+                    f"if they do, sort the records by {column}, those of predictions and labels "
+                    "together"
+                )
             return (
                 f"{of} are {behind}{lose}: predictions wait until `label_timeout`; sort the "
                 f"records by {column}, those of predictions and labels together"

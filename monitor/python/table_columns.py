@@ -138,7 +138,10 @@ def listed(name: str, column: Any) -> list[Any]:
     array = column if isinstance(column, list | tuple) else np.asarray(column)
     if isinstance(array, np.ndarray):
         if array.ndim != 1:
-            raise ValueError(f"{name}: must be one-dimensional, got {array.ndim} dimensions")
+            raise ValueError(
+                f"{name}: must be one-dimensional, got {array.ndim} dimensions; give one column, "
+                "as values[:, 1]"
+            )
         if array.dtype.kind == "M":
             return _moments(array)
         array = array.tolist()

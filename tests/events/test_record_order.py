@@ -45,6 +45,14 @@ def test_labels_behind_all_predictions_matter_where_some_are_lost():
     assert "300 labels found no prediction that waited for one" in found
 
 
+def test_ids_are_named_first_where_no_label_finds_a_prediction():
+    assert order_of([*PREDICTIONS, *LABELS], lost=1_000) == (
+        "none of 1,000 labels found a prediction that waited for one: check that both write ids "
+        "alike, since 007 and 7.0 are other ids than 7; if they do, sort the records by ts, those "
+        "of predictions and labels together"
+    )
+
+
 def test_two_records_from_the_future_put_nothing_out_of_order():
     strays = [{"id": f"stray {n}", "ts": LATE + n, "prediction": 1} for n in range(3)]
     assert order_of([*PREDICTIONS[:10], *strays[:2], *PREDICTIONS[10:]], batch=8) == ""

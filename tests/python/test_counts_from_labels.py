@@ -42,10 +42,10 @@ def test_nothing_counts_as_nothing():
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "weight", "message"),
     [
-        ([1, None], [1, 0], None, "y_true: must be 0 or 1, got None at position 1"),
-        ([1, 0], [1, 0.5], None, "y_pred: must be 0 or 1, got 0.5 at position 1"),
-        (pd.Series([1, None]), [1, 0], None, "y_true: must be 0 or 1, got nan at position 1"),
-        (["1", "0"], [1, 0], None, "y_true: must be 0 or 1, got '1' at position 0"),
+        ([1, None], [1, 0], None, "y_true: must be 0 or 1, got None at position 1; leave cases"),
+        ([1, 0], [1, 0.5], None, "y_pred: must be 0 or 1, got 0.5 at position 1; give decisions"),
+        (pd.Series([1, None]), [1, 0], None, "y_true: must be 0 or 1, got nan at position 1; leav"),
+        (["1", "0"], [1, 0], None, "y_true: must be 0 or 1, got '1' at position 0; .* y_true == '"),
         ([[1]], [1], None, "y_true: must be one-dimensional"),
         ([1, 0], [1], None, "y_pred: must be as long as y_true"),
         ([1, 0], [1, 0], [1], "sample_weight: must be as long as y_true"),

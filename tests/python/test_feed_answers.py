@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -26,6 +27,10 @@ from monitor import Config, ConfusionCounts, Monitor
         (FRAME, {"values": {"label": {"plus": 1}}}, "plus: is not known, got 1; .* positive, neg"),
         ({"ts": [1, 2], "prediction": [1], "label": [0, 1]}, {}, "equally long|same length"),
         ({"ts": [0], "prediction": ["yes"], "label": [1]}, {}, "prediction: must be 0, 1, true"),
+        ({"ts": [0], "score": [[0.9, 0.1]], "prediction": [1], "label": [1]}, {},
+         "give the place of the positive class in these lists, from 0 on, score='score.1'"),
+        ({"ts": [0], "score": np.array([[0.9, 0.1]]), "prediction": [1], "label": [1]}, {},
+         r"score: must be one-dimensional, got 2 .*values\[:, 1\]"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_a_value_error_with_the_name_of_the_field(table, columns, message):
@@ -221,3 +226,11 @@ def test_a_positive_value_that_no_row_has_is_a_note_of_that_table(form):
         "label: no record has the positive value 'Yes'; records have 'yes', 'no'"
     )
     assert monitor.feed(table, values={"label": {"positive": ["yes"]}}).note == ""
+
+
+def test_labels_whose_ids_are_written_otherwise_are_told_to_write_them_alike():
+    days = [86_400 * day for day in range(60)]
+    monitor = Monitor()
+    monitor.feed({"id": [f"{n:06}" for n in range(60)], "ts": days, "prediction": [1] * 60})
+    with pytest.warns(UserWarning, match="none of 60 labels found .* both write ids alike"):
+        monitor.feed({"id": range(60), "ts": days, "label": [1] * 60})

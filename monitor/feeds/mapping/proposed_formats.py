@@ -12,18 +12,21 @@ _ZONE_FORM = "Europe/Berlin"
 _UTC = ("UTC", "GMT")
 
 _MONTH = r"(?P<month>[A-Za-z]{3,9})"
+_DAY = r"\d{1,2}"
 _YEAR = r"(?P<year>\d{4}|\d\d)"
 _BETWEEN = r"(?P<between>[./-])"
 _DATES = {
-    rf"\d{{1,2}}{_BETWEEN}\d{{1,2}}(?P=between){_YEAR}": (
+    rf"{_DAY}{_BETWEEN}{_DAY}(?P=between){_YEAR}": (
         "%d{between}%m{between}{year}",
         "%m{between}%d{between}{year}",
     ),
-    rf"\d{{1,2}}(?P<between>[./ -]){_MONTH}(?P=between){_YEAR}": (
+    rf"{_DAY}(?P<between>[./ -]){_MONTH}(?P=between){_YEAR}": (
         "%d{between}{month}{between}{year}",
     ),
-    rf"{_MONTH} \d{{1,2}}(?P<between>,? ){_YEAR}": ("{month} %d{between}{year}",),
-    rf"{_YEAR}{_BETWEEN}\d{{1,2}}(?P=between)\d{{1,2}}": ("{year}{between}%m{between}%d",),
+    rf"{_MONTH} {_DAY}(?P<between>,? ){_YEAR}": ("{month} %d{between}{year}",),
+    rf"(?P<year>\d{{4}})(?P<between>[./]){_DAY}(?P=between){_DAY}": (
+        "{year}{between}%m{between}%d",
+    ),
 }
 """How texts write a date, and the formats of it."""
 _CLOCK = (
@@ -56,8 +59,8 @@ def proposed_formats(texts: Sequence[object]) -> list[str]:
     (['%d.%m.%Y'], ['%d-%b-%y %I:%M %p'])
     >>> proposed_formats(["Fri, 07 Aug 2026 10:00:00 GMT"]), proposed_formats([20260807100000.0])
     (['%a, %d %b %Y %H:%M:%S GMT'], ['%Y%m%d%H%M%S'])
-    >>> proposed_formats(["tomorrow"]), proposed_formats([])
-    ([], [])
+    >>> proposed_formats(["tomorrow"]), proposed_formats(["2026-08-07"]), proposed_formats([])
+    ([], [], [])
     """
     written = [_text(value) for value in texts]
     return [
