@@ -26,7 +26,8 @@ class Header(NamedTuple):
     """The first line of a file.
 
     Attributes:
-        columns: names of the columns, without the spaces around them.
+        columns: names of the columns, without the spaces around them; one without a name has
+            that of pandas, such as `Unnamed: 0`, by its place.
         separator: character between cells.
     """
 
@@ -50,6 +51,8 @@ def header_of(name: str, line: bytes, separator: str) -> Header:
 
     >>> header_of("t.csv", b"ts; label", ",")
     Header(columns=['ts', 'label'], separator=';')
+    >>> header_of("t.csv", b",ts,label,", ",").columns
+    ['Unnamed: 0', 'ts', 'label', 'Unnamed: 3']
     """
     if is_utf16(line):
         raise FeedError(f"{name}: this looks like UTF-16: {CONVERT_UTF16}")
@@ -64,7 +67,9 @@ def header_of(name: str, line: bytes, separator: str) -> Header:
         cells = cells_of(text, found)
     except csv.Error as error:
         raise FeedError(f"{name}: line 1 is not a header: {error}") from error
-    return Header([cell.strip() for cell in cells], found)
+    return Header(
+        [cell.strip() or _unnamed(place, cells) for place, cell in enumerate(cells)], found
+    )
 
 
 def declared_separator(line: bytes) -> str | None:
@@ -93,6 +98,12 @@ def cells_of(line: str, separator: str) -> list[str]:
     if '"' not in line:
         return line.split(separator)
     return next(csv.reader([line], strict=True, delimiter=separator), [])
+
+
+def _unnamed(place: int, cells: list[str]) -> str:
+    """Return the name of a column without one: the index of a frame, or an empty column."""
+    name = f"Unnamed: {place}"
+    return name if len(cells) > 1 and name not in cells else ""
 
 
 def _separator(line: str, given: str) -> str:

@@ -7,6 +7,7 @@ an id and either of them. Otherwise the message says which options to write.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -31,6 +32,7 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
     "ts": (
         *("timestamp", "time", "event_time", "event_timestamp", "datetime", "date_time"),
         *("prediction_time", "prediction_timestamp", "predicted_at", "created_at", "scored_at"),
+        "inference_time",
     ),
     "id": ("prediction_id", "event_id", "request_id", "inference_id", "uuid"),
     "score": (
@@ -52,6 +54,8 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 }
 """Names that columns often have, by field."""
 
+_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")
+"""Where a word of `inferenceTime` begins."""
 _UNKNOWN = "COLUMN"
 _SHOWN = 12
 """Columns that a message names."""
@@ -340,4 +344,6 @@ def _last_name(column: str) -> str:
 
 
 def _last_part(column: str) -> str:
-    return column.rpartition(".")[2]
+    """Return the part of a nested name that says what it is: `ts` of `ts.$date`, as words."""
+    parts = [part for part in column.split(".") if not part.startswith("$")]
+    return _WORDS.sub("_", (parts or [column])[-1].removeprefix("@"))
