@@ -57,6 +57,7 @@ class Period:
         blocks: outcomes by blocks of time along one axis; one block where no
             time is known. Those estimated where labels are a sample or have errors.
         block_ms: length of a block; None where no time is known.
+        starts: first moment of each block, epoch milliseconds; None likewise.
         predictions: made in it, labelled or not; None where it is not known.
         predicted_positive: of them, those predicted positive; None likewise.
         segments: outcomes of each segment value by the same blocks of time.
@@ -82,6 +83,7 @@ class Period:
     closes: int | None
     blocks: ConfusionCounts
     block_ms: int | None
+    starts: Int64Array | None = None
     predictions: int | None = None
     predicted_positive: int | None = None
     segments: Mapping[Series, ConfusionCounts] = field(default_factory=dict)
@@ -132,6 +134,7 @@ class Period:
             closes=closes,
             blocks=found[totals].blocks,
             block_ms=width,
+            starts=starts,
             predictions=int(made.sum()),
             predicted_positive=int(made[0]),
             segments={series: found[series].blocks for series in segments},
@@ -188,6 +191,18 @@ class Period:
     def total(self) -> ConfusionCounts:
         """All outcomes, a scalar."""
         return self.blocks.sum(axis=-1)
+
+    def in_days(self, blocks: ConfusionCounts) -> ConfusionCounts | None:
+        """Return outcomes of its blocks by the days of UTC that hold some; None without a time.
+
+        Args:
+            blocks: outcomes by its blocks, one axis.
+        """
+        if self.starts is None:
+            return None
+        _, first = np.unique(self.starts // DAY_MS, return_index=True)
+        cells = np.add.reduceat(blocks.cells, first, axis=0) if len(first) else blocks.cells
+        return ConfusionCounts.from_cells(cells)
 
     @property
     def labelled(self) -> ConfusionCounts:

@@ -215,11 +215,11 @@ def p_values_within(
     """
     values, old, new = _tables(key, before, after)
     between = errors.between
-    if between is not None and before.by_day is not None:
-        a_day = max(1, DAY_MS // (before.block_ms or DAY_MS))
-        days = [in_days(old[i], a_day) for i in range(len(values))]
+    if between is not None:
+        days = [before.in_days(old[i]) for i in range(len(values))]
         behind = before.days_behind, after.days_behind
-        between = with_scatter_of_values(between, ValueDays(days, behind))
+        known = [one for one in days if one is not None]
+        between = with_scatter_of_values(between, ValueDays(known, behind))
     rows = _dispersion(values, before, after)
     found = attribute_segments(old, new, rows, between=between)
     p_values = np.minimum(found.p_values * len(segment_keys(before, after)), 1.0)

@@ -9,7 +9,7 @@ from monitor.clock import DAY_MS
 from monitor.watch.class_watch import ClassWatch
 from monitor.watch.cuts import CutsByModel
 from monitor.watch.model_watch import ModelWatch
-from monitor.watch.small_reference import is_still_worse
+from monitor.watch.small_reference import is_worse
 from monitor.watch.stepping import Stepper
 from monitor.watch.version_news import VersionNews
 from monitor.watch.young_reference import AllDays, likely_fall
@@ -86,10 +86,10 @@ class ModelFaults:
         if known is None or known.hold_ends is None:
             return False
         if not (known.held and known.day >= end):
-            if known.held:
-                found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
-                known.held = is_still_worse(found)
-            else:
+            found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
+            worse = is_worse(found, already=known.held)
+            if not (worse or known.held):
                 so_far = days()
-                known.held = so_far is not None and likely_fall(so_far)
+                worse = so_far is not None and likely_fall(so_far)
+            known.held = worse
         return known.held

@@ -21,8 +21,8 @@ FEWEST_OF_THE_DEAD = 10
 A model that finds .8 of them misses ten in a row once in ten million times, and one whose days
 scatter so that it finds half, once in a thousand. Of fewer, single days decide.
 """
-_STILL_WORSE = 0.5
-"""Of the interval of a fall for which longer days that are held back stay so."""
+_WORSE, _STILL_WORSE = 0.96, 0.5
+"""Of the interval of a fall that holds longer days back, and of the one for which they stay so."""
 _FELL = ("recall", "odds_ratio")
 
 
@@ -45,21 +45,25 @@ def pages_only_the_dead(reference: MatureReference, first: int) -> bool:
     return reference.cut_short is None or is_too_small_to_page(reference.counts)
 
 
-def is_still_worse(found: Judgement | None) -> bool:
-    """Return whether the days since a provisional reference that stays look worse as before.
+def is_worse(found: Judgement | None, *, already: bool) -> bool:
+    """Return whether the days since a provisional reference look worse, so that it stays.
 
-    It stays until the fall is not even likely: among days as few as these, a fall that lasts is now
-    and then less certain than when it was found (`young_reference.likely_fall`).
+    A fall that pages nobody would else become the normal state. A fall that began later than these
+    days is found among all days (`young_reference.likely_fall`).
 
     Args:
-        found: the judgement on these days; None where nothing can be judged.
+        found: the judgement on these days; None where nothing can be judged, so that it stays if it
+            has.
+        already: it has stayed for that reason. It then does until the fall is not even likely:
+            among days as few as these, a fall that lasts is now and then less certain.
 
     Returns:
-        True where recall or the odds ratio fell at p < .25, and without a judgement.
+        True where recall or the odds ratio fell at p < .02, or at p < .25 where it did already.
     """
     if found is None:
-        return True
-    return any(found.interval(name, level=_STILL_WORSE)[1] < 0 for name in _FELL)
+        return already
+    level = _STILL_WORSE if already else _WORSE
+    return any(found.interval(name, level=level)[1] < 0 for name in _FELL)
 
 
 def hold_ends(opens: int, first: int) -> int:

@@ -20,7 +20,7 @@ _FEWEST_BEFORE_OTHERS = 3
 _CERTAIN_FALL = 0.0001
 """P-value of a fall that is looked for every day: at .0003, 2 of 100 healthy models have one."""
 
-_LIKELY_FALL = 0.2
+_LIKELY_FALL = 0.1
 """P-value of a fall for which longer days are not taken."""
 
 
@@ -88,15 +88,14 @@ def lasting_fall(days: ConfusionCounts) -> int | None:
 def likely_fall(days: ConfusionCounts) -> bool:
     """Return whether the days of a model hold a fall that must not become its normal state.
 
-    Compared with a short reference that was better by chance, a model as ever looks worse (p < .05)
-    in 6 to 8 of 100 cases. Among all of its days such a reference is no change of level, and a fall
-    that the comparison shows is: at p < .2, as many falls are found, and 1 to 3 models as ever.
+    Compared with a short reference that was better by chance, a model as ever looks worse. Among
+    all of its days such a reference is no change of level, and a fall that began later is.
 
     Args:
         days: outcomes of all days so far, one axis.
 
     Returns:
-        True where the likeliest change is a fall (p < .2 in `find_level_change`).
+        True where the likeliest change is a fall (p < .1 in `find_level_change`).
 
     >>> days = ConfusionCounts(tp=[5] * 16 + [3] * 20, fn=[1] * 16 + [3] * 20, fp=3, tn=70)
     >>> likely_fall(days), likely_fall(days[:16])

@@ -24,7 +24,7 @@ from monitor.drift import judge
 from monitor.drift.level_change import find_level_change
 from monitor.events.columns import Int64Array
 from monitor.watch.first_days import FIRST_MS, end_of_first_days, is_too_small_to_page
-from monitor.watch.small_reference import is_still_worse
+from monitor.watch.small_reference import is_worse
 from monitor.watch.young_reference import likely_fall
 from monitor.windows.pane_widths import SPARE_MS
 from tests.benchmarks.first_days import PREVALENCE
@@ -55,10 +55,9 @@ def held_until(world: Simulated, falls_to: float, rng: np.random.Generator) -> i
     held = False
     for day in range(KNOWN, LAST_DAY + 1):
         last = days[max(day - JUDGED, closes // DAY_MS) : day].sum(axis=0)
-        if held:
-            held = is_still_worse(judge(before, ConfusionCounts.from_cells(last)))
-        elif day == KNOWN:
-            held = likely_fall(ConfusionCounts.from_cells(days[:day]))
+        held = is_worse(judge(before, ConfusionCounts.from_cells(last)), already=held) or (
+            day == KNOWN and likely_fall(ConfusionCounts.from_cells(days[:day]))
+        )
         if not held or (day == KNOWN and find_level_change(first) is not None):
             return day if day > KNOWN else 0
     return LAST_DAY + 1

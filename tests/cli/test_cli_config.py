@@ -334,3 +334,16 @@ def test_a_name_that_looks_like_a_pattern_is_named(capsys, tmp_path):
     (line,) = [line for line in checked.err.splitlines() if "pattern" in line]
     assert line.startswith("models: '*' names one model")
     assert "`defaults`" in line
+
+
+def test_models_that_share_a_sentence_are_named_in_one_line(capsys, tmp_path):
+    path = tmp_path / "monitor.yaml"
+    alike = "".join(f"  {name}: {{labelling: flagged_only}}\n" for name in "abcde")
+    small = "{tp: 40, fp: 10, fn: 10, tn: 900}"
+    few = "".join(f"  {name}: {{reference: {{counts: {small}}}}}\n" for name in "fg")
+    path.write_text(f"models:\n{alike}{few}")
+    checked = ran(capsys, "check-config", path, "--rate", "10,5")
+    lines = [*checked.out.splitlines(), *checked.err.splitlines()]
+    starts = [line.partition(": ")[0] for line in lines if line.startswith("models ")]
+    assert starts == ["models a, b and 3 more", "models f and g"] * 3
+    assert [line for line in lines if line[:3] in ("a: ", "f: ")] == []

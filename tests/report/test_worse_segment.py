@@ -139,3 +139,30 @@ def test_a_worse_value_has_a_series_also_where_others_are_left_out():
             if one.segment is not None:
                 assert series % (one.value, one.value == "asia") in text
     assert "classifier_segment_worse{" not in TextWriter().write(at(5, 0).snapshot()).decode()
+
+
+def test_values_that_swing_by_days_on_their_own_are_not_worse_on_low_days():
+    """The days of asia and eu swing in opposite ways, so that all cases do not show it."""
+    high = (14, 6, 1, 129)
+    opposite = {high: (36, 20, 14, 430), FALLEN: (45, 20, 5, 430)}
+    days = [high, FALLEN] * 4 + [FALLEN] * 3
+
+    def named(swings):
+        config = Config(
+            models={"m": {"maturity": "1h", "segments": ["region"]}}, windows=["1d", "7d"]
+        )
+        records = [
+            counts("m", day * DAY + hour * HOUR, [*cells, sum(cells[:2]), sum(cells[2:])])
+            | {"segment": {"region": region}}
+            for day, now in enumerate(days)
+            for hour in range(0, 24, 6)
+            for asia in [now if swings or day >= len(days) - 3 else USUAL]
+            for eu in [opposite[now] if swings else LARGE["eu"]]
+            for region, cells in {"asia": asia, "eu": eu}.items()
+        ]
+        status, found = shown(fed(Monitor(config), records))
+        assert len(found.answer.worse_segments or ()) == len(status.worse_segments)
+        return [one.value for one in status.worse_segments]
+
+    assert named(swings=False) == ["asia"]
+    assert named(swings=True) == []

@@ -20,7 +20,7 @@ from monitor.labels.regime import LabelRegime
 from monitor.watch.longer_first_days import LongerFirstDays
 from monitor.watch.model_faults import ModelFaults
 from monitor.watch.reference import MatureReference
-from monitor.watch.small_reference import hold_ends, is_still_worse
+from monitor.watch.small_reference import hold_ends, is_worse
 from monitor.watch.young_reference import likely_fall
 
 KNOWN, HELD_UNTIL = 35 * DAY_MS, 63 * DAY_MS
@@ -107,11 +107,14 @@ def test_what_a_reference_says_of_worse_days_is_restored():
     assert MatureReference.restored(found.state(), LEFT).worse_since == 7 * DAY_MS
 
 
-@pytest.mark.parametrize(("recall", "further"), [(0.5, True), (0.72, True), (0.8, False)])
-def test_a_fall_that_held_days_back_does_so_until_it_is_not_even_likely(recall, further):
+@pytest.mark.parametrize(
+    ("recall", "first", "further"), [(0.5, True, True), (0.72, False, True), (0.8, False, False)]
+)
+def test_a_fall_that_held_days_back_does_so_until_it_is_not_even_likely(recall, first, further):
     cells = ConfusionCounts(tp=100 * recall, fp=40, fn=100 - 100 * recall, tn=1_200)
     found = judge(BEFORE, cells)
-    assert is_still_worse(found) is further
+    assert is_worse(found, already=False) is first
+    assert is_worse(found, already=True) is further
 
 
 def days_of(first, then, *, rest):
@@ -126,7 +129,7 @@ def days_of(first, then, *, rest):
     return ConfusionCounts(tp=found, fp=4, fn=[10 - one for one in found], tn=120)
 
 
-GOOD_BY_CHANCE = (9, 9, 9, 9, 9, 9, 10)
+GOOD_BY_CHANCE = (9, 9, 9, 9, 9, 8, 10)
 AS_EVER = (8, 9, 8, 7, 8, 9, 7)
 
 
@@ -134,6 +137,7 @@ def test_first_days_that_were_better_by_chance_hold_nothing_back_and_a_later_fal
     healthy = days_of(GOOD_BY_CHANCE, 8, rest=8)
     first, later = (healthy[np.arange(*ends)].sum() for ends in ((0, 7), (7, 35)))
     assert judge(first, later).interval("recall", level=0.9)[1] < 0
+    assert not is_worse(judge(first, later), already=False)
     assert not likely_fall(healthy)
     assert likely_fall(days_of(AS_EVER, 8, rest=5))
     assert likely_fall(days_of(AS_EVER, 5, rest=5))
@@ -163,24 +167,24 @@ def judged(recalls):
 
 
 def test_it_is_judged_by_the_days_that_are_mature_once_a_day():
-    faults, watch, ends = judged([0.72, 0.8])
+    faults, watch, ends = judged([0.72, 0.72, 0.8])
     fallen = partial(days_of, AS_EVER, 8, rest=5)
     assert faults.looks_worse(KNOWN, 0, fallen)
     assert faults.looks_worse(KNOWN + DAY_MS - 1, 0, fallen)
-    assert ends == []
+    assert ends == [35]
     assert faults.looks_worse(KNOWN + DAY_MS, 0, fallen)
     watch.day = 36
     assert faults.looks_worse(KNOWN + DAY_MS + HOUR_MS, 0, fallen)
-    assert ends == [36]
+    assert ends == [35, 36]
     assert not faults.looks_worse(KNOWN + 2 * DAY_MS, 0, fallen)
-    assert (watch.held, ends) == (False, [36, 37])
+    assert (watch.held, ends) == (False, [35, 36, 37])
 
 
 @pytest.mark.parametrize("days", [lambda: None, partial(days_of, AS_EVER, 8, rest=8)])
 def test_a_model_without_a_likely_fall_holds_no_days_back(days):
-    faults, watch, ends = judged([])
+    faults, watch, ends = judged([0.72])
     assert not faults.looks_worse(KNOWN, 0, days)
-    assert (watch.held, ends) == (False, [])
+    assert (watch.held, ends) == (False, [35])
 
 
 def test_all_days_so_far_are_the_longer_first_ones_and_those_since():

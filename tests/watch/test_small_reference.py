@@ -20,7 +20,7 @@ from monitor.prometheus.collector import SnapshotCollector
 from monitor.report.reference_text import mixed_text
 from monitor.service.announce import announcements
 from monitor.watch.reference import MatureReference
-from monitor.watch.small_reference import is_still_worse, pages_only_the_dead
+from monitor.watch.small_reference import is_worse, pages_only_the_dead
 
 CONFIG = Config(models={"m": {"label_timeout": "2d", "maturity": "0s"}})
 FALL, DAYS = 10, 42
@@ -117,7 +117,8 @@ def test_days_are_held_back_for_four_weeks_at_most():
 
 
 def test_a_fall_that_is_likely_no_more_for_lack_of_labels_stays_held_back():
-    assert is_still_worse(None)
+    assert is_worse(None, already=True)
+    assert not is_worse(None, already=False)
 
 
 def held_back_samples(snapshot):
