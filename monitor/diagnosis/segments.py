@@ -22,7 +22,6 @@ from monitor.drift import (
 )
 from monitor.drift.compared_outcomes import ComparedOutcomes, are_all
 from monitor.drift.odds_ratio_within import in_days
-from monitor.drift.value_scatter import ValueDays, with_scatter_of_values
 from monitor.drift.within_segments import explains
 from monitor.drift.worse_values import FEWEST_OF_A_CLASS
 from monitor.events.columns import MISSING_VALUE, VERSION_KEY, FloatArray, Series
@@ -129,7 +128,7 @@ def both_by_key(before: Period, after: Period) -> Iterator[ComparedOutcomes]:
     """
     for key in segment_keys(before, after) if before.segments else ():
         if key != VERSION_KEY:
-            _, old, new = _tables(key, before, after)
+            _, old, new = tables_of(key, before, after)
             yield ComparedOutcomes(old, new)
 
 
@@ -189,7 +188,7 @@ def within_key(
     for key in segment_keys(before, after):
         if key == VERSION_KEY:
             continue
-        _, old, new = _tables(key, before, after)
+        _, old, new = tables_of(key, before, after)
         found = judge_within_segments(
             old,
             new,
@@ -202,39 +201,21 @@ def within_key(
     return None
 
 
-def p_values_within(
-    key: str, before: Period, after: Period, errors: Errors
-) -> dict[Series, dict[str, float]]:
-    """Return the p-values of each value of a key, by errors that hold the scatter of their days.
-
-    Args:
-        key: of the segment.
-        before: the period to compare with.
-        after: the period to judge.
-        errors: what the errors of the change rest on.
-    """
-    values, old, new = _tables(key, before, after)
-    between = errors.between
-    if between is not None:
-        days = [before.in_days(old[i]) for i in range(len(values))]
-        behind = before.days_behind, after.days_behind
-        known = [one for one in days if one is not None]
-        between = with_scatter_of_values(between, ValueDays(known, behind))
-    rows = _dispersion(values, before, after)
-    found = attribute_segments(old, new, rows, between=between)
-    p_values = np.minimum(found.p_values * len(segment_keys(before, after)), 1.0)
-    return {series: _named(p_values[:, i]) for i, series in enumerate(values)}
-
-
 def _rank(part: SegmentPart) -> tuple[bool, bool, float, Series]:
     size = abs(part.within_logit)
     return (part.small_sample, not part.carries, 0.0 if math.isnan(size) else -size, part.series)
 
 
-def _tables(
+def tables_of(
     key: str, before: Period, after: Period
 ) -> tuple[list[Series], ConfusionCounts, ConfusionCounts]:
-    """Return a key's values, and their outcomes (values, blocks) of before and of after."""
+    """Return a key's values, and their outcomes (values, blocks) of before and of after.
+
+    Args:
+        key: of the segment.
+        before: the period to compare with.
+        after: the period to judge.
+    """
     both = (*before.segments, *after.segments)
     values = list(dict.fromkeys(series for series in both if series.segment == key))
     old, new = (_stacked(values, period) for period in (before, after))
@@ -244,10 +225,8 @@ def _tables(
 
 
 def _stacked(values: list[Series], period: Period) -> ConfusionCounts:
-    nothing = np.zeros((*period.blocks.shape, 4), dtype=np.int64)
-    rows = [
-        period.segments[series].cells if series in period.segments else nothing for series in values
-    ]
+    nothing = ConfusionCounts.from_cells(np.zeros((*period.blocks.shape, 4), dtype=np.int64))
+    rows = [period.segments.get(series, nothing).cells for series in values]
     return ConfusionCounts.from_cells(np.stack(rows))
 
 
@@ -260,10 +239,10 @@ def _parts_of(
     *,
     keys: int,
 ) -> list[SegmentPart]:
-    values, old_blocks, new_blocks = _tables(key, before, after)
+    values, old_blocks, new_blocks = tables_of(key, before, after)
     if not values:
         return []
-    rows = _dispersion(values, before, after)
+    rows = dispersion_of(values, before, after)
     found = attribute_segments(old_blocks, new_blocks, rows, between=errors.between)
     old, new = old_blocks.sum(axis=-1), new_blocks.sum(axis=-1)
     mix = found.mix - _average_part(old, new)
@@ -294,8 +273,14 @@ def _fewest(counts: ConfusionCounts, values: list[Series], period: Period) -> Fl
     return np.array([0.0 if one is None else one.fewest_of_a_class for one in samples])
 
 
-def _dispersion(values: list[Series], before: Period, after: Period) -> Dispersion:
-    """Return the larger dispersion of both periods for each value, (values,)."""
+def dispersion_of(values: list[Series], before: Period, after: Period) -> Dispersion:
+    """Return the larger dispersion of both periods for each value, (values,).
+
+    Args:
+        values: of a key.
+        before: the period to compare with.
+        after: the period to judge.
+    """
     sampled = [period for period in (before, after) if period.sample is not None]
     found = Dispersion.of(np.ones(len(values)))
     for period in sampled:

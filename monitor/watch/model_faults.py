@@ -8,6 +8,7 @@ from typing import NamedTuple
 from monitor.clock import DAY_MS
 from monitor.watch.class_watch import ClassWatch
 from monitor.watch.cuts import CutsByModel
+from monitor.watch.first_days import is_too_small_to_page
 from monitor.watch.model_watch import ModelWatch
 from monitor.watch.small_reference import is_worse
 from monitor.watch.stepping import Stepper
@@ -80,14 +81,17 @@ class ModelFaults:
             days: returns all of its days so far.
 
         Returns:
-            As its last days show where one closes, and for the rest of the day after it.
+            As its days show where one closes, and for the rest of the day after it. A short
+            reference of many outcomes may be better than usual by days that hang together, so
+            that beside it only a change of level among all days counts.
         """
         known, end = self._watches.get(model), mature // DAY_MS
         if known is None or known.hold_ends is None:
             return False
         if not (known.held and known.day >= end):
             found = self._stepper.judged_until(model, known, self._cuts.of(model), end)
-            worse = is_worse(found, already=known.held)
+            few = is_too_small_to_page(known.judge.reference.counts)
+            worse = (few or known.held) and is_worse(found, already=known.held)
             if not (worse or known.held):
                 so_far = days()
                 worse = so_far is not None and likely_fall(so_far)

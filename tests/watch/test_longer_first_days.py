@@ -144,7 +144,7 @@ def test_first_days_that_were_better_by_chance_hold_nothing_back_and_a_later_fal
     assert not likely_fall(days_of(AS_EVER, 8, rest=10))
 
 
-def judged(recalls):
+def judged(recalls, before=BEFORE):
     """A model too small to page, and the days up to which it is judged."""
     ends, found = [], iter(recalls)
 
@@ -152,10 +152,13 @@ def judged(recalls):
         ends.append(end)
         recall = next(found)
         return judge(
-            BEFORE, ConfusionCounts(tp=100 * recall, fp=40, fn=100 - 100 * recall, tn=1_200)
+            before, ConfusionCounts(tp=100 * recall, fp=40, fn=100 - 100 * recall, tn=1_200)
         )
 
-    watch = SimpleNamespace(hold_ends=HELD_UNTIL, held=False, day=35)
+    reference = SimpleNamespace(counts=before)
+    watch = SimpleNamespace(
+        hold_ends=HELD_UNTIL, held=False, day=35, judge=SimpleNamespace(reference=reference)
+    )
     faults = ModelFaults(
         {0: watch},
         None,
@@ -185,6 +188,14 @@ def test_a_model_without_a_likely_fall_holds_no_days_back(days):
     faults, watch, ends = judged([0.72])
     assert not faults.looks_worse(KNOWN, 0, days)
     assert (watch.held, ends) == (False, [35])
+
+
+@pytest.mark.parametrize(("times", "worse"), [(1, True), (10, False)])
+def test_against_a_week_of_many_outcomes_only_a_change_among_all_days_holds_days_back(times, worse):
+    many = ConfusionCounts.from_cells(times * BEFORE.cells)
+    faults, watch, _ = judged([0.5], many)
+    assert faults.looks_worse(KNOWN, 0, partial(days_of, AS_EVER, 8, rest=8)) is worse
+    assert watch.held is worse
 
 
 def test_all_days_so_far_are_the_longer_first_ones_and_those_since():
