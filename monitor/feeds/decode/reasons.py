@@ -16,6 +16,7 @@ Fields = Mapping[str, Any]
 LONE_SURROGATE = "contains a lone surrogate, which is not a valid character"
 """What is wrong with text that UTF-8 cannot hold."""
 _MAX_SHOWN = 60
+_MOST_DIGITS = len(str(2**64))
 
 
 class Fault(NamedTuple):
@@ -45,8 +46,9 @@ def parse(record: bytes) -> dict[str, Any]:
     """
     value: Any = None
     try:
-        value = json.loads(record.decode(), parse_int=_integer)
-        json.dumps(value, ensure_ascii=False).encode()
+        value = _READER.decode(record.decode())
+        if b"\\u" in record:  # else no text of it can be half a surrogate pair
+            _WRITER.encode(value).encode()
     except UnicodeDecodeError as error:
         raise NotARecordError(not_utf8(error)) from error
     except UnicodeEncodeError as error:
@@ -63,18 +65,22 @@ def parse(record: bytes) -> dict[str, Any]:
 def _with_surrogates(value: Any) -> str:
     """Return the fields of a record that have lone surrogates, as the end of a sentence."""
     fields = value if isinstance(value, dict) else {}
-    texts = {n: json.dumps({n: one}, ensure_ascii=False) for n, one in fields.items()}
+    texts = {n: _WRITER.encode({n: one}) for n, one in fields.items()}
     found = [shown(n) for n, text in texts.items() if size_in_utf8(text) is None]
     return f", in {', '.join(found)}" if found else ""
 
 
 def _integer(digits: str) -> float:
-    return int(digits) if len(digits) <= len(str(2**64)) else float(digits)
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+_READER = json.JSONDecoder(parse_int=_integer)
+_WRITER = json.JSONEncoder(ensure_ascii=False, default=str)  # one for all: a body may have 100,000
 
 
 def shown(value: object) -> str:
     """Return a value as a message shows it: as JSON, cut after 60 characters."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = _WRITER.encode(value)
     text = text.encode(errors="backslashreplace").decode()  # a lone surrogate cannot be printed
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
 
