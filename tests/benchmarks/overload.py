@@ -186,6 +186,8 @@ def report(options: argparse.Namespace) -> None:
             done.append(pool.submit(scrapes.run, until))
         for one in done:
             one.result()
+        if not bodies.next():
+            raise SystemExit("all events are taken before the end: make more by --events")
         spent = time.monotonic() - began
         answers = sum((one.answers for one in clients), Counter())
         recovery = scrapes.wait_for(BODY * (alone.answers[OK] + answers[OK]))
@@ -211,7 +213,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--alone", type=float, default=15, help="seconds of one client before")
     parser.add_argument("--clients", type=int, default=10)
     parser.add_argument("--values", type=int, default=45, help="values of a segment key")
-    parser.add_argument("--events", type=int, default=1_000_000, help="events to make")
+    parser.add_argument("--events", type=int, default=3_000_000, help="events to make")
     options = parser.parse_args(arguments)
     print(machine("granian", "starlette"))
     report(options)
