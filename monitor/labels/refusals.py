@@ -81,8 +81,9 @@ REASONS: Mapping[str, str] = {
     "configured, or add it to `classes`",
     LabelFault.LABELS_FOLLOW_PREDICTIONS: "label_errors: audit, and audits show that flagged cases "
     "have wrong labels at other rates than the others, as where a label follows the prediction, so "
-    "no window has metrics: no correction by one rate for both is right, and what audits alone "
-    "determine stands beside them; have cases labelled by people who do not see the prediction",
+    "no window has metrics: no correction by one rate for both is right; `replay` and the API "
+    "(`audits.metrics`) have what audits alone determine; have cases labelled by people who do not "
+    "see the prediction",
 }
 """The sentence for each reason code."""
 
