@@ -59,14 +59,14 @@ def _false_omission_rate(cells: FloatArray) -> float:
 
 
 _Metric = Callable[["FloatArray"], float]
-_OF_PREDICTED: Mapping[str, tuple[tuple[int, ...], _Metric]] = {
-    "precision": ((1,), _precision),
-    "recall": ((0, 1), _recall),
-    "false_positive_rate": ((0, 1), _false_positive_rate),
-    "false_omission_rate": ((0,), _false_omission_rate),
-    "prevalence": ((0, 1), _prevalence),
+_OF_PREDICTED: Mapping[str, tuple[tuple[int, ...], int | None, _Metric]] = {
+    "precision": ((1,), None, _precision),
+    "recall": ((0, 1), 1, _recall),
+    "false_positive_rate": ((0, 1), 0, _false_positive_rate),
+    "false_omission_rate": ((0,), None, _false_omission_rate),
+    "prevalence": ((0, 1), None, _prevalence),
 }
-"""Metrics, and the predicted classes whose audits determine each."""
+"""Metrics, the predicted classes whose audits determine each, and the actual class it is of."""
 
 
 def metrics_by_audits(found: AuditedLabels) -> dict[str, ByAudits]:
@@ -79,7 +79,8 @@ def metrics_by_audits(found: AuditedLabels) -> dict[str, ByAudits]:
     Returns:
         Those whose predicted classes have `FEWEST_AUDITS` audits, and audits of each label that
         their cases have: precision by flagged cases, the false omission rate by the others, and
-        the rest by both.
+        the rest by both. Recall is left out where no audit found an actual positive, and the
+        false positive rate where none found an actual negative: both are undefined.
 
         The limits are the wider of those around the shares as found, and with half a case added
         to either side, on each side.
@@ -102,10 +103,11 @@ def metrics_by_audits(found: AuditedLabels) -> dict[str, ByAudits]:
         for predicted, (audited, labelled) in enumerate(zip(*found, strict=True))
         if audited.sum() >= FEWEST_AUDITS and (audited.sum(axis=1) > 0)[labelled > 0].all()
     ]
+    seen = found.audited.sum(axis=(0, 1))
     return {
         name: _by_audits(found, metric)
-        for name, (classes, metric) in _OF_PREDICTED.items()
-        if set(classes) <= set(known)
+        for name, (classes, actual, metric) in _OF_PREDICTED.items()
+        if set(classes) <= set(known) and (actual is None or seen[actual])
     }
 
 

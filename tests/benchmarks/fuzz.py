@@ -28,7 +28,7 @@ with atheris.instrument_imports(
     import monitor.feeds.csv_file
     import monitor.feeds.http.arrow_bodies
     import monitor.state.encoding
-    import monitor.state.segment_reading  # noqa: F401
+    import monitor.state.segment_reading  # noqa: F401  # of which no name is used here
     from monitor.feeds.decode import Decoder, DecodeSettings
     from monitor.feeds.http.cloudevents import CloudEvent, InvalidEvent, read_events, record_lines
     from monitor.feeds.http.inference_events import InferenceEvents

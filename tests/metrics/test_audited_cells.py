@@ -53,3 +53,12 @@ def test_a_label_of_which_no_case_is_audited_leaves_its_predicted_class_open():
     found = drawn(1, 0.4, 150)
     found.audited[1, 0] = 0
     assert set(metrics_by_audits(found)) == {"false_omission_rate"}
+
+
+@pytest.mark.parametrize(("actual", "undefined"), [(0, "recall"), (1, "false_positive_rate")])
+def test_a_rate_of_a_class_that_no_audit_found_is_undefined_and_no_zero(actual, undefined):
+    audited = np.zeros((2, 2, 2), dtype=np.int64)
+    audited[..., actual] = 100
+    found = metrics_by_audits(AuditedLabels(audited, np.array([[900, 300], [200, 100]])))
+    assert set(found) == set(TRUE) - {undefined}
+    assert found["prevalence"].estimate == actual
