@@ -10,7 +10,8 @@ before by `--rho`. With `--falls-to`, recall of the largest value falls on day 3
 
 A line each five days, and one at the end: model-days with a look at which a value is called worse
 (`classifier_segment_worse` is 1), models for which that was so, the model-days through all of which
-it was, and with a fall the days until it was first, inf for never.
+it was, and the model-days in red, that is with a page; with a fall the days until a value is first
+called worse, inf for never.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ def main() -> None:
     names = [f"m{number}" for number in range(args.models)]
     monitor = Monitor(Config(models=dict.fromkeys(names, model), windows=["1d", "7d", "28d"]))
     named = np.zeros((args.days, LOOKS, args.models), dtype=bool)
+    pages = np.zeros_like(named)
     for look in range(args.days * LOOKS):
         day, of_day = divmod(look, LOOKS)
         monitor.apply(batch(streams, look))
@@ -110,13 +112,15 @@ def main() -> None:
         windows = [one.name for one in state.windows]
         for one in state.models:
             found = worse_values(one, verdict_on(one, deciding_window(one, windows)))
-            named[day, of_day, names.index(one.name)] = bool(found)
+            at = day, of_day, names.index(one.name)
+            named[at], pages[at] = bool(found), one.watched.degradation_detected
         if of_day == LOOKS - 1 and (day % 5 == 4 or day == args.days - 1):
             seen = named[FIRST_LOOK : day + 1]
             days, whole = seen.any(axis=1), seen.all(axis=1)
             print(
                 f"day {day + 1}: {days.sum()} of {days.size} model-days ({days.mean():.2%}), "
-                f"{days.any(axis=0).sum()} of {args.models} models; all of the day {whole.sum()}",
+                f"{days.any(axis=0).sum()} of {args.models} models; all of the day {whole.sum()}; "
+                f"in red {pages.any(axis=1).sum()}",
                 flush=True,
             )
     if args.falls_to is not None:
