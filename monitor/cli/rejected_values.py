@@ -18,7 +18,6 @@ from monitor.feeds.odd_values import (
     are_infinite,
     are_lists,
     are_named_classes,
-    have_decimal_comma,
     have_percent_sign,
     look_like_scores,
     may_be_days,
@@ -153,8 +152,6 @@ def _probability_hint(field: str, values: Values, notation: Notation) -> str:
 
 def _number_hint(field: str, values: Values, other: str) -> str:
     """Return what to write where a score is no number."""
-    if have_decimal_comma(values):
-        return f"{field}s lie from 0 to 1, with a decimal point: write 0.5 for 0,5"
     if have_percent_sign(values):
         return f"{field}s lie from 0 to 1: write 0.87 for 87%, {other}"
     if are_lists(values):

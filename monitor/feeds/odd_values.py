@@ -115,19 +115,6 @@ def are_infinite(values: Values) -> bool:
     return bool(values) and all(isinf(_number(value)) for value in values)
 
 
-def have_decimal_comma(values: Values) -> bool:
-    """Return whether some value is a number with a comma for its decimal point.
-
-    Args:
-        values: of a score.
-
-    >>> have_decimal_comma(["0,5"]), have_decimal_comma(["0.5", "high"])
-    (True, False)
-    """
-    texts = (value.strip() for value in values if isinstance(value, str))
-    return any(text.count(",") == 1 and text.replace(",", "").isdecimal() for text in texts)
-
-
 def may_be_days(cell: str) -> bool:
     """Return whether a time in digits may be a number of days since 1900, as of a spreadsheet.
 

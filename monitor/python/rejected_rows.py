@@ -19,7 +19,6 @@ from monitor.feeds.odd_values import (
     are_infinite,
     are_named_classes,
     are_of_more_classes,
-    have_decimal_comma,
     look_like_scores,
     number_further_classes,
     stands_for_no_class,
@@ -167,15 +166,13 @@ class RejectedRows:
             return _class_hint(field, values, examples[0].allowed, self._many)
         if field == "segment":
             return f"name the column of each segment key, segment={{{column!r}: {column!r}}}"
-        return _score_hint(values, column, examples[0].value) if field == "score" else ""
+        return _score_hint(column, examples[0].value) if field == "score" else ""
 
 
-def _score_hint(values: Values, column: str, first: object) -> str:
+def _score_hint(column: str, first: object) -> str:
     if isinstance(first, list):
         place = f"{column}.{max(len(first) - 1, 0)}"
         return f"give the place of the positive class in these lists, from 0 on, score={place!r}"
-    if have_decimal_comma(values):
-        return "give scores as numbers, as pandas.read_csv(PATH, decimal=',') reads 0,5"
     return "give scores from 0 to 1, percentages divided by 100"
 
 

@@ -131,11 +131,6 @@ HINTS = {
             f"probabilities: --field score=COLUMN, got '[0.1 0.1]'{WITHOUT}"
         ),
     ),
-    "decimal commas": (
-        of_scores(lambda row: f'"0,{row + 1}"'),
-        (),
-        f"scores lie from 0 to 1, with a decimal point: write 0.5 for 0,5{WITHOUT}",
-    ),
     "no label yet": (
         of_labels("NA", "NaN", "NA", "1"),
         (),

@@ -26,8 +26,23 @@ SETTINGS = DecodeSettings.from_config(
 DECODERS = [Decoder(SETTINGS, kernel="c"), Decoder(SETTINGS, kernel="python")]
 
 _TIMES = ["1600000000", "1600000000.25", "2020-09-13T12:26:40Z", "2020-09-13 12:26:40.5+02:00"]
-_CLASSES = ["0", "1", "1.0", "0.0", "true", "False", " 1", "2", "yes"]
-_NUMBERS = ["0.5", "1", "0", "1e-3", "+0.5", " .5 ", "1.5", "-0", "nan", "0x1", "1_0", "٣"]
+_CLASSES = ["0", "1", "1.0", "0.0", "true", "False", " 1", "2", "yes", "1,0"]
+_NUMBERS = [
+    "0.5",
+    "1",
+    "0",
+    "1e-3",
+    "+0.5",
+    " .5 ",
+    "1.5",
+    "-0",
+    "nan",
+    "0x1",
+    "1_0",
+    "٣",
+    "0,5",
+    "0,5,0",
+]
 _ODD = ["", "", "x", " ", "a\rb", "\x00", "ü" * 129, "a" * 250, '"q"', '"', "\\", "null", "1e400"]
 CELLS = {
     "type": ["prediction", "label", "outcome", "counts", "other", " label"],

@@ -103,7 +103,7 @@ def test_a_field_that_is_like_none_is_answered_with_the_list():
         ("label", [0.3], "seem to be scores: name the column that holds classes, label='COLUMN'"),
         ("label", ["n/a"], "stand for no label, values={'label': {'missing': ['', 'n/a']}}"),
         ("segment", ["eu"], "column of each segment key, segment={'segment': 'segment'}"),
-        ("score", ["0,7"], "as numbers, as pandas.read_csv(PATH, decimal=',') reads 0,5"),
+        ("score", ["70,5"], "give scores from 0 to 1, percentages divided by 100"),
         ("score", [87.0], "give scores from 0 to 1, percentages divided by 100"),
     ],
 )

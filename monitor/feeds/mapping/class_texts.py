@@ -10,14 +10,15 @@ from monitor.feeds import table_fields
 from monitor.feeds.decode.settings import DecodeSettings
 
 _DIGITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}
+_WITH_COMMA = {"0,0": 0, "1,0": 1}
 _WORDS = {"false": 0, "true": 1}
 
 
 def class_of_text(value: str) -> int | str:
-    """Return the class that a text writes: 0, 1, 0.0, 1.0, true or false, in any case.
+    """Return the class that a text writes: 0, 1, 0.0, 1.0, 0,0, 1,0, true or false, in any case.
 
-    >>> class_of_text(" True"), class_of_text("0.0"), class_of_text("card")
-    (1, 0, 'card')
+    >>> class_of_text(" True"), class_of_text("0.0"), class_of_text("1,0"), class_of_text("card")
+    (1, 0, 1, 'card')
     """
     found = _CLASSES.get(value)
     return _CLASSES.get(value.strip().lower(), value) if found is None else found
@@ -32,7 +33,7 @@ def number_or_name(value: str) -> int | str:
     return _DIGITS.get(value.strip(), value)
 
 
-_CLASSES = _DIGITS | _WORDS
+_CLASSES = _DIGITS | _WITH_COMMA | _WORDS
 
 
 class ClassTexts:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from monitor.feeds.mapping.class_texts import class_of_text
+from monitor.feeds.mapping.values import share_of_text
 
 FirstValues = Mapping[str, Sequence[Any]]
 """The first values of each column."""
@@ -100,7 +101,11 @@ def _separates(scores: Sequence[Any], classes: Sequence[Any]) -> bool:
     if len(scores) < _ENOUGH or len(scores) != len(classes):
         return False
     try:
-        pairs = [(float(s), c) for s, c in zip(scores, classes, strict=True) if c is not None]
+        pairs = [(_score(s), c) for s, c in zip(scores, classes, strict=True) if c is not None]
     except (TypeError, ValueError):
         return False
     return min(s for s, c in pairs if c == 1) > max(s for s, c in pairs if c == 0)
+
+
+def _score(value: Any) -> float:
+    return float(share_of_text(value) if isinstance(value, str) else value)

@@ -44,6 +44,21 @@ def number_of_text(value: str) -> float | str:
     return float(stripped) if _NUMBER.fullmatch(stripped) else value
 
 
+def share_of_text(value: str) -> float | str:
+    """Return the number from 0 to 1 that a text writes, with a decimal point or comma.
+
+    A comma cannot separate thousands in such a number.
+
+    >>> share_of_text("0.25"), share_of_text("0,25"), share_of_text("high")
+    (0.25, 0.25, 'high')
+    """
+    found = number_of_text(value)
+    if isinstance(found, float) or value.count(",") != 1:
+        return found
+    with_point = number_of_text(value.replace(",", "."))
+    return with_point if isinstance(with_point, float) else value
+
+
 def integer_of_text(value: str) -> int | str:
     """Return the integer that a text writes in decimal digits."""
     stripped = value.strip()
@@ -138,7 +153,8 @@ def _as_it_is(value: str) -> str:
 _OF_TEXT: Mapping[str, Reader] = {
     **dict.fromkeys(table_fields.TEXTS, str),
     **dict.fromkeys(table_fields.CLASSES, _as_it_is),
-    **dict.fromkeys((*table_fields.TIMES, *table_fields.NUMBERS), number_of_text),
+    **dict.fromkeys(table_fields.TIMES, number_of_text),
+    **dict.fromkeys(table_fields.NUMBERS, share_of_text),
     **dict.fromkeys(table_fields.COUNTS, integer_of_text),
     "segment": object_of_text,
 }

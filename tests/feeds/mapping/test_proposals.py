@@ -37,6 +37,8 @@ def test_a_score_separates_the_classes_of_its_prediction_alone():
     texts = {name: [str(value) for value in column] for name, column in VALUES.items()}
     texts["bad"][0] = ""
     assert proposed(texts, {"score": "p"}) == found
+    texts["p"] = [text.replace(".", ",") for text in texts["p"]]
+    assert proposed(texts, {"score": "p"}) == found
 
 
 @pytest.mark.parametrize(
