@@ -75,7 +75,8 @@ def read(
         chunk_bytes: bytes of lines in a batch, for files of lines.
         progress: called after each read, one call at a time, from any thread.
         mappings: which columns hold the fields, by path; a file without one has columns
-            that are named like the fields, or leave no doubt.
+            that are named like the fields, or leave no doubt; directories of a path may name
+            columns, too (`mapping.path_columns`).
         say: prints which columns are taken for which fields, where that is a guess.
         threads: read regular files of NDJSON ahead, and decode them; None for none.
 

@@ -7,7 +7,6 @@ an id and either of them. Otherwise the message says which options to write.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -20,7 +19,8 @@ from monitor.config.mapping import NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import ColumnError, FeedError
 from monitor.feeds.decode.lines import BLANK, BOM
 from monitor.feeds.mapping.field_sources import fields_of, place_in_list
-from monitor.feeds.mapping.proposals import first_values, items_of, proposed
+from monitor.feeds.mapping.path_columns import columns_of_path, with_path_columns
+from monitor.feeds.mapping.proposals import first_values, items_of, last_part, proposed
 from monitor.feeds.mapping.written import ASKED, TAKEN, Written, notation_for
 
 Say = Callable[[str], None]
@@ -54,8 +54,6 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 }
 """Names that columns often have, by field."""
 
-_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")
-"""Where a word of `inferenceTime` begins."""
 _UNKNOWN = "COLUMN"
 _SHOWN = 12
 """Columns that a message names."""
@@ -75,7 +73,7 @@ def mapping_for_table(
     """Return the mapping to read a table by: the given one, completed where it lacks fields.
 
     Args:
-        name: of the table, for messages.
+        name: of the table, for messages; a path may name columns, too (`path_columns`).
         columns: names of its columns.
         mapping: as given, and returned so where it names a column that is not there; None
             without one.
@@ -88,6 +86,7 @@ def mapping_for_table(
         ColumnError: no column is known to hold the time; names the options to write.
     """
     shown_as = written or notation_for(mapping).columns
+    mapping = with_path_columns(name, columns, mapping)
     known = fields_of(columns, mapping)
     if suffices(known) or not known >= _given(mapping):
         return mapping
@@ -104,7 +103,8 @@ def mapping_for_table(
         asked = shown_as({**dict.fromkeys(lacking, _UNKNOWN), **_asked(known, certain, proposals)})
         absent = (f", and no column {column!r} for {key}" for key, column in lacking.items())
         lack = f"has no column 'ts'{''.join(absent)}"
-        raise ColumnError(_advice(name, lack, _with_nested(columns, look), asked))
+        there = [*_with_nested(columns, look), *columns_of_path(name)]
+        raise ColumnError(_advice(name, lack, there, asked))
     return mapping
 
 
@@ -120,7 +120,7 @@ def mapping_for_file(
     None where its columns are named like the fields, and their values written like these.
 
     Args:
-        name: of the file, for messages.
+        name: path of the file, which may name columns, too (`path_columns`).
         columns: names of its columns.
         mapping: as given; None without one.
         say: prints which columns are taken for which fields, or what to write.
@@ -151,7 +151,7 @@ def mapping_for_lines(
     Where this makes no event, others may, so that no error is raised: `say` prints it.
 
     Args:
-        name: of the file, for messages.
+        name: path of the file, as for `mapping_for_file`.
         data: its first lines.
         mapping: as given; None without one.
         say: prints which columns are taken for which fields, or what to write.
@@ -163,6 +163,7 @@ def mapping_for_lines(
         return mapping
     if not isinstance(record, dict) or "scores" in record:
         return mapping
+    mapping = with_path_columns(name, [*record, *names_of(record)], mapping)
     if near := _near(record, data, mapping):
         lack = f"none of the first records has {' or '.join(repr(c) for c, _ in near.values())}"
         asked = notation_for(mapping).columns(
@@ -312,7 +313,7 @@ def _proposed(
 ) -> dict[str, str]:
     """Return columns to propose for fields by the last part of nested names, and first rows."""
     values = first_values(look())
-    nested = _candidates(list(values), mapping, {*known, *certain}, _last_part)
+    nested = _candidates(list(values), mapping, {*known, *certain}, last_part)
     proposals = {field: names[0] for field, names in nested.items() if len(names) == 1}
     given = {} if mapping is None else mapping.fields
     named = {field: column for field, column in given.items() if isinstance(column, str)}
@@ -341,9 +342,3 @@ def _last_name(column: str) -> str:
     """Return the last part of a name that is no place in a list."""
     parts = column.split(".")
     return next((part for part in reversed(parts) if place_in_list(part) is None), parts[-1])
-
-
-def _last_part(column: str) -> str:
-    """Return the part of a nested name that says what it is: `ts` of `ts.$date`, as words."""
-    parts = [part for part in column.split(".") if not part.startswith("$")]
-    return _WORDS.sub("_", (parts or [column])[-1].removeprefix("@"))

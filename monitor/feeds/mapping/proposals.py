@@ -16,6 +16,8 @@ FirstValues = Mapping[str, Sequence[Any]]
 """The first values of each column."""
 
 _NAME_OF_ID = re.compile(r"(.*[\W_])?(id|uuid|guid)|.*[a-z](Id|ID)", re.DOTALL)
+_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")
+"""Where a word of `inferenceTime` begins."""
 _ENOUGH = 10
 """Rows from which values show what a column holds."""
 
@@ -48,6 +50,19 @@ def first_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
         for name, value in items_of(row):
             found.setdefault(name, []).append(value)
     return found
+
+
+def last_part(column: str) -> str:
+    """Return the part of a nested name that says what it holds, as words.
+
+    Args:
+        column: its name.
+
+    >>> last_part("event.inferenceTime"), last_part("ts.$date")
+    ('inference_Time', 'ts')
+    """
+    parts = [part for part in column.split(".") if not part.startswith("$")]
+    return _WORDS.sub("_", (parts or [column])[-1].removeprefix("@"))
 
 
 def proposed(values: FirstValues, known: Mapping[str, str]) -> dict[str, str]:
