@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
@@ -30,59 +31,72 @@ KINDS: Mapping[str, VerdictWords | BecauseWords] = {
 """What models are counted as: each verdict, a worse part of one, each reason why there is none."""
 
 
-def words_of(
-    verdict: Verdict,
-    because: Because | None,
-    *,
-    pages: bool = False,
-    worse_version: bool = False,
-    worse_segment: bool = False,
-) -> VerdictWords | BecauseWords:
+@dataclass(frozen=True, slots=True)
+class JudgedModel:
+    """The verdict on a model, with what a list of models shows before it.
+
+    Attributes:
+        verdict: what happened.
+        because: why it is `insufficient_evidence`; None for any other.
+        pages: the model pages.
+        worse_version: a version in use is worse than the one before.
+        worse_segment: a segment value is certainly worse, beside the verdict on all cases.
+
+    >>> str(JudgedModel(Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY).kind)
+    'steady'
+    """
+
+    verdict: Verdict
+    because: Because | None
+    _: KW_ONLY
+    pages: bool = False
+    worse_version: bool = False
+    worse_segment: bool = False
+
+    @property
+    def kind(self) -> Verdict | Because | str:
+        """What it counts as: its verdict, the reason for none, or a part that is worse.
+
+        A model that pages counts as degraded, whatever its deciding window alone shows.
+        """
+        if self.pages:
+            return self.verdict if self.verdict in DEGRADED else Verdict.MODEL_DEGRADED
+        if self.worse_segment:
+            return SEGMENT_WORSE
+        if self.worse_version and words_of(self.verdict, self.because).tone in ("good", "unknown"):
+            return VERSION_WORSE
+        return self.verdict if self.because is None else self.because
+
+    @property
+    def words(self) -> VerdictWords | BecauseWords:
+        """The words of what it counts as."""
+        kind = self.kind
+        return VERDICTS[self.verdict] if kind == self.verdict else KINDS[kind]
+
+    @property
+    def urgency(self) -> int:
+        """Its place in a list, the most urgent first.
+
+        Pages come first, then certain falls, then those of a segment value, then whatever else
+        moved, then faults of labels, and last what is unknown, steady or unchanged. A version that
+        is worse is something that moved.
+        """
+        if self.pages:
+            return 0
+        place = _place(self.verdict, self.because)
+        if self.worse_segment:
+            return min(place, _place(Verdict.MODEL_DEGRADED, None) + 1)
+        return min(place, _place(self.verdict, Because.MOVED)) if self.worse_version else place
+
+
+def words_of(verdict: Verdict, because: Because | None) -> VerdictWords | BecauseWords:
     """Return the words of a verdict, or of the reason why there is none.
 
     Args:
         verdict: what happened.
         because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-        worse_segment: a segment value is worse, beside the verdict on all cases.
     """
-    kind = kind_of(
-        verdict, because, pages=pages, worse_version=worse_version, worse_segment=worse_segment
-    )
-    return VERDICTS[verdict] if kind == verdict else KINDS[kind]
-
-
-def kind_of(
-    verdict: Verdict,
-    because: Because | None,
-    *,
-    pages: bool = False,
-    worse_version: bool = False,
-    worse_segment: bool = False,
-) -> Verdict | Because | str:
-    """Return what a model counts as: its verdict, the reason for none, or a part that is worse.
-
-    A model that pages counts as degraded, whatever its deciding window alone shows.
-
-    Args:
-        verdict: what happened.
-        because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-        worse_segment: a segment value is worse, beside the verdict on all cases.
-
-    >>> str(kind_of(Verdict.INSUFFICIENT_EVIDENCE, Because.STEADY))
-    'steady'
-    """
-    if pages:
-        return verdict if verdict in DEGRADED else Verdict.MODEL_DEGRADED
-    if worse_segment:
-        return SEGMENT_WORSE
-    words = VERDICTS[verdict] if because is None else BECAUSE[because]
-    if worse_version and words.tone in ("good", "unknown"):
-        return VERSION_WORSE
-    return verdict if because is None else because
+    return VERDICTS[verdict] if because is None else BECAUSE[because]
 
 
 def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:
@@ -97,35 +111,6 @@ def tone_of(words: VerdictWords | BecauseWords, *, pages: bool) -> Tone:
     if pages:
         return "bad"
     return "open" if words.tone == "bad" else words.tone
-
-
-def urgency(
-    verdict: Verdict,
-    because: Because | None,
-    *,
-    pages: bool,
-    worse_version: bool = False,
-    worse_segment: bool = False,
-) -> int:
-    """Return the place of a model in a list, the most urgent first.
-
-    Pages come first, then certain falls, then those of a segment value, then whatever else moved,
-    then faults of labels, and last what is unknown, steady or unchanged. A version that is worse is
-    something that moved.
-
-    Args:
-        verdict: of the model.
-        because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-        worse_segment: a segment value is worse, beside the verdict on all cases.
-    """
-    if pages:
-        return 0
-    place = _place(verdict, because)
-    if worse_segment:
-        return min(place, _place(Verdict.MODEL_DEGRADED, None) + 1)
-    return min(place, _place(verdict, Because.MOVED)) if worse_version else place
 
 
 def _place(verdict: Verdict, because: Because | None) -> int:

@@ -16,7 +16,7 @@ from monitor.drift.recall_evidence import Because
 from monitor.labels.evidence import STATUS
 from monitor.labels.faults import LabelFault
 from monitor.report import vocabulary
-from monitor.report.model_kinds import urgency
+from monitor.report.model_kinds import JudgedModel
 
 
 class Kind(NamedTuple):
@@ -84,8 +84,8 @@ def test_no_two_verdicts_share_a_title_or_a_meaning() -> None:
 
 def test_each_reason_without_a_verdict_is_less_urgent_than_a_page() -> None:
     open_verdict = Verdict.INSUFFICIENT_EVIDENCE
-    found = [urgency(open_verdict, because, pages=False) for because in Because]
-    assert min(found) > urgency(open_verdict, None, pages=True)
+    found = [JudgedModel(open_verdict, because).urgency for because in Because]
+    assert min(found) > JudgedModel(open_verdict, None, pages=True).urgency
     assert len(set(found)) == len(found)
 
 

@@ -19,7 +19,7 @@ from monitor.exporter.api.status import status_answer
 from monitor.prometheus.series_limit import limited
 from monitor.prometheus.text import TextWriter
 from monitor.report.diagnosis_text import diagnosis_text
-from monitor.report.model_kinds import urgency, words_of
+from monitor.report.model_kinds import JudgedModel
 from monitor.report.replay_json import replay_answer
 
 LARGE = {"eu": (40, 20, 10, 430), "us": (24, 12, 6, 258)}
@@ -102,7 +102,7 @@ def test_a_model_with_a_worse_value_has_a_colour_and_a_kind_of_its_own(days, fal
     assert worse.after < worse.before == pytest.approx(0.8)
     assert [(one.value, one.rate) for one in found.answer.worse_segments] == [("asia", "recall")]
     assert replay_answer(monitor.snapshot()).models["m"].worse_segments == status.worse_segments
-    words = words_of(status.verdict, status.verdict_because, worse_segment=True)
+    words = JudgedModel(status.verdict, status.verdict_because, worse_segment=True).words
     assert (words.title, words.tone) == ("Segment worse", "open")
     answer = status_answer(monitor.snapshot(), limit=1)
     assert answer.tally == {"segment_worse": 1}
@@ -117,7 +117,7 @@ def test_a_model_with_a_worse_value_has_a_colour_and_a_kind_of_its_own(days, fal
 
 def test_a_worse_value_is_listed_below_certain_falls_and_above_whatever_else_moved():
     def place(verdict, because=None, **more):
-        return urgency(verdict, because, pages=False, **more)
+        return JudgedModel(verdict, because, **more).urgency
 
     open_ = Verdict.INSUFFICIENT_EVIDENCE
     falls = (Verdict.MODEL_DEGRADED, Verdict.PREVALENCE_SHIFT_AND_MODEL_DEGRADED)

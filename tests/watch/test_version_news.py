@@ -15,7 +15,7 @@ from monitor.exporter.api.selection import Selection
 from monitor.exporter.api.status import status_answer
 from monitor.prometheus.text import TextWriter
 from monitor.report.answer_parts import time_text
-from monitor.report.model_kinds import words_of
+from monitor.report.model_kinds import JudgedModel
 from monitor.report.version_news_words import reference_versions_text
 
 TEXT = """
@@ -157,7 +157,7 @@ def test_a_worse_canary_is_named_while_it_predicts_where_the_whole_shows_nothing
     assert status.worse.text.endswith(". Version 7 is worse than 6")
     series = 'classifier_version_worse{against="6",model="m",version="7"}'
     assert f"{series} 1.0\n" in TextWriter().write(monitor.snapshot()).decode()
-    words = words_of(status.verdict, status.verdict_because, worse_version=True)
+    words = JudgedModel(status.verdict, status.verdict_because, worse_version=True).words
     assert (words.title, words.tone) == ("Version worse", "open")
     answer = status_answer(monitor.snapshot(), limit=1)
     assert (answer.tally, sum(answer.because.values())) == ({"version_worse": 1}, 1)

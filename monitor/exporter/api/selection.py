@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from monitor.drift import Verdict
-from monitor.drift.recall_evidence import Because
 from monitor.report.deciding_window import deciding_window, verdict_on
-from monitor.report.model_kinds import kind_of, urgency
+from monitor.report.model_kinds import JudgedModel
 from monitor.report.vocabulary import PAGE_METRICS
 from monitor.report.why_open import model_because
 from monitor.report.worse_segment import worse_values
@@ -37,7 +36,7 @@ class Selection(NamedTuple):
 
     Attributes:
         matching: only models whose name contains this text, in any case.
-        kind: only models that count as this, see `kind_of`; "" for all.
+        kind: only models that count as this, see `JudgedModel.kind`; "" for all.
         paging: only models that page.
         names: only these models; all if empty.
         sort: one of `SORTS`.
@@ -57,57 +56,37 @@ _DEGENERATE = 1
 EVERY_MODEL = Selection()
 
 
-class JudgedModel(NamedTuple):
-    """The verdict of a model.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectableModel(JudgedModel):
+    """A judged model, with the window that decides.
 
     Attributes:
-        deciding: name of the window that gives it.
-        verdict: the verdict.
-        because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
-        worse_version: a version in use is worse than the one before.
-        worse_segment: a segment value is certainly worse, beside the verdict.
+        deciding: name of the window that gives the verdict.
     """
 
     deciding: str
-    verdict: Verdict
-    because: Because | None
-    pages: bool
-    worse_version: bool
-    worse_segment: bool
-
-    @property
-    def kind(self) -> str:
-        """What it counts as, see `kind_of`."""
-        return kind_of(
-            self.verdict,
-            self.because,
-            pages=self.pages,
-            worse_version=self.worse_version,
-            worse_segment=self.worse_segment,
-        )
 
 
-def judged_models(snapshot: Snapshot) -> dict[str, JudgedModel]:
+def judged_models(snapshot: Snapshot) -> dict[str, SelectableModel]:
     """Return the verdict of every model by its name."""
     windows = [window.name for window in snapshot.windows]
     found = {}
     for model in snapshot.models:
         deciding = deciding_window(model, windows)
         given = verdict_on(model, deciding)
-        found[model.name] = JudgedModel(
-            deciding,
+        found[model.name] = SelectableModel(
             given.verdict,
             model_because(model, given),
-            model.watched.degradation_detected,
-            worse_version_in_use(model) is not None,
-            bool(worse_values(model, given)),
+            pages=model.watched.degradation_detected,
+            worse_version=worse_version_in_use(model) is not None,
+            worse_segment=bool(worse_values(model, given)),
+            deciding=deciding,
         )
     return found
 
 
 def selected(
-    snapshot: Snapshot, judged: Mapping[str, JudgedModel], asked: Selection, window: str
+    snapshot: Snapshot, judged: Mapping[str, SelectableModel], asked: Selection, window: str
 ) -> list[ModelState]:
     """Return the models that are asked for, in their order.
 
@@ -140,16 +119,9 @@ def selected(
 
 
 def _urgency(model: ModelState, judged: JudgedModel) -> int:
-    pages = judged.pages
-    if not pages and model.watched.predictions.kind is not None:
+    if not judged.pages and model.watched.predictions.kind is not None:
         return _DEGENERATE
-    return urgency(
-        judged.verdict,
-        judged.because,
-        pages=pages,
-        worse_version=judged.worse_version,
-        worse_segment=judged.worse_segment,
-    )
+    return judged.urgency
 
 
 def _number(order: str, window: Window) -> Callable[[ModelState], float]:

@@ -24,6 +24,7 @@ from monitor.report.answer_parts import (
 )
 from monitor.report.durations import duration_text
 from monitor.report.label_answer import AuditsAnswer, EarlierLabelErrors, LostAuditsAnswer
+from monitor.report.model_kinds import JudgedModel
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.rejected_lately import RejectedLately
@@ -33,7 +34,7 @@ from monitor.report.trend_answer import TrendAnswer
 from monitor.report.two_answers import WorseAnswer
 from monitor.report.version_news_words import ChangeBeginning, VersionNewsAnswer
 from monitor.report.without_labels import LabelDelay, UsualRate, WithoutLabels
-from monitor.report.worse_segment_answer import WorseSegments
+from monitor.report.worse_segment_answer import WorseSegments, are_named
 from monitor.verdicts import Detected
 
 _A_DAY = DAY_MS / SECOND_MS
@@ -267,6 +268,17 @@ class ModelStatus(Struct, frozen=True, kw_only=True):
     windows: dict[str, WindowStatus]
     unused_windows: tuple[str, ...]
     lifetime: LifetimeTotals
+
+    @property
+    def judged(self) -> JudgedModel:
+        """The verdict, with what a list of models shows before it."""
+        return JudgedModel(
+            self.verdict,
+            self.verdict_because,
+            pages=self.detectors.degradation_detected,
+            worse_version=self.worse_version is not None,
+            worse_segment=are_named(self.worse_segments),
+        )
 
     @property
     def behind(self) -> str | None:

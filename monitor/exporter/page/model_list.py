@@ -33,11 +33,10 @@ from monitor.exporter.page.rejected_note import rejected_note
 from monitor.exporter.page.sparkline import sparkline
 from monitor.exporter.page.window_cells import window_title
 from monitor.report.metric_words import titled
-from monitor.report.model_kinds import KINDS, tone_of, words_of
+from monitor.report.model_kinds import KINDS, tone_of
 from monitor.report.printable import one_line
 from monitor.report.verdict_words import VERDICTS, BecauseWords, VerdictWords
 from monitor.report.vocabulary import PAGE_METRICS
-from monitor.report.worse_segment_answer import are_named
 
 _FLAGGED = "Flagged"
 _WITH_INTERVAL = ("precision", "balanced_precision")
@@ -231,14 +230,7 @@ def _title(words: str) -> str:
 
 
 def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
-    worse, pages = model.worse_version is not None, model.detectors.degradation_detected
-    words = words_of(
-        model.verdict,
-        model.verdict_because,
-        pages=pages,
-        worse_version=worse,
-        worse_segment=are_named(model.worse_segments),
-    )
+    judged, words = model.judged, model.judged.words
     decides = model.verdict_window
     is_shown = decides == window or model.reference is None
     other = None if is_shown else f", {window_title(model, decides)}"
@@ -256,7 +248,7 @@ def _row(model: ModelStatus, window: str, trend: Numbers | None) -> h.Element:
         ],
         h.td(".verdict-cell")[
             _degenerate(model),
-            h.div[sign(words, tone_of(words, pages=pages)), " ", words.title, other],
+            h.div[sign(words, tone_of(words, pages=judged.pages)), " ", words.title, other],
             _why(model),
         ],
         h.td(".trend")[

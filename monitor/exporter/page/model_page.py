@@ -30,13 +30,11 @@ from monitor.exporter.page.why import two_answers, verdict_line, why_section
 from monitor.exporter.page.window_cells import window_title
 from monitor.report.answer_parts import OutcomeCounts, OutcomeSums
 from monitor.report.durations import duration_text
-from monitor.report.model_kinds import words_of
 from monitor.report.printable import one_line
 from monitor.report.reference_answer import ReferencePeriod
 from monitor.report.verdict_words import VERDICTS
 from monitor.report.version_news_words import reference_versions_text
 from monitor.report.vocabulary import SOURCES
-from monitor.report.worse_segment_answer import are_named
 
 
 def model_page(content: ModelContent, query: PageQuery) -> str:
@@ -47,14 +45,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         query: what was asked for.
     """
     sections, model = _sections(content, query), content.model
-    worse, pages = model.worse_version is not None, model.detectors.degradation_detected
-    words = words_of(
-        model.verdict,
-        model.verdict_because,
-        pages=pages,
-        worse_version=worse,
-        worse_segment=are_named(model.worse_segments),
-    )
+    judged = model.judged
     return document(
         one_line(content.model.name),
         head=page_head(),
@@ -65,7 +56,7 @@ def model_page(content: ModelContent, query: PageQuery) -> str:
         sections=[(name, title) for name, title in SECTIONS if name in sections],
         main=[
             _degenerate(model),
-            verdict_line(words, _headline(model), pages=pages),
+            verdict_line(judged.words, _headline(model), pages=judged.pages),
             two_answers(
                 model.moved_precision, model.worse, model.verdict_because, _rests_on(model)
             ),

@@ -22,7 +22,7 @@ class PageQuery(NamedTuple):
     Attributes:
         model: name of the model to show; None for the list of models.
         matching: only models whose name contains this text.
-        kind: only models that count as this, see `kind_of`; "" for all.
+        kind: only models that count as this, see `JudgedModel.kind`; "" for all.
         paging: only models that page.
         sort: order of the list.
         models_page: page of the list, from 0 on.

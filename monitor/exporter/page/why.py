@@ -23,7 +23,7 @@ from monitor.exporter.page.formats import (
 from monitor.exporter.page.waterfall import waterfall
 from monitor.report.diagnosis_answer import ComparedSide, DiagnosisAnswer
 from monitor.report.label_quality_words import IF_LABELS_ARE_AS_BEFORE
-from monitor.report.model_kinds import tone_of, words_of
+from monitor.report.model_kinds import JudgedModel, tone_of
 from monitor.report.moved_precision import PrecisionAnswer
 from monitor.report.score_words import PARTS_BY_LABELS, skill_parts_sentence
 from monitor.report.two_answers import WorseAnswer
@@ -36,13 +36,12 @@ from monitor.report.worse_segment_answer import are_named
 
 def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     """Return the section: the verdict, the effect of each cause, what is not known, what to do."""
-    worse = diagnosis.worse_version is not UNSET
-    words = words_of(
+    words = JudgedModel(
         diagnosis.verdict,
         diagnosis.verdict_because,
-        worse_version=worse,
+        worse_version=diagnosis.worse_version is not UNSET,
         worse_segment=are_named(diagnosis.worse_segments),
-    )
+    ).words
     return h.section("#why", aria_labelledby="why-title")[
         h.h2(id="why-title")["Why"],
         verdict_line(words, diagnosis.headline),
