@@ -4,7 +4,7 @@
     component_changes         their changes from one window to another, and the errors
     day_scatter, dispersion   how days, and panes, scatter beyond independent rows
     odds_ratio_within         the odds ratio within days, whatever the threshold of each
-    skill, verdict            the rules for skill and two windows (rates_changed, beyond_reference)
+    skill, verdict_rule       the rules for skill and two windows (rates_changed, beyond_reference)
     attribution               contribution of each cause, in log-odds and in points
     segment_attribution       contribution of each segment: of its own rates, and of the mix
     within_segments           the verdict within segments, apart from changes of their mix
@@ -12,8 +12,7 @@
     detectors, day_detector   alarms by panes and by days (shiryaev_roberts: their statistic)
     trend, day_regression     slopes over weeks, and since when
     level_change, change_point  when a reference, and when a model, changed
-    class_ratio_detector      alarm where the class ratio leaves its seasonal profile
-    live_class_ratio          the class ratio, smoothed over panes
+    class_ratio_detector      alarm where the smoothed live_class_ratio leaves its seasonal profile
     known_predictions, degenerate  predictions outside their usual range, without labels
     prevalence, label_free    prevalence and precision without labels
     estimate_record           which of these estimates (checked_estimate) their past supports
@@ -28,7 +27,8 @@ from monitor.drift.components import block_seconds
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.main_driver import MainDriver
 from monitor.drift.segment_attribution import SegmentAttribution, attribute_segments
-from monitor.drift.verdict import Judgement, Status, Verdict, judge, verdicts
+from monitor.drift.verdict import Judgement, Status, Verdict
+from monitor.drift.verdict_rule import judge, verdicts
 from monitor.drift.within_segments import judge_within_segments
 
 # One name a line would make 20 lines of what is one list.

@@ -22,7 +22,8 @@ from monitor.drift.roc import (
     place_on_curve,
     standardised_to,
 )
-from monitor.drift.verdict import DEGRADED, Judgement, Status, judge
+from monitor.drift.verdict import DEGRADED, Judgement, Status
+from monitor.drift.verdict_rule import judge
 from monitor.metrics.histogram import ScoreHistogram
 
 
@@ -31,7 +32,7 @@ class DecidedByCurve(NamedTuple):
 
     Attributes:
         judgement: of both.
-        ask: returns it again, by other arguments of `verdict.judge`.
+        ask: returns it again, by other arguments of `verdict_rule.judge`.
         below: whether recall lies below the curve; None where that could not change the verdict.
     """
 

@@ -29,7 +29,8 @@ from monitor.drift.label_quality import MOVED_ERRORS, LabelChange
 from monitor.drift.missed_positives import SETTLED, label_support
 from monitor.drift.no_skill import is_dead, separates_nothing
 from monitor.drift.odds_ratio_within import log_odds_ratio_within
-from monitor.drift.verdict import DEGRADED, Judgement, Verdict, judge
+from monitor.drift.verdict import DEGRADED, Judgement, Verdict
+from monitor.drift.verdict_rule import judge
 from monitor.metrics.histogram import ScoreHistogram
 
 
@@ -51,7 +52,7 @@ def judge_on_curve(
     known_dead: bool = False,
     by_labels: LabelChange | None = None,
 ) -> tuple[Judgement, bool | None]:
-    """Judge two windows; see `verdict.judge` and `roc.place_on_curve`.
+    """Judge two windows; see `verdict_rule.judge` and `roc.place_on_curve`.
 
     A fall of the odds ratio counts as far as it is left within days and versions: the sum of
     days, or versions, at different thresholds explains the rest.

@@ -1,7 +1,7 @@
 """The rule for skill: does the model separate the classes worse, better, or as before?
 
 `statuses` tests each component of a change: clean, changed or unknown. `skill` applies
-the rule to them, for any number of series at once. `verdict` combines the result with
+the rule to them, for any number of series at once. `verdict_rule` combines the result with
 the status of the class ratio.
 """
 

@@ -28,7 +28,8 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.no_skill import is_dead
 from monitor.drift.segment_attribution import aligned_blocks
 from monitor.drift.skill import CLEAN, statuses
-from monitor.drift.verdict import NOT_OF_THE_MODEL, Judgement, Verdict, judge_changes
+from monitor.drift.verdict import NOT_OF_THE_MODEL, Judgement, Verdict
+from monitor.drift.verdict_rule import judge_changes
 from monitor.events.columns import Int64Array
 from monitor.metrics.ratio import FloatArray
 
@@ -52,13 +53,13 @@ def judge_within_segments(
         before: outcomes of shape (segments,), or (segments, blocks of time).
         after: the same segments in the same order.
         dispersion: variance over that of independent rows, at least 1.
-        between: as for `verdict.judge`.
-        labels_trustworthy: as for `verdict.judge`.
+        between: as for `verdict_rule.judge`.
+        labels_trustworthy: as for `verdict_rule.judge`.
         below_reference_curve: True where TPR is below the reference's ROC curve also with
             the reference's mix of segments (see `roc.standardised_to`).
 
     Returns:
-        The judgement, with the same fields as that of `verdict.judge`.
+        The judgement, with the same fields as that of `verdict_rule.judge`.
 
     Raises:
         ValueError: the segments of the two do not match.

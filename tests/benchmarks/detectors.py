@@ -21,7 +21,7 @@ from monitor.drift.class_ratio_detector import ClassRatioDetector
 from monitor.drift.detectors import ShiryaevRoberts, page_threshold
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.profile import SeasonalProfile
-from monitor.drift.verdict import verdicts
+from monitor.drift.verdict_rule import verdicts
 
 EVENTS = 1_000
 REFERENCE_PANES = 400

@@ -12,7 +12,8 @@ from monitor.drift.label_quality import (
     explaining_labels,
     labels_explain,
 )
-from monitor.drift.verdict import DEGRADED, IMPROVED, verdicts
+from monitor.drift.verdict import DEGRADED, IMPROVED
+from monitor.drift.verdict_rule import verdicts
 
 WORLDS = [(0.01, 0.005), (0.02, 0.02), (0.1, 0.05)]
 """Prevalence and false positive rate."""

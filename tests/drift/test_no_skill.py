@@ -18,7 +18,8 @@ from monitor.drift.dispersion import Dispersion
 from monitor.drift.flagged_by_chance import by_chance, log_chance_ratio
 from monitor.drift.judgement_on_curve import flags_by_chance, judge_on_curve
 from monitor.drift.no_skill import flags_one_way, is_dead, separates_nothing
-from monitor.drift.verdict import DEGRADED, judge
+from monitor.drift.verdict import DEGRADED
+from monitor.drift.verdict_rule import judge
 
 ROWS = Dispersion.of(1.0)
 DRAWN = 400

@@ -58,7 +58,7 @@ def explained_by(change):
         settled = support is not None and support <= -SETTLED
         return np.int8(0 if settled else LABEL_CHANGES.index(change))
 
-    return patch("monitor.drift.verdict.labels_explain", side_effect=rates)
+    return patch("monitor.drift.verdict_rule.labels_explain", side_effect=rates)
 
 
 def judged(before, after, *, scored=True):
@@ -87,7 +87,7 @@ def test_scores_that_show_wrong_labels_are_heard_though_the_rates_rule_them_out(
     rng = np.random.default_rng(6)
     before = days_of(rng, (1.0,) * 14)
     after = days_of(rng, (1.0,) * 14, gap, flips)
-    with patch("monitor.drift.verdict.labels_explain", return_value=np.int8(0)):
+    with patch("monitor.drift.verdict_rule.labels_explain", return_value=np.int8(0)):
         found = judged(before, after)
         assert judged(before, after, scored=False).verdict in DEGRADED
     assert (found.verdict in DEGRADED) == blamed
@@ -140,7 +140,7 @@ def test_scores_show_missed_labels_that_the_rates_rule_out(missed, blamed):
     rng = np.random.default_rng(10)
     before = days_of(rng, (2.0,) * 14)
     after = days_of(rng, (2.0,) * 14, missed=missed, rise=0.0 if missed else 0.6, share=0.09)
-    with patch("monitor.drift.verdict.labels_explain", return_value=np.int8(0)):
+    with patch("monitor.drift.verdict_rule.labels_explain", return_value=np.int8(0)):
         found = judged(before, after)
     assert (found.verdict in DEGRADED) is blamed
 
@@ -170,7 +170,7 @@ def test_scores_that_lean_to_labels_are_weighed_with_the_rates(support, blamed, 
     with (
         patch("monitor.drift.judgement_on_curve.label_support", return_value=support),
         patch(
-            "monitor.drift.verdict.labels_explain",
+            "monitor.drift.verdict_rule.labels_explain",
             side_effect=lambda *given: by_both if given[-1] == 1.0 else np.int8(0),
         ),
     ):

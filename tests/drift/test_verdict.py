@@ -12,7 +12,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift import Status, Verdict, judge, verdicts
 from monitor.drift.component_changes import Changes
 from monitor.drift.day_scatter import DayScatter
-from monitor.drift.verdict import judge_changes
+from monitor.drift.verdict_rule import judge_changes
 
 NORMAL = NormalDist()
 BEFORE = ConfusionCounts(tp=80_000, fp=45_000, fn=20_000, tn=855_000)
