@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import chain
 from textwrap import wrap
 
@@ -39,6 +38,7 @@ from monitor.report.reference_text import (
     reference_text,
     warming_up_text,
 )
+from monitor.report.table_cells import minute, ratio_text
 from monitor.report.trend_answer import trend_text
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unused_windows import unused_windows_text
@@ -53,7 +53,6 @@ _COLUMNS_WIDE = 100
 _NAMED = 5
 _MATURE = "mature"
 _BALANCED = "balanced: precision if half were positive"
-UNDEFINED = "—"
 
 
 ScoreTexts = Callable[[ModelState], str]
@@ -75,7 +74,7 @@ def replay_text(snapshot: Snapshot, scores: ScoreTexts = _no_scores) -> str:
 
 
 def _model(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterator[str]:
-    yield _books(model)
+    yield _prediction_counts(model)
     windows = [snapshot.lifetime, *snapshot.windows_of(model)]
     yield ""
     if model.matched or windows[0].counts[model.row].cells.any():
@@ -124,7 +123,7 @@ def _reason(reason: str, labelling: Labelling) -> str:
     return f"{row.words}: {row.withheld}"
 
 
-def _books(model: ModelState) -> str:
+def _prediction_counts(model: ModelState) -> str:
     predictions = model.predictions_positive + model.predictions_negative
     states = {
         "labelled": model.matched,
@@ -154,7 +153,7 @@ def _outcomes(windows: Sequence[Window], model: ModelState, *, known: bool) -> I
     for number, window in enumerate(windows):
         counted = window.counts[row].cells
         counts = "".join(f"{counted[cell]:>10,}" for cell in cells.values())
-        bounds = f"{_time(window.open[row])}, {_time(window.close[row])}"
+        bounds = f"{minute(window.open[row])}, {minute(window.close[row])}"
         status = str(window.status[row]) if number and len(window.status) else _MATURE
         yield f"  {window.name:<8}{counts}  {bounds if number and known else 'everything'}"
         if status != _MATURE:
@@ -166,7 +165,7 @@ def _metrics(windows: Sequence[Window], model: ModelState) -> Iterator[str]:
     yield f"  {'':<8}" + "".join(f"{metric.short:>13}" for metric in words)
     for window in windows:
         found = list(_of_window(window, model))
-        yield f"  {window.name:<8}" + "".join(f"{_ratio(one.estimate):>13}" for one in found)
+        yield f"  {window.name:<8}" + "".join(f"{ratio_text(one.estimate):>13}" for one in found)
         ends = [_interval(one.lower, one.upper) for one in found]
         if any(ends):
             yield f"  {'':<8}" + "".join(f"{end:>13}" for end in ends)
@@ -211,7 +210,7 @@ def _found(snapshot: Snapshot, model: ModelState, scores: ScoreTexts) -> Iterato
         yield from _told(f"trend: {trend_text(watched.trend)}")
     for detection in watched.detections:
         of_class = f" of {one_line(detection.of_class)}" if detection.of_class else ""
-        yield f"  {_time(detection.at)}  detected: {detection.kind}{of_class}"
+        yield f"  {minute(detection.at)}  detected: {detection.kind}{of_class}"
     for missing in watched.missing_labels[:_NAMED]:
         yield (
             f"  labels missing in {one_line(f'{missing.segment} {missing.value}')}: "
@@ -304,8 +303,8 @@ def _estimated(model: ModelState) -> Iterator[str]:
             if rate.withheld is None and rate.upper > rate.lower:
                 ends = f"({_interval(rate.lower, rate.upper)})"
                 yield from _told(
-                    f"{window} to {_time(found.nowcast.close)}, {name} {_ratio(rate.estimate)} "
-                    f"{ends}: estimated {rests_on(rate)}"
+                    f"{window} to {minute(found.nowcast.close)}, {name} "
+                    f"{ratio_text(rate.estimate)} {ends}: estimated {rests_on(rate)}"
                 )
 
 
@@ -318,12 +317,4 @@ def _told(text: str) -> list[str]:
 
 
 def _interval(lower: float, upper: float) -> str:
-    return f"{_ratio(lower)}-{_ratio(upper)}" if math.isfinite(lower) else ""
-
-
-def _ratio(ratio: float) -> str:
-    return f"{ratio:.3f}" if math.isfinite(ratio) else UNDEFINED
-
-
-def _time(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return f"{ratio_text(lower)}-{ratio_text(upper)}" if math.isfinite(lower) else ""

@@ -20,12 +20,12 @@ from monitor.report.diagnosis_text import COLUMNS
 from monitor.report.label_words import distrusted_text
 from monitor.report.points import in_points
 from monitor.report.printable import one_line
+from monitor.report.table_cells import ratio_text, signed
 from monitor.report.terminal_columns import columns_of, padded
 
 _SHOWN = 10
 _CHANCE = 0.025
 """Of each end of the intervals."""
-_UNDEFINED = "—"
 
 
 def class_comparison_text(found: ClassComparison) -> str:
@@ -70,7 +70,7 @@ def _lines(found: ClassComparison) -> Iterator[str]:
     parts = of.change, of.prevalence, of.recall, of.leaked
     for number, name in enumerate(found.names):
         sides = [side.metrics["precision"].estimate[number] for side in found.sides]
-        moved = f"{_ratio(sides[0])} → {_ratio(sides[1])}"
+        moved = f"{ratio_text(sides[0])} → {ratio_text(sides[1])}"
         points = "".join(f"{_point(float(part.points[number])):>16}" for part in parts)
         yield f"{padded(one_line(name), wide)}{moved:>17}{points}"
         if limits := "".join(f"{_limits(part, number):>16}" for part in parts).rstrip():
@@ -145,8 +145,4 @@ def _limits(part: Contributions, number: int) -> str:
 
 
 def _point(points: float) -> str:
-    return f"{in_points(points):+.1f}" if math.isfinite(points) else _UNDEFINED
-
-
-def _ratio(ratio: float) -> str:
-    return f"{ratio:.3f}" if math.isfinite(ratio) else _UNDEFINED
+    return signed(in_points(points), 1)

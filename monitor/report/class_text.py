@@ -10,12 +10,12 @@ import numpy as np
 from monitor.events.columns import OTHER_VALUE
 from monitor.metrics.class_report import ClassReport, Limits
 from monitor.report.printable import one_line
+from monitor.report.table_cells import UNDEFINED
 from monitor.report.terminal_columns import columns_of, cut, padded
 
 _WIDEST = 24
 _CONFUSIONS = 5
 _METRICS = ("precision", "recall", "f1")
-_UNDEFINED = "—"
 OTHER_CLASS = (
     f"{OTHER_VALUE} has the cases whose class was not learned when their label or prediction came: "
     "it is no class in the averages; list the classes of the model to count each apart from the "
@@ -76,7 +76,7 @@ def _row(cells: list[Limits]) -> str:
 
 def _limits(found: Limits) -> str:
     if not math.isfinite(found.estimate):
-        return _UNDEFINED
+        return UNDEFINED
     return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
 
 

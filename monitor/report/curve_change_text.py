@@ -10,8 +10,8 @@ from monitor.config.quantities import count_of
 from monitor.diagnosis import SegmentPart
 from monitor.diagnosis.segment_curves import SegmentCurve
 from monitor.metrics.score_intervals import Interval
-from monitor.report.score_text import UNDEFINED, number, signed
 from monitor.report.segment_names import segment_name
+from monitor.report.table_cells import UNDEFINED, ratio_text, signed
 from monitor.report.terminal_columns import cut, padded
 
 COLUMNS = 100
@@ -81,7 +81,7 @@ def _sentence(part: SegmentPart, curve: SegmentCurve) -> str:
     change = curve.change
     return (
         f"{_name(part)}: the curve {curve.moved}: area under the ROC curve "
-        f"{number(curve.before.estimate)} → {number(curve.after.estimate)} "
+        f"{ratio_text(curve.before.estimate)} → {ratio_text(curve.after.estimate)} "
         f"({signed(change.lower)} to {signed(change.upper)})"
     )
 
@@ -91,8 +91,8 @@ def _row(part: SegmentPart, curve: SegmentCurve) -> str:
     cases = " → ".join(f"{cases:,}" for cases in curve.cases)
     star = "*" if curve.moved else " "
     return (
-        f"{name}{cases:>18}{number(curve.before.estimate):>13}"
-        f"{number(curve.after.estimate):>9}{signed(curve.change.estimate):>9}{star}"
+        f"{name}{cases:>18}{ratio_text(curve.before.estimate):>13}"
+        f"{ratio_text(curve.after.estimate):>9}{signed(curve.change.estimate):>9}{star}"
         f"{_limits(curve.change):>20}"
     )
 

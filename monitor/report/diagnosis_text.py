@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.clock import DAY_MS
@@ -25,6 +24,7 @@ from monitor.report.scatter_words import scatter_sentence
 from monitor.report.score_text import correction_lines, score_lines
 from monitor.report.segment_names import segment_name
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.table_cells import UNDEFINED, minute, ratio_text, signed
 from monitor.report.terminal_columns import cut, padded
 from monitor.report.two_answers import is_model_worse, what_moved_precision
 from monitor.report.unjudged_words import notes_of
@@ -33,7 +33,6 @@ from monitor.report.visible_fall import visible_fall
 from monitor.report.vocabulary import ADDITIVE_CAUSES, CAUSES, METRIC_WORDS, SOURCES, TEXT_METRICS
 
 COLUMNS = 100
-UNDEFINED = "—"
 _ROWS_OF_SEGMENTS = 8
 _LONGEST_SEGMENT = 24
 _AGAINST = 1.05
@@ -97,12 +96,14 @@ def _sides(diagnosis: Diagnosis) -> Iterator[str]:
     yield _row("outcomes", _outcomes(before), _outcomes(after))
     yield _row("without a label", _unlabelled(before), _unlabelled(after))
     old, new = before.predicted_positive_rate, after.predicted_positive_rate
-    yield _row("flagged", _ratio(old), _ratio(new), _signed(new - old, 3))
+    yield _row("flagged", ratio_text(old), ratio_text(new), signed(new - old, 3))
     for row in TEXT_METRICS:
         old, new = before.metrics[row.name].estimate, after.metrics[row.name].estimate
-        yield _row(row.words, _ratio(old), _ratio(new), _signed(new - old, 3))
+        yield _row(row.words, ratio_text(old), ratio_text(new), signed(new - old, 3))
     old, new = before.metrics["class_ratio"].estimate, after.metrics["class_ratio"].estimate
-    yield _row(METRIC_WORDS["class_ratio"].words, _ratio(old), _ratio(new), _times(old, new))
+    yield _row(
+        METRIC_WORDS["class_ratio"].words, ratio_text(old), ratio_text(new), _times(old, new)
+    )
 
 
 def _row(title: str, before: str, after: str, change: str = "") -> str:
@@ -128,11 +129,11 @@ def _causes(diagnosis: Diagnosis) -> Iterator[str]:
         part = diagnosis.attribution[cause]
         ends = f"{_points(part.lower_points)} to {_points(part.upper_points)}"
         yield (
-            f"{row.row:<24}{_signed(part.logit, 2):>10}{_points(part.points):>10}"
+            f"{row.row:<24}{signed(part.logit, 2):>10}{_points(part.points):>10}"
             f"{ends if math.isfinite(part.lower_points) else UNDEFINED:>20}   "
             f"{cause_status(diagnosis, cause)}"
         )
-    whole = _signed(diagnosis.change_logit, 2), _points(diagnosis.change_points)
+    whole = signed(diagnosis.change_logit, 2), _points(diagnosis.change_points)
     yield f"{'= change of precision':<24}{whole[0]:>10}{whole[1]:>10}"
     for sentence in footnotes(diagnosis):
         yield from wrap(sentence, COLUMNS)
@@ -171,12 +172,12 @@ def _between(diagnosis: Diagnosis) -> str:
 
 def _counterfactual(diagnosis: Diagnosis) -> str:
     found = diagnosis.had_prevalence_stayed
-    prevalence = _ratio(diagnosis.before.metrics["prevalence"].estimate)
+    prevalence = ratio_text(diagnosis.before.metrics["prevalence"].estimate)
     if not math.isfinite(found.estimate):
         return f"Had prevalence stayed at {prevalence}, precision now would be: {UNDEFINED}"
     return (
-        f"Had prevalence stayed at {prevalence}, precision now would be {_ratio(found.estimate)} "
-        f"({_ratio(found.lower)} to {_ratio(found.upper)})."
+        f"Had prevalence stayed at {prevalence}, precision now would be "
+        f"{ratio_text(found.estimate)} ({ratio_text(found.lower)} to {ratio_text(found.upper)})."
     )
 
 
@@ -213,7 +214,7 @@ def _segment(part: SegmentPart) -> str:
     return (
         f"{name}{round(part.after.total.item()):>10,}"
         + "".join(f"{rate:>14}" for rate in rates)
-        + f"{_signed(part.within_logit, 2):>10}{_signed(part.mix_logit, 2):>10}"
+        + f"{signed(part.within_logit, 2):>10}{signed(part.mix_logit, 2):>10}"
     )
 
 
@@ -238,7 +239,7 @@ def _mixes(diagnosis: Diagnosis) -> Iterator[str]:
         sums[key] = sums.get(key, 0.0) + part.mix_logit
         if part.before.total and part.after.total:
             shared.add(key)
-    totals = ", ".join(f"{key} {_signed(sums[key], 2)}" for key in sums if key in shared)
+    totals = ", ".join(f"{key} {signed(sums[key], 2)}" for key in sums if key in shared)
     if totals:
         yield from wrap(f"By the mix of their values alone, log-odds: {totals}.", COLUMNS)
     for key in (one for one in sums if one not in shared):
@@ -257,9 +258,8 @@ def _bullets(title: str, sentences: tuple[str, ...]) -> Iterator[str]:
 def _time(milliseconds: int | None) -> str:
     if milliseconds is None:
         return UNDEFINED
-    time = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    pattern = "%Y-%m-%d" if milliseconds % DAY_MS == 0 else "%Y-%m-%d %H:%M"
-    return time.strftime(pattern)
+    text = minute(milliseconds)
+    return text.partition(" ")[0] if milliseconds % DAY_MS == 0 else text
 
 
 def _unlabelled(side: Side) -> str:
@@ -274,16 +274,8 @@ def _times(old: float, new: float) -> str:
     return f"x {new / old:.2f}"
 
 
-def _ratio(ratio: float) -> str:
-    return f"{ratio:.3f}" if math.isfinite(ratio) else UNDEFINED
-
-
 def _short(ratio: float) -> str:
     return f"{ratio:.2f}".removeprefix("0") if math.isfinite(ratio) else UNDEFINED
-
-
-def _signed(number: float, digits: int) -> str:
-    return f"{number:+.{digits}f}" if math.isfinite(number) else UNDEFINED
 
 
 def _points(share: float) -> str:

@@ -9,12 +9,12 @@ from monitor.config.quantities import count_of
 from monitor.metrics.recalibration import LEAST_GAIN, Correction
 from monitor.report.answer_parts import MetricInterval
 from monitor.report.recalibration_answer import ScoreCorrections, ThresholdAdvice
+from monitor.report.table_cells import UNDEFINED
 
 CORRECTED_CURVE = (
     "corrected for wrong labels (label_errors), which are taken to be as frequent at every score"
 )
 """What precision and recall at a threshold rest on where labels have errors."""
-_UNDEFINED = "—"
 _LEAST = f"{100 * LEAST_GAIN:g} %"
 _NOT_WARRANTED = (
     f"No correction certainly lowers the Brier score by {_LEAST} or more: leave the scores as "
@@ -154,7 +154,7 @@ def with_limits(metric: MetricInterval, digits: int = 3) -> str:
         digits: after the point.
     """
     if metric.estimate is None:
-        return _UNDEFINED
+        return UNDEFINED
     estimate = _fixed(metric.estimate, digits)
     if metric.lower is None or metric.upper is None:
         return estimate

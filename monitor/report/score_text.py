@@ -22,8 +22,8 @@ from monitor.report.score_words import (
     thresholds_sentence,
     ties_sentence,
 )
+from monitor.report.table_cells import UNDEFINED, ratio_text, signed
 
-UNDEFINED = "—"
 COLUMNS = 100
 _CORRECTED = "corrected for wrong labels (label_errors)"
 
@@ -147,7 +147,7 @@ def _cases(found: ScoreSkill) -> str:
 
 def _interval(found: Interval) -> str:
     if not math.isfinite(found.lower):
-        return number(found.estimate)
+        return ratio_text(found.estimate)
     return f"{found.estimate:.3f} ({found.lower:.3f}-{found.upper:.3f})"
 
 
@@ -155,13 +155,3 @@ def _change(found: Interval) -> str:
     if not math.isfinite(found.lower):
         return signed(found.estimate)
     return f"{signed(found.estimate)} ({signed(found.lower)} to {signed(found.upper)})"
-
-
-def number(value: float) -> str:
-    """Return a metric of scores with three digits; a dash where undefined."""
-    return f"{value:.3f}" if math.isfinite(value) else UNDEFINED
-
-
-def signed(value: float) -> str:
-    """Return a change of a metric of scores with its sign; a dash where undefined."""
-    return f"{value:+.3f}" if math.isfinite(value) else UNDEFINED

@@ -28,10 +28,11 @@ from monitor.report.answer_parts import (
 from monitor.report.deciding_window import deciding_window
 from monitor.report.printable import one_line
 from monitor.report.replay_json import window_bounds
+from monitor.report.table_cells import UNDEFINED
 from monitor.report.version_limits import of_the_counts, of_the_stretch, rows_by_version
 from monitor.report.versions_answer import VersionsAnswer, versions_answer
 from monitor.report.versions_not_compared import not_compared_text
-from monitor.report.versions_text import COLUMNS, UNDEFINED, versions_text
+from monitor.report.versions_text import COLUMNS, versions_text
 from monitor.report.vocabulary import METRIC_WORDS
 from monitor.snapshot import ModelState, Snapshot, Window
 from monitor.verdicts import NAMED_VERSIONS, VersionsNow

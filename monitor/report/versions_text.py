@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from textwrap import wrap
 
 from monitor.config.quantities import count_of
@@ -20,6 +19,7 @@ from monitor.report.moved_precision import Points
 from monitor.report.points import in_points
 from monitor.report.printable import one_line
 from monitor.report.score_words import skill_parts_sentence
+from monitor.report.table_cells import minute, ratio_text, signed
 from monitor.report.terminal_columns import at_right, cut, padded
 from monitor.report.versions_conditions import (
     OFF_OWN_CURVE,
@@ -39,7 +39,6 @@ from monitor.report.versions_words import (
 from monitor.report.vocabulary import METRIC_WORDS
 
 COLUMNS = 100
-UNDEFINED = "—"
 _LONGEST_NAME = 18
 _TITLES = 27
 _WIDTHS = (19, 19, 13, 20)
@@ -112,28 +111,28 @@ def _sides(found: VersionsCompared) -> Iterator[str]:
     yield _row("predictions", *(f"{n:,}" for n in found.predictions))
     yield _row("outcomes", *(f"{int(one.total):,}" for one in comparison.counts))
     yield _row(
-        "positives per negative", *(_ratio(float(class_ratio(c))) for c in comparison.counts)
+        "positives per negative", *(ratio_text(float(class_ratio(c))) for c in comparison.counts)
     )
     before, after = (float(precision(one)) for one in comparison.counts)
-    yield _row("precision as it was", _ratio(before), _ratio(after), _signed(after - before))
+    yield _row("precision as it was", ratio_text(before), ratio_text(after), signed(after - before))
     yield f"{compared_at(found)}:"
     a, b = compared.metrics
     for name in _METRICS:
         values = (a[name].estimate, b[name].estimate)
         one = compared.differences.get(name)
         ends = () if one is None or math.isnan(one.lower) else (_between(one),)
-        difference = _signed(values[1] - values[0])
-        yield _row(f"  {METRIC_WORDS[name].words}", *map(_ratio, values), difference, *ends)
+        difference = signed(values[1] - values[0])
+        yield _row(f"  {METRIC_WORDS[name].words}", *map(ratio_text, values), difference, *ends)
     if found.scores is not None:
         yield _areas(found.scores)
 
 
 def _areas(scores: VersionScores) -> str:
     """Return the row of the areas under both ROC curves."""
-    areas = (_ratio(one.roc_auc.estimate) for one in scores.versions)
+    areas = (ratio_text(one.roc_auc.estimate) for one in scores.versions)
     one = Range(*scores.change)
     ends = () if math.isnan(one.lower) else (_between(one),)
-    return _row("area under ROC curve", *areas, _signed(one.estimate), *ends)
+    return _row("area under ROC curve", *areas, signed(one.estimate), *ends)
 
 
 def _row(title: str, *cells: str) -> str:
@@ -143,7 +142,7 @@ def _row(title: str, *cells: str) -> str:
 
 
 def _between(found: Range) -> str:
-    return f"{_signed(found.lower)} to {_signed(found.upper)}"
+    return f"{signed(found.lower)} to {signed(found.upper)}"
 
 
 def _name(name: str) -> str:
@@ -211,7 +210,7 @@ def p_value_text(value: float) -> str:
 def _limits(found: VersionsCompared) -> Iterator[str]:
     comparison = found.comparison
     compared = comparison.decided_by
-    within = f"{_time(found.within.opens)} to {_time(found.within.closes)}"
+    within = f"{minute(found.within.opens)} to {minute(found.within.closes)}"
     if not found.is_moment:
         both = "" if 0 in found.predictions else "both in use and "
         yield f"Compared from {within} UTC, with {both}outcomes mature."
@@ -249,7 +248,7 @@ def _sequence(found: VersionsCompared) -> str:
         decides = sequence.by_curve
         text = (
             f"Recall less that of the ROC curve of version {one_line(found.versions[0].name)} at "
-            f"the same false-positive rate{', which decides' * decides}: {_signed(curve.recall)}, "
+            f"the same false-positive rate{', which decides' * decides}: {signed(curve.recall)}, "
             f"{_between(Range(curve.recall, curve.lower, curve.upper))}. {text},"
         )
     text += f" {looks}"
@@ -273,15 +272,3 @@ def _strata(found: VersionsCompared) -> str:
     ]
     rest = f"; {' and '.join(shares)} fall where one version has none" if shares else ""
     return f"The mix is equal by {compared}{rest}."
-
-
-def _time(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def _ratio(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else UNDEFINED
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}" if math.isfinite(value) else UNDEFINED

@@ -5,7 +5,8 @@ from drawn_scores import by_day, drawn
 from monitor.diagnosis.compared_scores import ComparedScores
 from monitor.metrics.label_errors import ErrorRates
 from monitor.metrics.score_skill import ScoreSkill
-from monitor.report.score_text import UNDEFINED, score_lines, scores_summary
+from monitor.report.score_text import score_lines, scores_summary
+from monitor.report.table_cells import UNDEFINED
 
 SCORES = by_day(*drawn(3, cases=7_000, sharpness=1.3), 7)
 NOTE = "  corrected for wrong labels (label_errors), but for the precision-recall-gain area"
