@@ -59,8 +59,8 @@ def run() -> int:
     installed()
     show(_INTRODUCTION)
     webhook, clock = Webhook(), SystemClock()
-    story = _Story(webhook.new, clock)
-    app = create_app(lambda: story.snapshot, ready=lambda: True)
+    days = _SimulatedDays(webhook.new, clock)
+    app = create_app(lambda: days.snapshot, ready=lambda: True)
     with (
         cleared_by_sigterm(),
         TemporaryDirectory(prefix="precision-monitor-") as folder,
@@ -76,10 +76,10 @@ def run() -> int:
     ):
         show(f"monitor {served.url}/metrics, Prometheus {programs.prometheus},")
         show(f"Alertmanager {programs.alertmanager}\n")
-        return story.tell()
+        return days.run()
 
 
-class _Story:
+class _SimulatedDays:
     """The simulated days, and the alerts on each.
 
     Args:
@@ -96,7 +96,7 @@ class _Story:
         self._all: list[ReceivedAlert] = []
         self.snapshot: Snapshot = self._monitor.snapshot()
 
-    def tell(self) -> int:
+    def run(self) -> int:
         """Simulate all days; return the exit code."""
         for _ in range(_NORMAL_DAYS):
             self._day(NORMAL)

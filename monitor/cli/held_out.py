@@ -74,8 +74,8 @@ def read_held_out(
         given: mapping of the options; None without one.
         threshold: scores at or above it are positive predictions, where records hold no
             prediction; None for those of the models.
-        command: takes the options of a mapping, where that which reads the file does not; "" for
-            this one.
+        command: to name beside options of a mapping, where the command that reads the file does
+            not take them; "" where it does.
 
     Returns:
         The models of the file, at least one; none of more than two classes, which are named.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from monitor.diagnosis.period_labels import Refusal, Sample
 from monitor.diagnosis.periods import Errors, Period
+from monitor.diagnosis.result import UNLIKE_SHARES
 from monitor.drift import Judgement, Status
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
@@ -18,10 +19,7 @@ from monitor.labels.regime import SAMPLES, LabelRegime
 from monitor.metrics.label_sensitivity import LabelSensitivity
 
 _UNLABELLED = 0.01
-_UNLIKE_COVERAGE = 0.05
 
-_OF_ONE_CLASS = ("false_positive_rate", "recall")
-"""The components that need no positives, and no negatives."""
 _NAMES = {
     "class_ratio": "the class ratio",
     "recall": "recall",
@@ -122,11 +120,10 @@ def _unknown(before: Period, after: Period, judgement: Judgement) -> Iterator[st
 
 def _lacks(before: Period, after: Period, component: str) -> bool:
     """Return whether a period has no case of a class that a component rests on."""
-    needs_positives, needs_negatives = (component != other for other in _OF_ONE_CLASS)
     totals = [period.total for period in (before, after)]
-    without_positives = any(not total.actual_positive for total in totals)
-    without_negatives = any(not total.actual_negative for total in totals)
-    return (needs_positives and without_positives) or (needs_negatives and without_negatives)
+    if component != "false_positive_rate" and any(not one.actual_positive for one in totals):
+        return True
+    return component != "recall" and any(not one.actual_negative for one in totals)
 
 
 def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator[str]:
@@ -151,7 +148,7 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
             "errors come from the number of labels"
         )
     elif all(math.isfinite(share) for share in shares) and max(shares) > _UNLABELLED:
-        unlike = abs(shares[0] - shares[1]) > _UNLIKE_COVERAGE
+        unlike = abs(shares[0] - shares[1]) > UNLIKE_SHARES
         more = "; shares as unlike as these can look like a change by themselves" if unlike else ""
         yield (
             f"predictions without a label: {_percent(shares[0])} before, "

@@ -29,7 +29,8 @@ from monitor.verdicts import UNKNOWN_PREDICTIONS, DegeneratePredictions, Referen
 
 DIAGNOSED_METRICS = tuple(name for name in snapshot.METRIC_NAMES if name != "log_likelihood_ratio")
 """The metrics of either side, by their names in `monitor.metrics`; log LR+ is a component."""
-_UNLIKE_COVERAGE = 0.05
+UNLIKE_SHARES = 0.05
+"""Shares of predictions without a label that differ by more are unlike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,4 +242,4 @@ class Diagnosis:
     @property
     def lacks_labels(self) -> bool:
         """True where far fewer predictions of after than of before have a label."""
-        return self.after.unlabelled - self.before.unlabelled > _UNLIKE_COVERAGE
+        return self.after.unlabelled - self.before.unlabelled > UNLIKE_SHARES

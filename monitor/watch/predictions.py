@@ -5,9 +5,13 @@ usual is learned anew every day, and every week once four weeks are known, from 
 past year up to a day ago. Stretches in which predictions were wrong do not count. An alarm ends
 
 - where predictions are certainly as usual again;
-- where a reference window is configured that opens after it began, or, for rates that no longer
-  are what they were, where a week of mature labels shows no worse model, or after 28 days. What
-  is usual is then learned from the predictions since.
+- where a reference window is configured that opens after the alarm began;
+- where only the rate of flagged cases is another one, and a week of mature labels since shows no
+  worse model;
+- where that rate is another one for 28 days.
+
+After the last three, what is usual is learned from the predictions since that reference opens, or
+since the rate is another one.
 
 Counts from elsewhere (`counts`) are watched by their numbers of predictions.
 """
