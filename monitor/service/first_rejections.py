@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -12,8 +11,6 @@ from monitor.report.printable import one_line
 
 _MOST = 50
 """Lines for all kinds together, of however many files."""
-_PLACE = re.compile(r"@.*|:\d+\Z", re.DOTALL)
-"""Where in its feed a record is: its cursor or offset, or its line."""
 
 
 class _Sink(Protocol):
@@ -45,7 +42,7 @@ class FirstRejections:
     def write(self, rejections: Sequence[Rejection]) -> None:
         """Store rejections."""
         self._sink.write(rejections)
-        for one in rejections:
+        for one in rejections if len(self._known) < _MOST else ():
             kind = (feed_of(one), str(one.reason), one.field)
             if kind not in self._known and len(self._known) < _MOST:
                 self._known.add(kind)
@@ -65,4 +62,8 @@ def feed_of(one: Rejection) -> str:
     >>> feed_of(Rejection(RejectReason.MALFORMED, "logs/a.ndjson:7", "record: is torn", b""))
     'logs/a.ndjson'
     """
-    return _PLACE.sub("", one.position)
+    name, cursor, _ = one.position.partition("@")
+    if cursor:
+        return name
+    name, colon, line = one.position.rpartition(":")
+    return name if colon and line.isdecimal() else one.position

@@ -38,8 +38,10 @@ class _Hour:
         kind = (feed_of(one), str(one.reason), one.field)
         if kind not in self.kinds and len(self.kinds) >= _MOST_KINDS:
             kind = (_OTHER, str(one.reason), "record")
-        known = self.kinds.get(kind)
-        self.kinds[kind] = _Count(1 if known is None else known.records + 1, one)
+        if (known := self.kinds.get(kind)) is None:
+            self.kinds[kind] = _Count(1, one)
+        else:
+            known.records, known.latest = known.records + 1, one
 
 
 class RecentRejections:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -53,15 +53,14 @@ class DeadLetter:
         except OSError as error:
             raise FeedError(f"{path}: dead-letter file cannot be opened: {error}") from error
 
-    def write(self, rejections: Iterable[Rejection]) -> None:
+    def write(self, rejections: Sequence[Rejection]) -> None:
         """Append rejections; never raises for lack of space."""
-        lines = [encoded(rejection) for rejection in rejections]
         self._take_up()
-        fitting = self._fitting(lines)
-        if fitting and not self._appended(b"".join(lines[:fitting])):
-            fitting = 0
-        self.written += fitting
-        self.dropped += len(lines) - fitting
+        lines = self._fitting(rejections)
+        if lines and not self._appended(b"".join(lines)):
+            lines = []
+        self.written += len(lines)
+        self.dropped += len(rejections) - len(lines)
 
     def close(self) -> None:
         """Close the file."""
@@ -91,14 +90,17 @@ class DeadLetter:
         except OSError:
             pass  # the append finds out
 
-    def _fitting(self, lines: list[bytes]) -> int:
-        """Return how many leading lines fit."""
+    def _fitting(self, rejections: Sequence[Rejection]) -> list[bytes]:
+        """Return the leading rejections that fit, as lines; the others cost nothing."""
         room = self._max_bytes - self._file.size
-        for count, line in enumerate(lines):
+        lines: list[bytes] = []
+        for rejection in rejections:
+            line = encoded(rejection)
             room -= len(line)
             if room < 0:
-                return count
-        return len(lines)
+                break
+            lines.append(line)
+        return lines
 
     def _appended(self, data: bytes) -> bool:
         """Append data; return False, with the file unchanged, if that fails."""
@@ -127,10 +129,12 @@ def encoded(rejection: Rejection) -> bytes:
 
 def _printable(text: str) -> str:
     """Replace invalid characters: file names may hold any bytes."""
-    return text.encode(errors="replace").decode()
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _record(record: bytes) -> dict[str, str]:
+    if record.isascii():
+        return {"record": record.decode()}
     try:
         return {"record": _UTF8().decode(record)}  # the last character may be cut
     except UnicodeDecodeError:

@@ -49,6 +49,8 @@ def test_all_are_stored_and_the_first_of_each_reason_and_field_is_named(rejectio
     ("one", "again", "other"),
     [
         ("sql claims@2026-07-03 00:00:02", "sql claims@2026-07-04 00:10:02", "sql labels@7"),
+        ("7", "7:3", "8"),
+        ("a:7:b@1", "a:7:b@x:2", "a:7@1"),
         ("claims[0]@100", "claims[0]@7", "claims[1]@100"),
         ("127.0.0.1:9109/v1/events:1", "127.0.0.1:9109/v1/events:2", "127.0.0.1:9110/v1/events:1"),
     ],

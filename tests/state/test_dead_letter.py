@@ -6,6 +6,7 @@ from state.test_journal import file_size_limit
 
 from monitor.errors import FeedError
 from monitor.events.reject_reasons import Rejection, RejectReason
+from monitor.state import dead_letter
 from monitor.state.dead_letter import DeadLetter
 
 
@@ -27,6 +28,17 @@ def test_each_rejection_is_one_line(tmp_path):
         for record in ("{", "x\ny\0")
     ]
     assert (dead.written, dead.dropped) == (2, 0)
+
+
+def test_what_does_not_fit_costs_nothing(tmp_path, monkeypatch):
+    asked = []
+    encoded = dead_letter.encoded
+    monkeypatch.setattr(dead_letter, "encoded", lambda one: asked.append(one) or encoded(one))
+    with DeadLetter(tmp_path / "d", 200) as dead:
+        dead.write([rejection()] * 1000)
+        dead.write([rejection()] * 1000)
+    assert (dead.written, dead.dropped) == (2, 1998)
+    assert len(asked) == dead.written + 2  # the first of each call that does not fit
 
 
 def test_a_record_that_is_no_utf8_stands_in_base64(tmp_path):

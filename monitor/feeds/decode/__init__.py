@@ -5,6 +5,7 @@
     field_columns  values of a field as a column
     groups         model, version and segment values as the number of a group
     completed      records without a type, or with an integer id
+    odd_lines      lines one by one: such records, and what is wrong with others
     assemble       many records as columns, and which of them are unfit
     reasons        why an unfit record cannot be used
     scanning       blocks through the compiled kernel, and the lines that it leaves

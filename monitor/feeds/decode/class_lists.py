@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,7 @@ class ClassList:
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._number = {name: number for number, name in enumerate(names)}
         self.is_many, self.is_learned = are_many(names), isinstance(names, LearnedNames)
+        self._allowed: dict[tuple[str, ...], str] = {}
 
     def number(self, value: Any) -> int | None:
         """Return the number of a class; None if it is no class of this model.
@@ -91,6 +93,11 @@ class ClassList:
         Args:
             others: what else it may be.
         """
+        if (known := self._allowed.get(others)) is None:
+            known = self._allowed[others] = self._allowed_or(*others)
+        return known
+
+    def _allowed_or(self, *others: str) -> str:
         if self.is_learned:
             return ", or ".join([f"must be {NAME_ALLOWED}", *others])
         known, choices = [*self._number], ["0", "1", "true", "false"]
@@ -125,13 +132,20 @@ class ClassList:
             return self._as_text(str(value).lower())
         if not isinstance(value, str | int) or not name_of(value):
             return ""
-        names = [*self._number, str(value)]
-        numbered = any(name.isdecimal() for name in self._number)
-        if not self._number or len(names) > MOST_CLASSES or not (numbered or value == names[-1]):
+        known, name = len(self._number), str(value)
+        if not known or known >= MOST_CLASSES or not (value == name or self._is_numbered):
             return ""
-        if len(names) > _SHOWN:
-            return f"if it is a class, add {scalar(names[-1])} to the model's classes"
-        return f"if it is a class, configure classes: {flow(names)}"
+        if known >= _SHOWN:
+            return f"if it is a class, add {scalar(name)} to the model's classes"
+        return f"if it is a class, configure classes: {self._flow[:-1]}, {scalar(name)}]"
+
+    @cached_property
+    def _is_numbered(self) -> bool:
+        return any(name.isdecimal() for name in self._number)
+
+    @cached_property
+    def _flow(self) -> str:
+        return flow([*self._number])
 
     def _as_text(self, word: str) -> str:
         """Return how to write a bool, given as its word, that stands for a class of that name."""
@@ -153,11 +167,13 @@ class NamedLabels:
 
     Attributes:
         names: of the classes of all models together.
+        classes: these, as a label is held against them.
     """
 
     def __init__(self, settings: DecodeSettings) -> None:
         self.names = settings.class_names
         self._learned, self._two = settings.learns_classes, settings.has_two_classes
+        self.classes = ClassList(LearnedNames(self.names) if self._learned else self.names)
         self._value = dict(zip(self.names, name_numbers(self.names).tolist(), strict=True))
 
     def value(self, label: Any) -> int | None:
@@ -179,11 +195,6 @@ class NamedLabels:
     def _is_name(self, label: float) -> bool:
         """Return whether 0 or 1 is the name of a class, or may be."""
         return not isinstance(label, bool) and (self._learned or str(int(label)) in self._value)
-
-    @property
-    def classes(self) -> ClassList:
-        """The classes of all models, as a label is held against them."""
-        return ClassList(LearnedNames(self.names) if self._learned else self.names)
 
     def values(self, labels: Sequence[Any]) -> tuple[Int64Array, BoolArray]:
         """Return the values of labels, and which of them fit."""

@@ -17,21 +17,30 @@ def completed(fields: dict[str, Any]) -> dict[str, Any]:
     """Return a record with the type that its fields imply, its names as text, and whole classes.
 
     Args:
-        fields: of the record as it came; null is the same as a missing field.
+        fields: of the record as it came, JSON; null is the same as a missing field. They are
+            returned where nothing changes.
 
     >>> completed({"id": 17, "ts": 0, "label": 1})
     {'id': '17', 'ts': 0, 'label': 1, 'type': 'label'}
     >>> completed({"type": "prediction", "version": 7, "segment": {"shop": 3}})
     {'type': 'prediction', 'version': '7', 'segment': {'shop': '3'}}
     """
-    changed = with_whole_classes(fields)
-    changed |= {name: plain_name(fields[name]) for name in NAMES if name in fields}
-    if "segment" in fields:
-        changed["segment"] = plain_segment(fields["segment"])
+    changed = {
+        name: plain_class(value)
+        for name in CLASSES
+        if type(value := fields.get(name)) is float and value in (0.0, 1.0)
+    }
+    for name in NAMES:
+        if type(value := fields.get(name)) is int:
+            changed[name] = plain_name(value)
+    if (segment := fields.get("segment")) is not None:
+        plain = plain_segment(segment)
+        if plain != segment:
+            changed["segment"] = plain
     if fields.get("type") is None:
         given = {name for name, value in fields.items() if value is not None or name == "label"}
         changed["type"] = type_of_rows(given)
-    return changed
+    return {**fields, **changed} if changed else fields
 
 
 def with_whole_classes(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,15 +53,3 @@ def with_whole_classes(fields: Mapping[str, Any]) -> dict[str, Any]:
     {'label': 1, 'score': 1.0}
     """
     return {**fields, **{name: plain_class(fields[name]) for name in CLASSES if name in fields}}
-
-
-def is_same(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether two records are equal, and 1 is not 1.0 in their classes.
-
-    Args:
-        record: one of them.
-        other: what `completed` made of it.
-    """
-    return record == other and all(
-        type(record.get(name)) is type(other.get(name)) for name in CLASSES
-    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -14,20 +14,19 @@ from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.class_tally import ClassTally
 from monitor.feeds.decode.assemble import Assembler
-from monitor.feeds.decode.completed import completed, is_same, with_whole_classes
+from monitor.feeds.decode.completed import with_whole_classes
 from monitor.feeds.decode.groups import GroupNames
-from monitor.feeds.decode.lines import BLANK, BOM, Lines, is_utf8
-from monitor.feeds.decode.reasons import Fault, Fields, NotARecordError, parse
+from monitor.feeds.decode.lines import BLANK, BOM, Lines
+from monitor.feeds.decode.odd_lines import UNDECODABLE, OddLines
+from monitor.feeds.decode.reasons import Fault, Fields
 from monitor.feeds.decode.record_faults import RecordFaults
 from monitor.feeds.decode.records import Record, RecordTypes
 from monitor.feeds.decode.scanning import RowLayout, Scanner
 from monitor.feeds.decode.settings import DecodeSettings
-from monitor.feeds.decode.time_texts import with_rfc_3339
 from monitor.kernel import Kernel, compiled_module, kernel_in_use
 
 MAX_REJECTED_BYTES = 1024
 """Bytes of its record that a rejection stores."""
-_UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class _Decoded(NamedTuple):
@@ -38,12 +37,14 @@ class _Decoded(NamedTuple):
         positions: position of each of these.
         undecodable: positions of the others.
         longest: upper bound of a record's size as text, bytes; None if unknown.
+        faults: those of the others that are known already, by position.
     """
 
     records: list[Record]
     positions: Sequence[int]
     undecodable: Sequence[int]
     longest: int | None = None
+    faults: Mapping[int, Fault] = {}
 
 
 class LineDecoder(Protocol):
@@ -93,6 +94,7 @@ class Decoder:
         self._types = RecordTypes(settings.segment_keys, named=settings.has_class_names)
         self._names = GroupNames(settings, self._types.segment_values)
         self._json = msgspec.json.Decoder(self._types.any)
+        self._odd = OddLines(settings, self._types, self._faults)
 
     def decode_lines(
         self, data: bytes, *, source: str, first_line: int = 1, latest_ms: int | None = None
@@ -118,22 +120,23 @@ class Decoder:
             return self._decoded(data, latest, lambda line: f"{source}:{first_line + line}")
         if not scanned.left:
             return scanned.batch
-        rows = scanned.rows
+        rows = scanned.rows.tolist()
         left = self._decoded(scanned.left, latest, lambda i: f"{source}:{first_line + rows[i]}")
-        return concatenate([scanned.batch, at_rows(left, rows)], interleaved=True)
+        return concatenate([scanned.batch, at_rows(left, scanned.rows)], interleaved=True)
 
     def _decoded(
         self, data: bytes, latest_ms: int | None, position: Callable[[int], str]
     ) -> EventBatch:
         """Decode a block of lines without the kernel."""
         lines = Lines(data)
-        return self._batch(
-            self._whole(lines) or self._line_by_line(lines),
-            latest_ms,
-            lambda line: _rejection(
-                self._line_fault(lines[line], latest_ms), position(line), lines[line]
-            ),
-        )
+        decoded = self._whole(lines) or self._line_by_line(lines, latest_ms)
+
+        def reject(line: int) -> Rejection:
+            text = lines.texts[line]
+            fault = decoded.faults.get(line) or self._odd.fault(text, latest_ms)
+            return _rejection(fault, position(line), text)
+
+        return self._batch(decoded, latest_ms, reject)
 
     def decode_rows(
         self,
@@ -213,51 +216,26 @@ class Decoder:
             return None
         try:
             records = self._json.decode_lines(lines.data)
-        except _UNDECODABLE:
+        except UNDECODABLE:
             return None
         if len(records) != len(lines):
             return None
         return _Decoded(records, range(len(records)), (), longest)
 
-    def _line_by_line(self, lines: Lines) -> _Decoded:
+    def _line_by_line(self, lines: Lines, latest_ms: int | None) -> _Decoded:
         records: list[Record] = []
-        positions, undecodable = [], []
-        decode, longest = self._json.decode, self.settings.max_record_bytes
-        for position, line in enumerate(lines.data.split(b"\n")):
-            try:
-                if len(line) > longest or not is_utf8(line):
-                    undecodable.append(position)
-                else:
-                    records.append(decode(line))
-                    positions.append(position)
-            except _UNDECODABLE:
-                if (completed := self._completed(line)) is not None:
-                    records.append(completed)
-                    positions.append(position)
-                elif line.strip(BLANK):
-                    undecodable.append(position)
-        return _Decoded(records, positions, undecodable)
-
-    def _completed(self, line: bytes) -> Record | None:
-        """Decode a line that msgspec takes only once it is completed; None if it is unfit."""
-        try:
-            written = msgspec.json.decode(line)
-            if not isinstance(written, dict):
-                return None
-            fields = completed(written)
-            if is_same(written, fields):
-                fields = with_rfc_3339(fields)
-            return None if is_same(written, fields) else self._converted(fields)
-        except _UNDECODABLE:
-            return None
-
-    def _converted(self, fields: Fields) -> Record:
-        """Return a record; its times may have any form, which few have, as it costs another try."""
-        try:
-            record: Record = msgspec.convert(fields, self._type_of(fields))
-        except msgspec.ValidationError:
-            record = msgspec.convert(with_rfc_3339(fields), self._type_of(fields))
-        return record
+        positions: list[int] = []
+        faults: dict[int, Fault] = {}
+        read, doubted = self._odd.read, False
+        for position, line in enumerate(lines.texts):
+            found = read(line, latest_ms, doubted=doubted)  # a fault seldom comes alone
+            if isinstance(found, Fault):
+                faults[position] = found
+            elif found is not None:
+                records.append(found)
+                positions.append(position)
+            doubted = position in faults
+        return _Decoded(records, positions, [*faults], faults=faults)
 
     def _row_by_row(self, rows: Sequence[Fields | Fault]) -> _Decoded:
         records: list[Record] = []
@@ -271,19 +249,14 @@ class Decoder:
         return _Decoded(records, positions, undecodable)
 
     def _record(self, row: Fields | Fault) -> Record:
+        kind = self._types.any if isinstance(row, Fault) else self._types.of(row)
         try:
-            record: Record = msgspec.convert(row, self._type_of(row))
+            record: Record = msgspec.convert(row, kind)
         except msgspec.ValidationError:
             if isinstance(row, Fault):
                 raise
-            record = self._converted(with_whole_classes(row))
+            record = self._odd.converted(with_whole_classes(row))
         return record
-
-    def _type_of(self, row: Fields | Fault) -> Any:
-        """Return the type that a row names: converting to a union takes three times as long."""
-        name = None if isinstance(row, Fault) else row.get("type")
-        named = self._types.by_name.get(name) if isinstance(name, str) else None
-        return named or self._types.any
 
     def _batch(
         self, decoded: _Decoded, latest_ms: int | None, reject: Callable[[int], Rejection]
@@ -302,27 +275,6 @@ class Decoder:
             rejected=tuple(map(reject, sorted([*decoded.undecodable, *unfit]))),
             records=len(decoded.positions) + len(decoded.undecodable),
         )
-
-    def _line_fault(self, line: bytes, latest_ms: int | None) -> Fault:
-        if len(line) > (longest := self.settings.max_record_bytes):
-            detail = f"record: must be at most {longest} bytes"
-            return Fault(RejectReason.TOO_LARGE, detail)
-        try:
-            fields = completed(parse(line))
-            return self._faults.first(fields, latest_ms) or self._odd_fault(line)
-        except NotARecordError as error:
-            return Fault(RejectReason.MALFORMED, f"record: {error}")
-
-    def _odd_fault(self, line: bytes) -> Fault:
-        """Find a fault that only the strict decoder sees: NaN in an ignored field, two types."""
-        try:
-            msgspec.json.decode(line)  # malformed, wherever the fault lies
-            self._json.decode(line)
-        except msgspec.ValidationError as error:
-            return Fault(RejectReason.BAD_VALUE, f"record: {error}")
-        except _UNDECODABLE as error:
-            return Fault(RejectReason.MALFORMED, f"record: {error}")
-        return Fault(RejectReason.BAD_VALUE, "record: cannot be used")
 
     def _fields_fault(self, row: Fields | Fault, latest_ms: int | None) -> Fault:
         fault = self._fault_of(row, latest_ms)

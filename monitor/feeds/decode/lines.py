@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from monitor.events.columns import Int64Array
@@ -88,6 +90,11 @@ class Lines:
     def __getitem__(self, index: int) -> bytes:
         start = int(self._ends[index - 1]) + 1 if index else 0
         return self.data[start : int(self._ends[index])]
+
+    @cached_property
+    def texts(self) -> list[bytes]:
+        """The lines; where the last one has its newline, an empty text follows."""
+        return self.data.split(b"\n")
 
     @property
     def longest(self) -> int:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from monitor.events.reject_reasons import RejectReason, UnknownClass
 from monitor.feeds.decode.lines import not_utf8
 from monitor.feeds.decode.named_values import size_in_utf8
@@ -48,7 +50,7 @@ def parse(record: bytes) -> dict[str, Any]:
     try:
         value = _READER.decode(record.decode())
         if b"\\u" in record:  # else no text of it can be half a surrogate pair
-            _WRITER.encode(value).encode()
+            msgspec.json.encode(value)
     except UnicodeDecodeError as error:
         raise NotARecordError(not_utf8(error)) from error
     except UnicodeEncodeError as error:
@@ -58,15 +60,24 @@ def parse(record: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise NotARecordError(f"is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise NotARecordError(f"must be a JSON object, got {shown(value)}")
+        raise NotARecordError(no_object(value))
     return value
+
+
+def no_object(value: object) -> str:
+    """Return what is wrong with JSON that is no object.
+
+    Args:
+        value: what it is.
+    """
+    return f"must be a JSON object, got {shown(value)}"
 
 
 def _with_surrogates(value: Any) -> str:
     """Return the fields of a record that have lone surrogates, as the end of a sentence."""
     fields = value if isinstance(value, dict) else {}
-    texts = {n: _WRITER.encode({n: one}) for n, one in fields.items()}
-    found = [shown(n) for n, text in texts.items() if size_in_utf8(text) is None]
+    texts = ((n, n + (one if isinstance(one, str) else _json(one))) for n, one in fields.items())
+    found = [shown(n) for n, text in texts if size_in_utf8(text) is None]
     return f", in {', '.join(found)}" if found else ""
 
 
@@ -75,14 +86,21 @@ def _integer(digits: str) -> float:
 
 
 _READER = json.JSONDecoder(parse_int=_integer)
-_WRITER = json.JSONEncoder(ensure_ascii=False, default=str)  # one for all: a body may have 100,000
+_WRITER = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
+"""One for all: a body may have 100,000 values to show."""
 
 
 def shown(value: object) -> str:
     """Return a value as a message shows it: as JSON, cut after 60 characters."""
-    text = _WRITER.encode(value)
-    text = text.encode(errors="backslashreplace").decode()  # a lone surrogate cannot be printed
+    text = _json(value)
+    if not text.isascii():  # a lone surrogate cannot be printed
+        text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def _json(value: object) -> str:
+    """Return a value as JSON; an integer without the encoder, whose every call is a new one."""
+    return int.__repr__(value) if type(value) is int else _WRITER.encode(value)
 
 
 def missing(name: str, hint: str = "") -> Fault:

@@ -42,6 +42,8 @@ class RecordFaults:
         self._default = ClassList(settings.default.classes)
         self._classes = {name: ClassList(m.classes) for name, m in (settings.models or {}).items()}
         self._labels = NamedLabels(settings)
+        self._has_many = any(c.is_many for c in (self._default, *self._classes.values()))
+        self._known_models = ", ".join(map(repr, settings.models or ()))
         self._kinds: dict[str, Callable[[Fields, int | None], Fault | None]] = {
             "prediction": self._prediction,
             "label": self._label,
@@ -69,7 +71,7 @@ class RecordFaults:
             detail = f"type: must be one of {', '.join(self._kinds)}, got {shown(kind)}"
             return Fault(RejectReason.UNKNOWN_TYPE, detail)
         fault = self._kinds[kind](fields, latest_ms)
-        if fault is None or not names_unknown_class(fault, fields):
+        if fault is None or not (self._has_many and names_unknown_class(fault, fields)):
             return fault
         model = self._only_model if kind == "label" else self._name_of_model(fields)
         seconds = seconds_of(fields["ts"])
@@ -149,7 +151,7 @@ class RecordFaults:
         if fault := _name("model", model):
             return fault
         if self._settings.fields_of(model) is None:
-            known = ", ".join(map(repr, self._settings.models or ()))
+            known = self._known_models
             detail = f"model: is none of those configured ({known}), got {shown(model)}"
             return Fault(RejectReason.UNKNOWN_MODEL, detail)
         return None

@@ -13,6 +13,8 @@ from monitor.feeds.decode.reasons import Fault, bad, missing, shown
 from monitor.feeds.decode.time_texts import seconds_of_text
 from monitor.feeds.decode.time_units import NAMES, unit_that_fits
 
+_NUMBERS = (int, float)
+
 
 def time_fault(name: str, value: object, latest: int | None) -> Fault | None:
     """Return what is wrong with a time; None where nothing is.
@@ -67,4 +69,4 @@ def is_number(value: object) -> TypeGuard[float]:
     Args:
         value: of a field.
     """
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool)
