@@ -60,15 +60,17 @@ class OddLines:
         """
         if len(line) > self._longest or not is_utf8(line):
             return self._parsed_fault(line, latest_ms)
-        with suppress(*UNDECODABLE):
+        try:
             record: Record = self._decode(line)
-            return record
-        return self._odd(line, latest_ms, doubted=doubted)
+        except UNDECODABLE:
+            return self._odd(line, latest_ms, doubted=doubted)
+        return record
 
     def _odd(self, line: bytes, latest_ms: int | None, *, doubted: bool) -> Record | Fault | None:
-        written: Any = None
-        with suppress(*UNDECODABLE):
-            written = self._read(line)
+        try:
+            written: Any = self._read(line)
+        except UNDECODABLE:
+            written = None
         if not isinstance(written, dict):
             if written is not None and _is_as_parsed(line):
                 return Fault(RejectReason.MALFORMED, f"record: {no_object(written)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -83,8 +82,10 @@ def _read(text: str) -> tuple[datetime | None, bool]:
 
 def _read_any(text: str) -> tuple[datetime | None, bool]:
     if len(text) >= _SHORTEST and text[_COLON] == ":":  # any other form costs an exception
-        with suppress(msgspec.ValidationError, UnicodeEncodeError):  # also of a lone surrogate
+        try:
             return msgspec.convert(text, Time), True
+        except (msgspec.ValidationError, UnicodeEncodeError):  # also of a lone surrogate
+            return moment_of(text), False
     return moment_of(text), False
 
 
