@@ -10,6 +10,7 @@ from typing import Any
 from monitor.config.mapping import FIELDS, NO_FIELD, SEGMENT, FixedValue, MappedRecords
 from monitor.errors import ColumnError
 from monitor.feeds import table_fields
+from monitor.feeds.mapping.path_columns import columns_of_path
 from monitor.feeds.mapping.written import notation_for
 
 
@@ -66,7 +67,7 @@ def sources_of_table(
     all keys: rows of one batch of counts may differ by them alone.
 
     Args:
-        name: of the table, for messages.
+        name: of the table, or its path, for messages.
         columns: names of its columns.
         mapping: of the table; None without one.
         keys: segment keys to look for.
@@ -80,8 +81,9 @@ def sources_of_table(
     found = sources_of_records(mapping, _keys_to_read(columns, mapping, keys))
     for wanted, column in _named(mapping).items():
         if not (column in columns or (nested and _is_there(column, columns))):
-            near = get_close_matches(column, columns, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(columns)}"
+            known = [*columns, *columns_of_path(name)]
+            near = get_close_matches(column, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {_some(known)}"
             if wanted in ("model", "version"):
                 hint += f"; one {wanted} for all records is {_constant(mapping, wanted, column)}"
             raise ColumnError(f"{name}: {wanted}: there is no column {column!r}; {hint}")

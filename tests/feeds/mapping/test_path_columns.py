@@ -68,6 +68,14 @@ def test_the_message_on_a_missing_time_names_the_columns_of_directories(capsys, 
     assert "has no column 'ts', got id, prediction, label, day;" in done.err
 
 
+def test_a_misspelt_column_of_a_directory_is_proposed(capsys, tmp_path):
+    path = tmp_path / "day=2026-01-01" / "0.parquet"
+    path.parent.mkdir()
+    write_parquet(path)
+    done = ran(capsys, "replay", path, "--field", "ts=dayy")
+    assert "ts: there is no column 'dayy'; did you mean 'day'?" in done.err
+
+
 @pytest.mark.parametrize(
     ("path", "columns"),
     [
