@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from monitor.diagnosis.period_labels import Refusal, Sample
 from monitor.diagnosis.periods import Errors, Period
 from monitor.diagnosis.result import UNLIKE_SHARES
+from monitor.diagnosis.scored_days import not_flagged_by, unscored
 from monitor.drift import Judgement, Status
 from monitor.drift.components import Component
 from monitor.drift.day_scatter import PRIOR_FREEDOM, DayScatter
@@ -64,6 +65,8 @@ def notes(
         *_far(before, after, judgement),
         *_unknown(before, after, judgement),
         *_labels(before, after, mature_until),
+        *_unscored(before, after),
+        *_not_flagged_by(before, after),
         *_if_wrong(sensitivity),
         *_times(before, after),
         *_scatter(errors.scatter),
@@ -153,6 +156,36 @@ def _labels(before: Period, after: Period, mature_until: int | None) -> Iterator
         yield (
             f"predictions without a label: {_percent(shares[0])} before, "
             f"{_percent(shares[1])} after; their outcomes are not known{more}"
+        )
+
+
+def _unscored(before: Period, after: Period) -> Iterator[str]:
+    found = [(unscored(period), name) for period, name in _named(before, after)]
+    known = [(one, name) for one, name in found if one is not None]
+    if not any(one.is_worth_a_word for one, _ in known):
+        return
+    shares = ", ".join(f"{_percent(one.share)} {name}" for one, name in known)
+    yield f"cases without a score: {shares}; metrics, thresholds and corrections leave them out"
+    for one, name in known:
+        if one.is_unlike:
+            withheld = ", so that no threshold and no correction is advised" * (name == "after")
+            yield (
+                f"scores of {name} are missing for {_percent(one.of_positives)} of the positives "
+                f"and {_percent(one.of_negatives)} of the negatives: metrics that depend on the "
+                f"class ratio, such as average precision, are off{withheld}"
+            )
+
+
+def _not_flagged_by(before: Period, after: Period) -> Iterator[str]:
+    for period, name in _named(before, after):
+        if (found := not_flagged_by(period)) is None:
+            continue
+        left_out = "; verdict and causes leave them out" * (name == "before")
+        yield (
+            f"the scores of {name} do not decide its predictions: at a false positive rate of "
+            f"{found.false_positive_rate:.3f} they find {_percent(found.by_scores)} of the "
+            f"positives, and the predictions {_percent(found.recall)}{left_out}; see whether they "
+            "are those of the positive class, and of this model"
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from monitor.clock import DAY_MS
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.periods import Period
+from monitor.diagnosis.scored_days import flagged_scores, not_flagged_by, unscored
 from monitor.drift.curve_parts import CurveParts, curve_parts, curve_parts_at_all
 from monitor.drift.implied_threshold import (
     FlaggedScores,
@@ -49,12 +50,15 @@ class ComparedScores:
         roc_after: ROC curve of after; None likewise.
         slide: of the mean score of each class; None where a period has no scores.
         parts: of the effect of the operating point on precision, what the threshold did and
-            what the curve; None without scores of before, and where a rate is 0.
-        thresholds: that cases are flagged by, as far as their scores imply it; None where some
-            have no score, where a period has few days, and where labels have errors.
-        recalibration: corrections of the scores of after as probabilities; None with few.
+            what the curve; None without scores of before, where a rate is 0, and where scores do
+            not decide the predictions of before.
+        thresholds: that cases are flagged by, as far as their scores imply it; None where more
+            than a few have no score, where flags do not follow the scores, where a period has few
+            days, and where labels have errors.
+        recalibration: corrections of the scores of after as probabilities; None with few, and
+            where scores are missing more often in one class.
         threshold: what the threshold for the precision wanted brings; None where precision is
-            not certainly lower, and where few scores say.
+            not certainly lower, where few scores say, and where they are missing likewise.
     """
 
     before: ScoreSkill | None
@@ -93,7 +97,8 @@ def compare_scores(
         wanted: precision that a threshold is sought for; None where none is missed.
         corners: the comparison at the ends of the ranges of wrong labels.
     """
-    reference = before.total
+    reference, lacking = before.total, unscored(after)
+    unlike = lacking is not None and lacking.is_unlike
     skills = _skill(before, reference), _skill(after, reference)
     if skills == (None, None):
         return None
@@ -106,12 +111,12 @@ def compare_scores(
         if before.scores is None or after.scores is None
         else score_slide(before.scores, after.scores),
         parts=_parts(before, after, corners),
-        thresholds=_thresholds(before.flagged_scores, after.flagged_scores),
+        thresholds=_thresholds(flagged_scores(before), flagged_scores(after)),
         recalibration=None
-        if after.scores is None
+        if after.scores is None or unlike
         else recalibration(after.scores, float(class_ratio(reference))),
         threshold=None
-        if wanted is None or skills[1] is None or _excluded(after)
+        if wanted is None or skills[1] is None or unlike or _excluded(after)
         else expected_threshold(skills[1].by_day, wanted, skills[1].errors),
     )
 
@@ -124,7 +129,7 @@ def _thresholds(
 
 def _parts(before: Period, after: Period, corners: Sequence[Corner]) -> CurveParts | None:
     """Return the parts, with intervals of the scatter between days that hold at all corners."""
-    if (curve := before.curve) is None:
+    if (curve := before.curve) is None or not_flagged_by(before) is not None:
         return None
     middle = curve_parts(curve, before.blocks, after.days_or_blocks)
     blocks_a_day = max(1, DAY_MS // (after.block_ms or DAY_MS))

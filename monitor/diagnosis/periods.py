@@ -17,7 +17,6 @@ from monitor.drift import Dispersion, block_seconds
 from monitor.drift.component_changes import BetweenDays
 from monitor.drift.day_levels import at_one_level
 from monitor.drift.day_scatter import UNDATED_DAYS, DayScatter, days_behind
-from monitor.drift.implied_threshold import FlaggedScores
 from monitor.events.columns import Int64Array, Series
 from monitor.join.deltas import PREDICTED_POSITIVE, known
 from monitor.labels.audits_decide import AuditedDuring, no_audits
@@ -168,19 +167,6 @@ class Period:
         if self.labelled_blocks is None:
             return self.scores
         return self.labelled_blocks.corrected(self.scores_as_labelled)
-
-    @property
-    def flagged_scores(self) -> FlaggedScores | None:
-        """Flagged cases and scores of its whole days, where each labelled case has a score."""
-        if self.scores is None or self.by_day is None or self.opens is None or self.closes is None:
-            return None
-        first, end = -(-self.opens // DAY_MS), self.closes // DAY_MS
-        skipped = first - self.opens // DAY_MS
-        days = self.by_day[skipped : skipped + end - first]
-        cases = self.scores.positive + self.scores.negative
-        if not np.array_equal(cases.sum(axis=-1), days.total):
-            return None
-        return FlaggedScores(days.predicted_positive, self.scores)
 
     @property
     def days_or_blocks(self) -> ConfusionCounts:

@@ -18,6 +18,12 @@ from monitor.metrics.ratio import FloatArray
 from monitor.metrics.score_intervals import Interval
 
 _FEWEST_DAYS = 5
+_FEW_UNSCORED = 0.005
+"""Cases without a score, as a share of the flagged ones, that leave the threshold known: it is off
+by at most as many cases."""
+_UNLIKE = 0.1
+"""Share of the flagged cases by which their positives differ from those above the threshold, where
+flags do not follow the scores."""
 
 
 class FlaggedScores(NamedTuple):
@@ -25,16 +31,39 @@ class FlaggedScores(NamedTuple):
 
     Attributes:
         flagged: cases predicted positive, (days,).
-        scores: all by score and actual class, (days, bins).
+        scores: all that have a score, by it and by actual class, (days, bins).
+        unscored: cases without a score over all days, flagged or not.
     """
 
     flagged: CountArray
     scores: ScoreHistogram
+    unscored: int = 0
 
     @property
     def cases(self) -> CountArray:
         """All by score, (days, bins)."""
         return self.scores.positive + self.scores.negative
+
+    def follow_scores(self, true_positives: int) -> bool:
+        """Return whether cases are flagged by their scores, and hardly any of them has none.
+
+        Args:
+            true_positives: flagged cases that are positive, over all days.
+
+        >>> one = np.array([[90, 0, 10]])
+        >>> scores = ScoreHistogram(
+        ...     positive=one // 10, negative=one - one // 10, unlabelled=0 * one)
+        >>> period = FlaggedScores(np.array([10]), scores)
+        >>> period.follow_scores(1), period.follow_scores(8)
+        (True, False)
+        """
+        flagged, positive = int(self.flagged.sum()), self.scores.positive.sum(axis=0)
+        if self.unscored > _FEW_UNSCORED * flagged:
+            return False
+        threshold = _threshold(flagged, self.cases.sum(axis=0), self.unscored)
+        above = np.append(np.cumsum(positive[::-1])[::-1], 0)
+        expected = np.interp(threshold, np.linspace(0, 1, len(above)), above)
+        return not abs(expected - true_positives) > _UNLIKE * flagged
 
 
 class ImpliedThresholds(NamedTuple):
@@ -98,7 +127,8 @@ def implied_thresholds(before: FlaggedScores, after: FlaggedScores) -> ImpliedTh
     known = np.isfinite(old).all() and np.isfinite(new).all()
     if not known or not positive.any(axis=1).all() or not negative.any(axis=1).all():
         return None
-    share = _left_out(before.flagged) / _left_out(before.cases.sum(axis=1))
+    cases = _left_out(before.cases.sum(axis=1)) + before.unscored
+    share = _left_out(before.flagged) / cases
     # The days of before move its threshold and its share together.
     old_days = np.array([_share_above(at, positive[0], negative[0], mix) for at in old]) - share
     pairs = zip(positive, negative, strict=True)
@@ -122,16 +152,23 @@ def _left_out(by_day: CountArray) -> CountArray:
 def _by_left_out(period: FlaggedScores) -> FloatArray:
     """Return the threshold by all days, and then by all without each one."""
     pairs = zip(_left_out(period.flagged), _left_out(period.cases), strict=True)
-    return np.array([_threshold(int(flagged), cases) for flagged, cases in pairs])
+    unscored = period.unscored
+    return np.array([_threshold(int(flagged), cases, unscored) for flagged, cases in pairs])
 
 
-def _threshold(flagged: int, cases: CountArray) -> float:
-    """Return the score above which so many cases lie; NaN for none or all of them."""
+def _threshold(flagged: int, cases: CountArray, unscored: int) -> float:
+    """Return the score above which so many cases lie; NaN for none or all of them.
+
+    Args:
+        flagged: number of cases, some of which may have no score.
+        cases: by score, (bins,).
+        unscored: cases without a score.
+    """
     above = np.append(np.cumsum(cases[::-1])[::-1], 0)
     if not 0 < flagged < above[0]:
         return float("nan")
     edges = np.linspace(0, 1, len(above))
-    same = np.flatnonzero(above == flagged)
+    same = np.flatnonzero((above <= flagged) & (above >= flagged - unscored))
     if len(same):
         return float(edges[same[[0, -1]]].mean())  # anywhere between two scores
     return float(np.interp(flagged, above[::-1], edges[::-1]))

@@ -23,6 +23,9 @@ from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.metrics.histogram import ScoreHistogram
 from monitor.metrics.ratio import FloatArray, ratio
 
+_EXPLAINED = 0.5
+"""Share of the TPR - FPR of the reference's own point that its ROC curve has at least."""
+
 
 class CurvePosition(StrEnum):
     """Position of an operating point relative to the reference's ROC curve."""
@@ -102,10 +105,10 @@ def place_on_curve(
         On the curve where TPR is neither below nor above it at p < .01, and its log-odds differ
         from those of the curve by less than τ = .2 and certainly (p < .01) by less than 2 τ. A
         quarter and a half of the change of recall along the curve may take the place of τ and
-        2 τ. Open otherwise, and where a class is missing. The variances of the reference
-        and of the window are each the larger of that of independent rows and that between
-        blocks. The curve is interpolated linearly, which lies below a concave curve, so that
-        a coarse histogram never makes the model look worse.
+        2 τ. Open otherwise, with z undefined where a class is missing and where `decides_flags` is
+        False. The variances of the reference and of the window are each the larger of that of
+        independent rows and that between blocks. The curve is interpolated linearly, which lies
+        below a concave curve, so that a coarse histogram never makes the model look worse.
 
     >>> reference = ScoreHistogram(
     ...     positive=np.array([500, 1500, 8000]), negative=np.array([80_000, 15_000, 5_000]),
@@ -126,6 +129,8 @@ def place_on_curve(
         SmoothedRates.of(total),
         Dispersion.of(dispersion),
     )
+    if before is not None and not _decides_flags(curve, before):
+        return CurvePlace(CurvePosition.OPEN, float("nan"))
     reference_variance, variance = _independent(curve, now, factors)
     if blocks.shape[-1] > 1:
         left_out = _deficit(curve, SmoothedRates.of(leave_one_out(blocks)))
@@ -147,6 +152,42 @@ def place_on_curve(
     bounded = abs(off) + Z_ONE_SIDED * error < tolerable
     position = CurvePosition.ON if same and bounded else CurvePosition.OPEN
     return CurvePlace(position, off / error)
+
+
+def decides_flags(scores: ScoreHistogram, counts: ConfusionCounts) -> bool:
+    """Return whether cases may be flagged by their scores, as far as rates show it.
+
+    Scores of the other class, or of no class, lie on a curve that says nothing of the model's
+    point: a worse model still lies above it.
+
+    Args:
+        scores: labelled cases by score, (bins,), or (blocks of time, bins).
+        counts: outcomes of the same time, a scalar or blocks of time.
+
+    Returns:
+        False where at the false-positive rate of the point its ROC curve has less than half of the
+        point's TPR - FPR. A rule on top of the scores may make a point a little better than the
+        curve, and bins hide a part of it. True where a class is missing.
+
+    >>> scores = ScoreHistogram(
+    ...     positive=np.array([500, 1500, 8000]), negative=np.array([80_000, 15_000, 5_000]),
+    ...     unlabelled=np.zeros(3))
+    >>> counts = ConfusionCounts(tp=8_000, fp=5_000, fn=2_000, tn=95_000)
+    >>> other_class = ScoreHistogram(
+    ...     positive=scores.positive[::-1], negative=scores.negative[::-1], unlabelled=np.zeros(3))
+    >>> decides_flags(scores, counts), decides_flags(other_class, counts)
+    (True, False)
+    """
+    whole = scores if scores.positive.ndim == 1 else scores.sum(axis=0)
+    if min(whole.positive.sum(), whole.negative.sum()) <= 0:
+        return True
+    return _decides_flags(InterpolatedRoc.of(whole), counts)
+
+
+def _decides_flags(curve: InterpolatedRoc, before: ConfusionCounts) -> bool:
+    own = SmoothedRates.of(as_blocks(before).sum(axis=-1))
+    skill, above = own.recall - own.false_positive_rate, _deficit(curve, own)
+    return not above > (1 - _EXPLAINED) * skill
 
 
 def mixing_loss(reference: ScoreHistogram, days: ConfusionCounts) -> float:

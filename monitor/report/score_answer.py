@@ -204,7 +204,8 @@ class ComparedScoreMetrics(Struct, frozen=True, kw_only=True):
         implied_thresholds: that cases are flagged by, where the scores of all imply one.
         skill: what of the part of skill the threshold did, and what the curve; null where
             that is not known.
-        recalibration: corrections of the scores of after; null with few.
+        recalibration: corrections of the scores of after; null with few, and where scores are
+            missing more often in one class than in the other.
         threshold: the threshold for the precision wanted; null where precision is as wanted,
             and where few scores say.
     """

@@ -184,7 +184,7 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         return  # wrong labels lower the curve as well
     if diagnosis.below_reference_curve is None:
         clean = diagnosis.judgement.status["log_likelihood_ratio"] is Status.CLEAN
-        if diagnosis.operating_point_moved and not clean:
+        if diagnosis.operating_point_moved and not clean and not _has_scores(diagnosis):
             yield (
                 "Labelled scores of both times, which distinguish a slide from a worse model, "
                 "are not available here."
@@ -194,6 +194,12 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
         yield (
             f"The scores show {_moved_along(diagnosis)} and no worse model: recall lies on the ROC "
             "curve of before at today's false positive rate."
+        )
+    elif diagnosis.below_reference_curve and diagnosis.judgement.labels_may_explain:
+        yield (
+            "Recall lies certainly below the ROC curve of before at today's false positive rate: "
+            "another threshold alone does not explain it, but a worse model does, and so do other "
+            "labels."
         )
     elif diagnosis.below_reference_curve:
         moved = _threshold_moved(diagnosis)
@@ -207,6 +213,12 @@ def _curve(diagnosis: Diagnosis) -> Iterator[str]:
             "By the scores, too, recall is not certainly below the ROC curve of before at "
             "today's false positive rate."
         )
+
+
+def _has_scores(diagnosis: Diagnosis) -> bool:
+    """Return whether both times have scores; notes say why the curve does not decide then."""
+    found = diagnosis.scores
+    return found is not None and found.before is not None and found.after is not None
 
 
 def _threshold_moved(diagnosis: Diagnosis) -> bool:

@@ -86,3 +86,28 @@ def test_between_two_scores_the_threshold_is_in_the_middle():
     )
     period = FlaggedScores(np.full(10, 10), scores)
     assert implied_thresholds(period, period).before.estimate == pytest.approx((0.101 + 0.7) / 2)
+
+
+def test_a_few_cases_without_a_score_leave_the_threshold_as_it_is():
+    one = days(3, 30, 0.6)
+    lacking = one._replace(flagged=one.flagged + (np.arange(30) < 2), unscored=2)
+    assert not lacking._replace(unscored=200).follow_scores(300)
+    found = implied_thresholds(lacking, lacking)
+    assert found.before.estimate == pytest.approx(0.6, abs=0.002)
+    assert found.is_raised is None
+    assert not found.scores_shifted
+
+
+def test_of_two_scores_a_case_without_one_moves_no_threshold():
+    """Flagged cases that are one more than those above any threshold lie between two scores."""
+    cases = np.zeros((10, BINS), dtype=np.int64)
+    cases[:, 100], cases[:, 700] = 900, 100
+    scores = ScoreHistogram(
+        positive=cases // 10, negative=cases - cases // 10, unlabelled=np.zeros_like(cases)
+    )
+    whole = FlaggedScores(np.full(10, 100), scores)
+    lacking = FlaggedScores(np.full(10, 100) + (np.arange(10) == 4), scores, unscored=1)
+    assert lacking.follow_scores(100)
+    found = implied_thresholds(whole, lacking)
+    assert found.after.estimate == pytest.approx(found.before.estimate)
+    assert found.is_raised is None

@@ -6,6 +6,7 @@ from monitor.counts import ConfusionCounts
 from monitor.drift.roc import (
     CurvePosition,
     below_reference_curve,
+    decides_flags,
     mixing_loss,
     place_on_curve,
 )
@@ -162,3 +163,44 @@ def test_a_missing_class_is_never_below() -> None:
     some = ConfusionCounts(tp=1, fp=50, fn=99, tn=50)
     assert not below_reference_curve(nothing, some)
     assert not below_reference_curve(reference_of(1_000), ConfusionCounts(tp=0, fp=5, fn=0, tn=5))
+
+
+def of_the_other_class(scores: ScoreHistogram) -> ScoreHistogram:
+    return ScoreHistogram(
+        positive=scores.positive[..., ::-1],
+        negative=scores.negative[..., ::-1],
+        unlabelled=scores.unlabelled,
+    )
+
+
+def all_alike(scores: ScoreHistogram) -> ScoreHistogram:
+    """The same cases, all in the first bin."""
+    first = np.arange(scores.positive.shape[-1]) == 0
+    sides = (scores.positive, scores.negative)
+    positive, negative = (np.where(first, one.sum(axis=-1, keepdims=True), 0) for one in sides)
+    return ScoreHistogram(positive=positive, negative=negative, unlabelled=scores.unlabelled)
+
+
+@pytest.mark.parametrize("made", [of_the_other_class, all_alike])
+@pytest.mark.parametrize("cut", [0.5, 1.7, 2.5])
+def test_scores_that_do_not_decide_the_predictions_place_no_point(made, cut: float) -> None:
+    """A worse model lies above their curve, too, so that a page would never start."""
+    rng = np.random.default_rng(9)
+    scores, usual = reference_of(100_000), window(rng, 100_000, cut, GAP)
+    worse = window(rng, 30_000, cut, 1.2)
+    assert decides_flags(scores, usual)
+    assert place_on_curve(scores, worse, before=usual).z < -5
+    assert not decides_flags(made(scores), usual)
+    found = place_on_curve(made(scores), worse, before=usual)
+    assert found.position is CurvePosition.OPEN
+    assert np.isnan(found.z)
+
+
+@pytest.mark.parametrize("bins", [2, 5, 20])
+def test_scores_of_few_values_decide_the_predictions_all_the_same(bins: int) -> None:
+    rng, scores = np.random.default_rng(10), reference_of(100_000)
+    starts = np.linspace(0, 200, bins, endpoint=False).astype(int)
+    cells = [np.add.reduceat(one, starts) for one in (scores.positive, scores.negative)]
+    few = ScoreHistogram(positive=cells[0], negative=cells[1], unlabelled=np.zeros(bins))
+    for cut in EDGES[starts[1:]]:
+        assert decides_flags(few, window(rng, 100_000, float(cut), GAP))

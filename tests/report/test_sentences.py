@@ -189,3 +189,16 @@ def test_labels_at_fault_never_stand_beside_a_worse_model():
     assert judged.label_errors_changed
     texts = [" ".join(explanation(one)) for one in (below, changed)]
     assert ["The scores show a worse model" in text for text in texts] == [True, False]
+
+
+def test_scores_that_leave_labels_open_do_not_show_a_worse_model():
+    fell = found(MANY, (6_000, 4_500, 4_000, 85_500))
+    judged = replace(fell.judgement, labels_may_explain=True, verdict=Verdict.INSUFFICIENT_EVIDENCE)
+    below = replace(fell, below_reference_curve=True, judgement=judged, verdict=judged.verdict)
+    text = " ".join(explanation(below))
+    assert not judged.label_errors_changed
+    assert "The scores show a worse model" not in text
+    assert (
+        "another threshold alone does not explain it, but a worse model does, and so do other "
+        "labels."
+    ) in text
