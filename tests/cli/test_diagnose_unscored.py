@@ -98,3 +98,12 @@ def test_scores_that_decide_no_prediction_are_named_and_give_no_threshold(told, 
 
 def test_scores_of_the_predictions_are_not_doubted(told):
     assert "do not decide" not in told(lambda score, *_: score, gap=1.2)
+
+
+def test_scores_that_decide_no_prediction_hold_no_page_back(capsys, tmp_path):
+    path, pages = tmp_path / "events.ndjson", []
+    for score_of in (of_the_other_class, lambda *_: None):
+        path.write_text(outcomes(score_of, gap=0.9))
+        found = json.loads(ran(capsys, "replay", "--json", path).out)
+        pages.append(found["models"]["default"]["detections"])
+    assert pages[0] == pages[1] != []
