@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -46,6 +47,9 @@ def _run(argv: Sequence[str] | None) -> int:
     if args.command == "run":  # its imports and its configuration take a while
         hold_hangups()
     module = import_module(f"monitor.cli.{args.command.replace('-', '_')}")
+    if not gc.isenabled():  # see `monitor.cli.start`
+        gc.freeze()  # modules are never searched
+        gc.enable()
     code: int = module.run(args)
     sys.stdout.flush()
     return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,13 +13,18 @@ from monitor.cli.shutdown import hold_hangups
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, see `monitor.cli.entry`; SIGHUP is held back before anything slow is imported.
 
+    In a process of its own no garbage is searched until the command is imported: modules leave
+    none, and the searches took a fifth of the time of a start.
+
     Args:
         argv: arguments after the program's name; by default those of this process.
 
     Returns:
         The exit code.
     """
-    if argv is None and sys.argv[1:2] == ["run"]:
-        hold_hangups()
+    if argv is None:
+        gc.disable()
+        if sys.argv[1:2] == ["run"]:
+            hold_hangups()
     code: int = import_module("monitor.cli.entry").main(argv)
     return code

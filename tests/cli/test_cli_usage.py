@@ -23,6 +23,17 @@ def test_version_waits_for_no_library():
     assert done.stdout == f"precision-monitor {__version__} (kernel: {kernel_in_use()})\n[]\n"
 
 
+def test_garbage_is_searched_once_a_command_is_imported_and_never_in_its_modules():
+    code = (
+        "import gc, sys; from monitor.cli import main; began = []; usual = gc.get_freeze_count(); "
+        "search = lambda phase, _: began.append(gc.get_freeze_count()) if phase == 'start' else 0; "
+        "gc.callbacks.append(search); sys.argv[1:] = ['schema']; main(); "
+        "print(gc.isenabled(), min([*began, gc.get_freeze_count()]) > usual, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "True True\n"
+
+
 def test_an_unknown_kernel_is_wrong_usage(capsys, monkeypatch):
     monkeypatch.setenv("PRECISION_MONITOR_KERNEL", "rust")
     done = ran(capsys, "--version")
