@@ -43,6 +43,9 @@ def concatenate(batches: Sequence[EventBatch], *, interleaved: bool = False) -> 
             _regrouped(getattr(batch, name), batch.groups, codes, by)
             for batch, by in zip(batches, moved, strict=True)
         ]
+        filled = [part for part in parts if len(part)] or parts[:1]
+        if len(filled) == 1 and all(_has_types_of(part, filled[0]) for part in parts):
+            return filled[0]
         return type(parts[0]).concatenate(parts)
 
     found = EventBatch(
@@ -94,7 +97,8 @@ def at_rows(batch: EventBatch, rows: Int64Array) -> EventBatch:
     moved = {}
     for name in KINDS:
         columns = getattr(batch, name)
-        moved[name] = replace(columns, row=rows[columns.row])
+        if len(columns):
+            moved[name] = replace(columns, row=rows[columns.row])
     return replace(batch, **moved)
 
 
@@ -163,10 +167,19 @@ def _regrouped(columns: Any, groups: tuple[Group, ...], codes: dict[Group, int],
     """Return columns with the group codes of another batch, and rows moved by an offset."""
     if not len(columns):
         return columns
-    changed = {"row": columns.row + by}
+    changed = {"row": columns.row + by} if by else {}
     if "group" in columns.names():
-        changed["group"] = np.array([codes[group] for group in groups], np.int64)[columns.group]
-    return replace(columns, **changed)
+        numbers = [codes[group] for group in groups]
+        if numbers != list(range(len(numbers))):
+            changed["group"] = np.array(numbers, np.int64)[columns.group]
+    return replace(columns, **changed) if changed else columns
+
+
+def _has_types_of(columns: Any, other: Any) -> bool:
+    """Tell whether columns are of the same type, and so is each array."""
+    return type(columns) is type(other) and all(
+        getattr(columns, name).dtype == getattr(other, name).dtype for name in other.names()
+    )
 
 
 def first_rows(batch: EventBatch) -> Int64Array:

@@ -1,9 +1,10 @@
 """Blocks of lines to columns by the compiled kernel, and the lines that it leaves.
 
 Lines are objects of JSON, or rows of cells. The kernel takes predictions, labels and outcomes,
-with their fields in any order. It leaves counts, `scores` of classes with names, names of classes
-that are new where models learn them, lines of an unusual form (a key twice, no `type`, an id of
-over 240 bytes, a number of over 19 digits, a cell in quotes), and every line that may be unfit.
+with their fields in any order. It leaves counts, audits, labels with a `source`, `scores` of
+classes with names, names of classes that are new where models learn them, lines of an unusual form
+(a key twice, no `type`, an id of over 240 bytes, a number of over 19 digits, a cell in quotes), and
+every line that may be unfit.
 `Decoder` decodes these by the code that decodes whole blocks where there is no kernel, so that the
 kernel has no rule for rejections.
 """
