@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,7 @@ _SHIFTS = (COVARIATE_SHIFT, *(LABEL_SHIFT, LABEL_SHIFT_BY_SEGMENT) * 2)
 """Label shift has a record for days whose scores fit the reference, and one for the others."""
 _UNDEFINED = ShiftEstimate(float("nan"), float("nan"))
 _RATES = 2
+_Shifts: TypeAlias = list[tuple[float, ...]]
 
 
 class DayStart(NamedTuple):
@@ -140,11 +141,12 @@ class Nowcasts:
         self._day = start.day
         longest = max(self._days.values(), default=0)
         days = self._read(start, start.first_young - longest, start.day)
+        shifts: dict[int, _Shifts] = {}
         for name, length in self._days.items():
             mature = days.between(start.first_young - length, start.first_young)
             last = _trusted_rates(mature, start)
             self._learn(name, start, last)
-            self._estimate(name, start, days, last)
+            self._estimate(name, start, days, last, shifts)
             yield
 
     def state(self) -> State:
@@ -204,17 +206,30 @@ class Nowcasts:
                 if day in record.awaited:
                     record.learn(day, rate)
 
-    def _estimate(self, name: str, start: DayStart, days: RecentDays, last: WindowRates) -> None:
-        """Estimate the window that ends with the last whole day."""
+    def _estimate(
+        self,
+        name: str,
+        start: DayStart,
+        days: RecentDays,
+        last: WindowRates,
+        shifts: dict[int, _Shifts],
+    ) -> None:
+        """Estimate the window that ends with the last whole day.
+
+        `shifts` has those of younger days by the number of the first of them, and takes new ones:
+        windows longer than the maturity end with the same younger days.
+        """
         length = self._days[name]
         first = start.day - length
         parts = parts_of(days.between(first, start.day), first, start.first_young)
         filled = parts.with_rates(last)
-        shifts = [parts.with_rates(rates) for rates in self._shifts(start, parts)]
+        if parts.first not in shifts:
+            shifts[parts.first] = self._shifts(start, parts)
+        shifted = [parts.with_rates(rates) for rates in shifts[parts.first]]
         overlap = length + start.day - start.first_young
         rates, precise = (
             record.estimate(
-                start.day, last[at], filled[at], [one[at] for one in shifts], overlap=overlap
+                start.day, last[at], filled[at], [one[at] for one in shifted], overlap=overlap
             )
             for at, record in enumerate(self._records[name])
         )
@@ -222,7 +237,7 @@ class Nowcasts:
             precise = precise.withheld_for(Withheld.NOTHING_FLAGGED)
         self._published[name] = WindowEstimates(rates, precise, close=start.day * DAY_MS)
 
-    def _shifts(self, start: DayStart, parts: WindowParts) -> list[tuple[float, ...]]:
+    def _shifts(self, start: DayStart, parts: WindowParts) -> _Shifts:
         """Return the rates of the younger days by each shift, in the order of `_SHIFTS`."""
         reference, (total, positive) = start.judge.reference, parts.young
         scores = self._scores_of(start, parts)
