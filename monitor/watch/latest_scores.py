@@ -80,40 +80,53 @@ class LatestScores(NamedTuple):
                 return True
         return self._have_stopped(at, since)
 
-    def spans(self, at: int) -> list[ScoreSpan]:
-        """Return how close together the scores of the last 1, 6 and 24 hours are.
+    def spans(self, moments: Int64Array) -> dict[int, list[ScoreSpan]]:
+        """Return how close together the scores of the last 1, 6 and 24 hours are at some moments.
 
         Hours of the day before do not count: behind a batch of a whole day they are not held.
 
         Args:
-            at: end of these hours, epoch milliseconds.
+            moments: ends of these hours, epoch milliseconds.
 
         Returns:
-            By length, up to the first whose scores are so wide that longer ones are not narrow.
+            By moment and length, up to the first length whose scores are so wide that longer ones
+            are not narrow.
         """
-        found: list[ScoreSpan] = []
-        shorter = NO_SPAN
-        for hours in LENGTHS:
-            shorter = self.span(at, hours, (at - 1) // DAY_MS * DAY_MS, shorter)
-            found.append(shorter)
-            if shorter.is_wide:
-                break
+        since = (moments - 1) // DAY_MS * DAY_MS
+        lengths = np.array(LENGTHS)[:, None] * HOUR_MS
+        firsts = self.opens.searchsorted(np.maximum(since, moments - lengths)).T.tolist()
+        ends = self.opens.searchsorted(moments - RECENT_MS, side="right").tolist()
+        came, known = self.came.tolist(), dict[tuple[int, int], ScoreSpan]()
+        found: dict[int, list[ScoreSpan]] = {}
+        for moment, starts, end in zip(moments.tolist(), firsts, ends, strict=True):
+            found[moment] = spans = []
+            for first in starts:
+                # Half-hours without a case between the first case and the last change nothing.
+                cases = came[first], came[max(first, end)]
+                if cases not in known:
+                    known[cases] = self._span(first, end)
+                spans.append(known[cases])
+                if spans[-1].is_wide:
+                    break
         return found
 
-    def span(self, at: int, hours: int, since: int = 0, shorter: ScoreSpan = NO_SPAN) -> ScoreSpan:
+    def span(self, at: int, hours: int, since: int = 0) -> ScoreSpan:
         """Return how close together the scores of the last hours are.
 
         Args:
             at: end of these hours, epoch milliseconds.
             hours: how many.
             since: earlier half-hours do not count.
-            shorter: span of fewer last hours; returned where the earlier ones have no case.
         """
-        first = self.opens.searchsorted(max(since, at - hours * HOUR_MS))
-        end = self.opens.searchsorted(at - RECENT_MS, side="right")
-        if (cases := max(0, int(self.came[end] - self.came[first]))) == shorter.cases:
-            return shorter
+        first = int(self.opens.searchsorted(max(since, at - hours * HOUR_MS)))
+        return self._span(first, int(self.opens.searchsorted(at - RECENT_MS, side="right")))
+
+    def _span(self, first: int, end: int) -> ScoreSpan:
+        """Return the span of the scores of the half-hours [first, end), by their index."""
         there = self.scores[first:end].sum(axis=0).nonzero()[0]
+        if not len(there):
+            return NO_SPAN
+        cases = int(self.came[end] - self.came[first])
         return ScoreSpan(cases, int(there[-1] - there[0]) + 1, len(there))
 
     def spread_again(self, at: int, since: int, known: KnownSpread | None) -> bool:

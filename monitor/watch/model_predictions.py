@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from monitor.clock import DAY_MS, HOUR_MS
 from monitor.drift.degenerate import DEAD, Degeneracy, Found, Present
 from monitor.drift.known_predictions import LENGTHS, KnownPredictions
@@ -238,7 +240,9 @@ class ModelPredictions:
             looked: spans that are known already, by the moment at which they end.
         """
         healthy = end if self.alarm is None else self.alarm.found.began
-        for moment in range(end - DAY_MS + RECENT_MS, min(end, healthy) + 1, RECENT_MS):
-            spans = looked.get(moment) or scored.spans(moment)
-            if self.narrow_scores(spans, moment) is None:
-                self.narrowest.see(moment, spans)
+        moments = range(end - DAY_MS + RECENT_MS, min(end, healthy) + 1, RECENT_MS)
+        missing = [moment for moment in moments if moment not in looked]
+        known = {**looked, **scored.spans(np.array(missing, dtype=np.int64))}
+        for moment in moments:
+            if self.narrow_scores(known[moment], moment) is None:
+                self.narrowest.see(moment, known[moment])

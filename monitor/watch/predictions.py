@@ -288,11 +288,12 @@ def _alarms(
         None where none does.
     """
     suspicious, fewest = present.suspicious, fewest_same(present.known, watched.longest_same)
-    for at in np.flatnonzero(present.ends > watched.done).tolist():
+    new = np.flatnonzero(present.ends > watched.done)
+    looked.update(scored.spans(present.ends[new]))
+    for at in new.tolist():
         moment = int(present.ends[at])
         same = scored.found(moment, fewest)
-        spans = looked[moment] = scored.spans(moment)
-        narrow = watched.narrow_scores(spans, moment)
+        narrow = watched.narrow_scores(looked[moment], moment)
         if watched.alarm is None and not suspicious[at] and same is None and narrow is None:
             continue
         found = same or present.found(at) or narrow
