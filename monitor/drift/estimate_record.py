@@ -132,7 +132,7 @@ class EstimateRecord:
     @property
     def awaited(self) -> list[int]:
         """The days whose truth is awaited, in order."""
-        return [int(day) for day in self._pending[:, 0]]
+        return [int(day) for day in self._pending[:, 0].tolist()]
 
     def learn(self, day: int, truth: float) -> None:
         """Compare the estimate of a day with what came true, and await it no longer.

@@ -183,24 +183,39 @@ def _exact_log_ratio(days: ConfusionCounts, usual: float) -> float:
     """
     tp = float(days.tp.sum())
     positive, flagged, total, _ = (np.rint(one).tolist() for one in _margins(days))
+    tables = [_PossibleTables.of(*day) for day in zip(positive, flagged, total, strict=True)]
 
     def likelihood(log_odds_ratio: float) -> float:
         """Return its log over that of flags by chance."""
-        growth = math.fsum(
-            _log_mean_growth(*day, log_odds_ratio)
-            for day in zip(positive, flagged, total, strict=True)
-        )
+        growth = math.fsum(one.log_mean_growth(log_odds_ratio) for one in tables)
         return log_odds_ratio * tp - growth
 
     return max(0.0, likelihood(-usual)) - likelihood(usual)
 
 
-def _log_mean_growth(positive: float, flagged: float, total: float, log_odds_ratio: float) -> float:
-    """Return the log of the mean of exp(log odds ratio · TP), if flags come by chance."""
-    tp = np.arange(max(0.0, positive + flagged - total), min(positive, flagged) + 1)
-    cells = (tp, positive - tp, flagged - tp, total - positive - flagged + tp)
-    chances = -gammaln(np.stack(cells) + 1).sum(axis=0)
-    return float(logsumexp(chances + log_odds_ratio * tp) - logsumexp(chances))
+class _PossibleTables(NamedTuple):
+    """The tables that a day's margins allow.
+
+    Attributes:
+        tp: true positives of each.
+        chances: log of how likely each is by chance, up to a constant.
+        log_sum: log of the sum of these likelihoods.
+    """
+
+    tp: FloatArray
+    chances: FloatArray
+    log_sum: float
+
+    @classmethod
+    def of(cls, positive: float, flagged: float, total: float) -> _PossibleTables:
+        tp = np.arange(max(0.0, positive + flagged - total), min(positive, flagged) + 1)
+        cells = (tp, positive - tp, flagged - tp, total - positive - flagged + tp)
+        chances = -gammaln(np.stack(cells) + 1).sum(axis=0)
+        return cls(tp, chances, float(logsumexp(chances)))
+
+    def log_mean_growth(self, log_odds_ratio: float) -> float:
+        """Return the log of the mean of exp(log odds ratio · TP), if flags come by chance."""
+        return float(logsumexp(self.chances + log_odds_ratio * self.tp)) - self.log_sum
 
 
 def _log_density(distance: float, variance: float, freedom: float) -> float:

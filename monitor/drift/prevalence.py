@@ -242,10 +242,6 @@ class _ScoreMixture:
     def density(self, prevalence: float) -> FloatArray:
         return np.asarray(prevalence * self.positive + (1 - prevalence) * self.negative)
 
-    def score(self, prevalence: float) -> float:
-        """Derivative of the log likelihood."""
-        return float((self.live * (self.positive - self.negative) / self.density(prevalence)).sum())
-
 
 def groups_of_equal_mass(mass: FloatArray) -> NDArray[np.int64]:
     """Return the group of each bin, of at most 20 groups that are consecutive from 0.
@@ -261,14 +257,20 @@ def groups_of_equal_mass(mass: FloatArray) -> NDArray[np.int64]:
 
 
 def _likeliest(mixture: _ScoreMixture) -> float:
+    weight = mixture.live * (mixture.positive - mixture.negative)
+
+    def score(prevalence: float) -> float:
+        """Return the derivative of the log likelihood."""
+        return float((weight / mixture.density(prevalence)).sum())
+
     low, high = 0.0, 1.0
-    if mixture.score(low) <= 0:
+    if score(low) <= 0:
         return low
-    if mixture.score(high) >= 0:
+    if score(high) >= 0:
         return high
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if mixture.score(middle) > 0 else (low, middle)
+        low, high = (middle, high) if score(middle) > 0 else (low, middle)
     return (low + high) / 2
 
 

@@ -182,13 +182,13 @@ class Judge:
         counts = Counts(
             days.cells, days.weights, DAY_MS, days.opens, self._scores_of(opens, closes)
         )
-        if only_dead and not self._judge.may_be_dead(counts):
+        flags = only_dead and self._judge.flags_like_the_dead(counts)
+        if only_dead and not (flags or self._judge.has_lost_half(counts)):
             return None
         found = self._judge.tested(counts, cuts)
         if found is None or found.fault:
             return None
-        fell = fell_at(found.judgement, DEAD_LEVEL)
-        if only_dead and not (fell or self._judge.flags_like_the_dead(counts)):
+        if only_dead and not (flags or fell_at(found.judgement, DEAD_LEVEL)):
             return None
         return found.judgement
 

@@ -171,10 +171,18 @@ class CountsJudge:
             False where half of TPR - FPR is left, and the days are not those of a model that
             flags one way, or by chance.
         """
+        return self.has_lost_half(counts) or self.flags_like_the_dead(counts)
+
+    def has_lost_half(self, counts: Counts) -> bool:
+        """Return whether less than half of the TPR - FPR of the reference is left.
+
+        Args:
+            counts: of a stretch of time.
+        """
         blocks, _ = self._totals(counts)
         old, new = (SmoothedRates.of(one) for one in (self._reference.counts, blocks.sum(axis=-1)))
         usual, left = (one.recall - one.false_positive_rate for one in (old, new))
-        return bool(left < usual / 2) or self.flags_like_the_dead(counts)
+        return bool(left < usual / 2)
 
     def flags_like_the_dead(self, counts: Counts) -> bool:
         """Return whether a model flags one way, or by chance, whatever its rates are.

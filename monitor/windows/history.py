@@ -246,8 +246,8 @@ class PastCounts:
         if self._weights.stored and whole and self._coarse.reaches_back(opens // width, model):
             table = self._weights.table(PaneRange(COARSE, opens // width, closes // width), rows)
             return in_blocks(table, opens, width, block_ms)
-        steps = np.zeros(((closes - opens) // HOUR_MS, len(rows), SUMS), dtype=np.int64)
-        return in_blocks(steps, opens, HOUR_MS, block_ms)
+        blocks = -(-closes // block_ms) - opens // block_ms
+        return np.zeros((blocks, len(rows), SUMS), dtype=np.int64)
 
     def _segments(
         self, model: int, rows: Int64Array, opens: int, closes: int, block_ms: int
