@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from monitor.cli.given_config import given_config
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.clock import DAY_MS
-from monitor.config import Config, ModelConfig, load_config
+from monitor.config import Config, ModelConfig
 from monitor.config.quantities import count_of, format_duration, format_time
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.diagnosis.time_ranges import parse_time_range
@@ -58,7 +59,7 @@ def run(args: Namespace) -> int:
     """
     if args.sample < 1:
         raise UsageError(f"audit: --sample: must be at least 1, got {args.sample}")
-    config = load_config(args.config) if args.config else Config.without_file()
+    config = given_config(args)
     paths = paths_of(args, config)
     if once := next(filter(files.is_read_once, paths), None):
         raise UsageError(f"audit: reads the events twice, got {once}; write them to a file")

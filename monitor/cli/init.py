@@ -31,6 +31,8 @@ from monitor.report.missing_evidence import day_text
 from monitor.report.printable import one_line
 
 _THRESHOLD = 0.5
+_ASSUMED = "assumed: the events carry scores and no predictions"
+_GIVEN = "as given: the events carry scores and no predictions"
 _STDOUT = "-"
 _WORDS = {
     Labelling.COMPLETE: "every prediction gets a label, or misses it at random",
@@ -57,7 +59,7 @@ def run(args: Namespace) -> int:
     if args.output != _STDOUT and output.exists():
         raise UsageError(f"--output: is there already, got {args.output!r}; name another, or -")
     with looked_at(args.place, args.properties) as looked:
-        text, models, torn = _surveyed(looked, mapping_of(args))
+        text, models, torn = _surveyed(looked, mapping_of(args), args.threshold)
     _write(args.output, output, text)
     for model in models:
         tell(_found(model))
@@ -79,14 +81,21 @@ def run(args: Namespace) -> int:
 
 
 def _surveyed(
-    looked: Looked, given: MappedRecords | None
+    looked: Looked, given: MappedRecords | None, threshold: float | None
 ) -> tuple[str, tuple[SurveyedModel, ...], FeedError | None]:
-    """Return the configuration for some events, what they show by model, and where they tear."""
+    """Return the configuration for some events, what they show by model, and where they tear.
+
+    Args:
+        looked: the events.
+        given: the mapping of the options; None without one.
+        threshold: that of the option; None to assume one.
+    """
     head = files.first_rows(looked.path)
     mapping = _mapping(looked.name, head, given)
     columns = files.columns_of(head)
     scored = "prediction" not in fields_of(columns, mapping)
-    config = _config(threshold=_THRESHOLD if scored else None)
+    assumed = _THRESHOLD if threshold is None else threshold
+    config = _config(threshold=assumed if scored else None)
     names = scored_classes(columns) if scored else ()
     surveyor, feed = _read(looked, mapping, with_classes(config, names) if names else config)
     if not names and have_scores_alone(feed.faults):
@@ -110,7 +119,9 @@ def _surveyed(
     if not models:
         raise FeedError(f"{looked.name}: has no predictions; give the input that has them")
     segments = () if names else _segments(head, mapping)
-    text = "\n".join(_document(looked, mapping, models, segments, scored=scored))
+    why = _ASSUMED if threshold is None else _GIVEN
+    decided = f"threshold: {assumed} # {why}" if scored else ""
+    text = "\n".join(_document(looked, mapping, models, segments, decided))
     return text, models, feed.torn
 
 
@@ -200,13 +211,12 @@ def _document(
     mapping: MappedRecords,
     models: tuple[SurveyedModel, ...],
     segments: tuple[Segment, ...],
-    *,
-    scored: bool,
+    decided: str,
 ) -> Iterator[str]:
     yield "# Written by precision-monitor init; config/README.md has every key."
     yield "models:"
     for model in models:
-        yield from _model(model, segments, scored=scored)
+        yield from _model(model, segments, decided)
     longest = max(models, key=lambda model: model.predictions)
     carries = f"what the volume of {scalar(longest.name)} carries"
     if longest.windows.left_out:
@@ -222,13 +232,13 @@ def _document(
     yield "exporter: {listen: 127.0.0.1:9108}"
 
 
-def _model(model: SurveyedModel, segments: tuple[Segment, ...], *, scored: bool) -> Iterator[str]:
+def _model(model: SurveyedModel, segments: tuple[Segment, ...], decided: str) -> Iterator[str]:
     yield f"  {scalar(model.name)}:"
     if model.classes:
         found = f"{len(model.classes)} that came; add those that may"
         yield f"    classes: {flow([*model.classes])} # {found}"
-    elif scored:
-        yield f"    threshold: {_THRESHOLD} # assumed: the events carry scores and no predictions"
+    elif decided:
+        yield f"    {decided}"
     if segments:
         keys = ", ".join(scalar(segment.key) for segment in segments)
         counts = ", ".join(str(segment.values) for segment in segments)

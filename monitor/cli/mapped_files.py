@@ -11,6 +11,7 @@ from itertools import chain
 from os import fspath
 from pathlib import Path
 
+from monitor.cli.further_hints import further_hints
 from monitor.cli.output import tell
 from monitor.cli.progress import Progress
 from monitor.cli.recorded_tables import feed_of, is_table, tables
@@ -114,6 +115,17 @@ class RecordedFeed:
         for fault in self._decoder.class_tally.faults():
             tell(f"warning: {fault}")
         self.contradictions = tuple(self._decoder.class_tally.contradictions())
+        if self.faults.total * 2 > self.records:
+            self.faults.further = self._further_hints()
+
+    def _further_hints(self) -> tuple[str, ...]:
+        """Return what else records lack in the file where most are rejected."""
+        reason = self.faults.most_frequent
+        path = "" if reason is None else self.faults.path_of(reason)
+        if not path or is_url(path) or is_table(path) or files.is_read_once(path):
+            return ()
+        mapping = self._mappings.get(path)
+        return tuple(further_hints(path, self._config, mapping, self.faults))
 
     def _merged(self, progress: Progress) -> Iterator[EventBatch]:
         streams = tables(self._paths, self._config, self._decoder, self._mappings)

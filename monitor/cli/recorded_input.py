@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from monitor.cli.given_config import given_config
 from monitor.cli.mapped_files import RecordedFeed
 from monitor.cli.output import tell
 from monitor.cli.recorded_tables import table_names
@@ -15,7 +16,7 @@ from monitor.cli.usable import (
     tell_of_reversed,
     unjudged,
 )
-from monitor.config import Config, FileFeed, load_config
+from monitor.config import Config, FileFeed
 from monitor.errors import FeedError, UsageError
 from monitor.snapshot import Snapshot
 
@@ -26,7 +27,7 @@ def config_of(args: Namespace) -> Config:
     Raises:
         MonitorError: the configuration has faults, or `--segments` names no key.
     """
-    config = load_config(args.config) if args.config else Config.without_file()
+    config = given_config(args)
     if args.segments is None:
         return config
     keys = tuple(dict.fromkeys(key for key in args.segments.split(",") if key))

@@ -23,6 +23,7 @@ class RejectedRecords:
     Attributes:
         columns: the column of each field that has another name.
         asked: options that give the columns their fields; "" where their names say enough.
+        further: what else to write where most records were rejected, see `further_hints`.
     """
 
     def __init__(self, mappings: Mapping[str, MappedRecords | None]) -> None:
@@ -30,9 +31,17 @@ class RejectedRecords:
         named = [pair for one in mappings.values() if one for pair in one.fields.items()]
         self.columns = {field: source for field, source in named if isinstance(source, str)}
         self.asked = ""
+        self.further: tuple[str, ...] = ()
         self._completed_as: Notation | None = None
         self._numbers: Counter[tuple[RejectReason, str]] = Counter()
         self._examples: dict[tuple[RejectReason, str], list[Rejection]] = {}
+
+    def without_records(self) -> RejectedRecords:
+        """Return a tally of the same files, without records."""
+        empty = RejectedRecords(self._mappings)
+        empty.columns, empty.asked = self.columns, self.asked
+        empty._completed_as = self._completed_as  # of the same class
+        return empty
 
     def add(self, rejections: Iterable[Rejection]) -> None:
         """Add records.
@@ -83,13 +92,33 @@ class RejectedRecords:
         mapping = self._mapping_of(reason)
         return TimeUnit.SECONDS if mapping is None else mapping.time.unit
 
-    def _mapping_of(self, reason: RejectReason) -> MappedRecords | None:
+    @property
+    def total(self) -> int:
+        """Number of rejected records."""
+        return self._numbers.total()
+
+    @property
+    def most_frequent(self) -> RejectReason | None:
+        """The most frequent reason; None without records."""
+        numbers: Counter[RejectReason] = Counter()
+        for (reason, _), number in self._numbers.items():
+            numbers[reason] += number
+        return next((reason for reason, _ in numbers.most_common(1)), None)
+
+    def path_of(self, reason: RejectReason) -> str:
+        """Return the file with the first record of a reason; "" where it is not known.
+
+        Args:
+            reason: why it was rejected.
+        """
         if len(self._mappings) == 1:
-            return next(iter(self._mappings.values()))
+            return next(iter(self._mappings))
         found = (ones[0] for (why, _), ones in self._examples.items() if why is reason)
         position = next((one.position for one in found), "")
-        mappings = self._mappings.items()
-        return next((one for path, one in mappings if is_of(position, path)), None)
+        return next((path for path in self._mappings if is_of(position, path)), "")
+
+    def _mapping_of(self, reason: RejectReason) -> MappedRecords | None:
+        return self._mappings.get(self.path_of(reason))
 
     def fields(self, reason: RejectReason) -> list[str]:
         """Return the fields at fault for a reason, the most frequent first.

@@ -31,6 +31,8 @@ _TWO = 2
 _PERCENT = 100
 _COLUMN, _VALUE = "COLUMN", "VALUE"
 """What stands for a name or a value that only a person knows."""
+EXAMPLE_THRESHOLD = "0.5"
+"""A threshold to replace by that of the model."""
 MANY_CLASSES = (
     f"for a model of more than two classes, list them, {MOST_CLASSES} at most, as its classes in a "
     "configuration, which precision-monitor init FILE writes"
@@ -108,9 +110,8 @@ def _column_of_classes(field: str, notation: Notation) -> str:
     if field != "prediction":
         return f"{seem}: name the column that holds classes: {notation.columns({field: _COLUMN})}"
     return (
-        f"{seem}: name their column {notation.columns({'score': _COLUMN})}, and give the model a "
-        "threshold in a configuration, `threshold: 0.5`, which precision-monitor init FILE --field "
-        "score=COLUMN writes"
+        f"{seem}: name their column {notation.columns({'score': _COLUMN})}, and give their "
+        f"threshold: {notation.threshold(EXAMPLE_THRESHOLD)}"
     )
 
 
@@ -190,7 +191,7 @@ def time_hint(field: str, values: Values, notation: Notation) -> str:
     >>> time_hint("ts", ["31.12.2026"], OptionNotation())
     'give the format and the zone of these times: --time-format %d.%m.%Y --zone Europe/Berlin'
     """
-    if values and _lacks_zone(values[0]):
+    if values and lacks_zone(values[0]):
         zone = notation.time({"zone": "Europe/Berlin"})
         return f"give the zone of times that name none: {zone}"
     if formats := proposed_formats(values):
@@ -266,6 +267,11 @@ def _listed(values: Sequence[object]) -> str:
     return f"{shown}, …" if len(values) > _SHOWN else shown
 
 
-def _lacks_zone(value: object) -> bool:
+def lacks_zone(value: object) -> bool:
+    """Return whether a value is a time of ISO 8601 that names no zone.
+
+    Args:
+        value: of a time.
+    """
     moment = moment_of(value) if isinstance(value, str) else None
     return moment is not None and moment.tzinfo is None

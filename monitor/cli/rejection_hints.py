@@ -7,6 +7,7 @@ from typing import Any
 
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejected_values import (
+    EXAMPLE_THRESHOLD,
     class_hint,
     listed_scores_hint,
     name_hint,
@@ -24,7 +25,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.class_lists import SCORES_WOULD_DO
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
-from monitor.feeds.mapping.written import ASKED
+from monitor.feeds.mapping.written import ASKED, Notation
 from monitor.feeds.odd_values import Values, stands_for_no_class, texts_of
 
 _SHOWN = 3
@@ -44,10 +45,6 @@ _VALUES = {
 }
 """Advice where a value does not fit, by field, whatever the value is; `keys` maps a segment key."""
 
-_THRESHOLD = (
-    ", or give the model a threshold in a configuration, `threshold: 0.5`, which precision-monitor "
-    "init FILE writes for scores alone"
-)
 _SCORES = b'"scores"'
 CLASSES_OF_SCORES = (
     "for scores of all classes, list these as models.NAME.classes in a configuration, in the order "
@@ -99,15 +96,17 @@ def _missing(rejected: RejectedRecords) -> str:
         return CLASSES_OF_SCORES
     notation = rejected.notation_of(RejectReason.MISSING_FIELD)
     options = notation.columns(dict.fromkeys(shown, _COLUMN))
-    instead = _instead(rejected) if "prediction" in shown else ""
+    instead = _instead(rejected, notation) if "prediction" in shown else ""
     return f"say which column holds {' and '.join(shown)}: {options}{instead}"
 
 
-def _instead(rejected: RejectedRecords) -> str:
+def _instead(rejected: RejectedRecords, notation: Notation) -> str:
     """Return what does as well as the predicted class."""
     examples = rejected.examples(RejectReason.MISSING_FIELD, "prediction")
     of_many = all(SCORES_WOULD_DO in one.detail for one in examples)
-    return ", or write the scores of all classes" if of_many else _THRESHOLD
+    if of_many:
+        return ", or write the scores of all classes"
+    return f", or give the threshold of the scores: {notation.threshold(EXAMPLE_THRESHOLD)}"
 
 
 def _unknown_type(rejected: RejectedRecords) -> str:

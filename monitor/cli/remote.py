@@ -139,7 +139,12 @@ def remote_of(args: Namespace) -> Remote:
         UsageError: the address is not valid, or an option of recorded events is given too.
     """
     local = {"FILE": args.files, "--feed": args.feed, "--config": args.config}
-    for option, given in {**local, "--segments": args.segments}.items():
+    decided = None if args.threshold is None else str(args.threshold)
+    for option, given in {
+        **local,
+        "--segments": args.segments,
+        "--threshold": decided,
+    }.items():
         if given:
             raise UsageError(
                 f"{option}: cannot be combined with --url; a running monitor has its own"

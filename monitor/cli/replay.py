@@ -8,6 +8,7 @@ from itertools import islice
 
 from monitor.cli.backfill import backfilled
 from monitor.cli.config_warnings import warn
+from monitor.cli.given_config import given_config
 from monitor.cli.held_out import HeldOut, another_model_text, read_held_out, with_references
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
@@ -17,7 +18,6 @@ from monitor.cli.replay_ending import ending
 from monitor.cli.replay_text import replay_text
 from monitor.cli.unknown_segments import warn_of_unknown_segments
 from monitor.cli.usable import usable
-from monitor.config import Config, load_config
 from monitor.engine import Monitor
 from monitor.events.reject_reasons import Rejection
 from monitor.exporter.api.score_shares import scores_now, scores_text
@@ -41,7 +41,7 @@ def run(args: Namespace) -> int:
     Raises:
         MonitorError: an option, the configuration or a file cannot be used.
     """
-    config = load_config(args.config) if args.config else Config.without_file()
+    config = given_config(args)
     tested: tuple[HeldOut, ...] = ()
     if args.reference is not None:
         tested = read_held_out(args.reference, config, mapping_of(args))

@@ -339,4 +339,6 @@ def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
         given = getattr(args, option.replace("-", "_")) or ()
         values = [given] if isinstance(given, str) else given
         words += [word for value in values for word in (f"--{option}", value)]
+    if args.threshold is not None:
+        words += ["--threshold", str(args.threshold)]
     return shlex.join([PROGRAM, *words, *(more or [])])

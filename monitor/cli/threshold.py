@@ -8,12 +8,12 @@ from argparse import Namespace
 from typing import Any, NamedTuple
 
 from monitor.cli.config_warnings import warn
+from monitor.cli.given_config import given_config
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_usable, paths_of
 from monitor.clock import DAY_MS
-from monitor.config import Config, load_config
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis.comparison import check_two_classes
 from monitor.engine import CountingMonitor, Monitor
@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
     """
     parse_objective(args.objective)
     asked = None if args.class_ratio == _LIVE else _positive(args.class_ratio)
-    config = load_config(args.config) if args.config else Config.without_file()
+    config = given_config(args)
     paths, mapping = paths_of(args, config), mapping_of(args)
     config = with_recorded_classes(config, paths, mapping)
     warn(config)

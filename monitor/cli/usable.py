@@ -33,7 +33,7 @@ def rejected_text(snapshot: Snapshot, faults: RejectedRecords) -> str:
     most = max(rejected, key=lambda reason: rejected[reason])
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in rejected.items())
     total = sum(rejected.values())
-    advice = hint(most, faults)
+    advice = "; then ".join(filter(None, [hint(most, faults), *faults.further]))
     were = "was" if total == 1 else "were"
     records = count_of(snapshot.records, "record")
     parts = [reasons, labels_of_no_class(snapshot, faults), advice]

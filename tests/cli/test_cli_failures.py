@@ -76,7 +76,7 @@ BY_FIELD = {
     "counts": ({"type": "counts", "tp": "x"}, "write counts as integers"),
     "scored": (
         {"prediction": None, "score": 0.5},
-        "or give the model a threshold in a configuration, `",
+        "or give the threshold of the scores: --threshold 0.5",
     ),
     "long version": (
         {"version": "ü" * 129},

@@ -159,8 +159,7 @@ HINTS = {
         (),
         (
             "predictions between 0 and 1 seem to be scores: name their column --field score=COLUMN,"
-            " and give the model a threshold in a configuration, `threshold: 0.5`, which "
-            "precision-monitor init FILE --field score=COLUMN writes"
+            " and give their threshold: --threshold 0.5"
         ),
     ),
     "scores as labels": (

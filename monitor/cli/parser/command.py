@@ -94,6 +94,21 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_threshold(parser: argparse.ArgumentParser) -> None:
+    """Add `--threshold`.
+
+    Args:
+        parser: parser of the command.
+    """
+    parser.add_argument(
+        "--threshold",
+        type=ratio,
+        metavar="T",
+        help="scores at or above T are positive predictions, where records have no prediction; of "
+        "all models, and in place of the configured one",
+    )
+
+
 def ratio(text: str) -> float:
     """Parse a number from 0 to 1.
 

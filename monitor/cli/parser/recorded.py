@@ -11,6 +11,7 @@ from monitor.cli.parser.command import (
     add_config,
     add_mapping,
     add_reference,
+    add_threshold,
 )
 
 
@@ -27,6 +28,7 @@ def _replay(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_reference(parser)
     add_mapping(parser)
+    add_threshold(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--summary", action="store_true", help="print every metric of each model with its interval"
@@ -81,6 +83,7 @@ minutes. The retention of Prometheus must cover the events.
   tail -n 1000 events.ndjson | {PROGRAM} replay - --json | jq .models
   {PROGRAM} replay events.ndjson -c monitor.yaml --openmetrics past.om --step 1h
   {PROGRAM} replay claims.csv --field ts=decided --positive label=fraud
+  {PROGRAM} replay scores.csv --threshold 0.5 --zone Europe/Berlin
 """,
     arguments=_replay,
 )
@@ -128,6 +131,7 @@ def _threshold(parser: argparse.ArgumentParser) -> None:
     )
     add_config(parser, required=False)
     add_mapping(parser)
+    add_threshold(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -150,6 +154,7 @@ with its intervals. Exit code 1 if none reaches the objective.
 def _diagnose(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_mapping(parser)
+    add_threshold(parser)
     _add_files(parser)
     parser.add_argument(
         "--url", help="query a running monitor instead of recorded events: http://HOST:PORT"
@@ -214,6 +219,7 @@ A prediction counts at its own time, whenever its label arrives.
 def _compare(parser: argparse.ArgumentParser) -> None:
     add_config(parser, required=False)
     add_mapping(parser)
+    add_threshold(parser)
     _add_files(parser)
     parser.add_argument(
         "--url", metavar="URL", help="ask a running monitor, at its exporter's address"
@@ -304,6 +310,7 @@ def _audit(parser: argparse.ArgumentParser) -> None:
     )
     add_config(parser, required=False)
     add_mapping(parser)
+    add_threshold(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object, by stratum")
 
 

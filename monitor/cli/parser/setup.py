@@ -10,6 +10,7 @@ from monitor.cli.parser.command import (
     Command,
     add_config,
     add_mapping,
+    add_threshold,
     no_arguments,
     ratio,
 )
@@ -79,6 +80,7 @@ def _init(parser: argparse.ArgumentParser) -> None:
         help="file to write, which must not exist (default %(default)s); - for stdout",
     )
     add_mapping(parser)
+    add_threshold(parser)
 
 
 INIT = Command(

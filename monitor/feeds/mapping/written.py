@@ -52,6 +52,13 @@ class Notation(Protocol):
             settings: values of `zone`, `unit` and `format`, by name.
         """
 
+    def threshold(self, value: str) -> str:
+        """Return how to write the threshold of the models.
+
+        Args:
+            value: as text.
+        """
+
 
 class OptionNotation:
     """A mapping as options of a command, each of which completes the given ones.
@@ -102,6 +109,14 @@ class OptionNotation:
         """
         options = (f"--{_TIME_OPTIONS[name]} {shlex.quote(v)}" for name, v in settings.items())
         return self._command + " ".join(options)
+
+    def threshold(self, value: str) -> str:
+        """Return the option for the threshold.
+
+        Args:
+            value: as text.
+        """
+        return f"{self._command}--threshold {value}"
 
 
 class YamlNotation:
@@ -157,6 +172,14 @@ class YamlNotation:
         """
         given = self._mapping.time.model_dump(exclude_unset=True)
         return f"time: {flow({**given, **settings})}"
+
+    def threshold(self, value: str) -> str:
+        """Return the key of a model.
+
+        Args:
+            value: as text.
+        """
+        return f"`threshold: {value}`"
 
     def _fields(self, more: Mapping[str, object]) -> str:
         given = {
