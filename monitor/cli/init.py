@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from monitor.cli.init_mappings import MappedFile, mapped_files, with_feeds
 from monitor.cli.init_source import Looked, looked_at
 from monitor.cli.learned_classes import alike, class_names, in_order, scored_classes
 from monitor.cli.mapped_files import RecordedFeed, mapping_of
@@ -23,12 +25,12 @@ from monitor.config.quantities import count_of
 from monitor.config.yaml_text import flow, scalar
 from monitor.drift.detectors import FEWEST_FALSE_POSITIVES, FEWEST_POSITIVES
 from monitor.errors import FeedError, UsageError
-from monitor.feeds import files
-from monitor.feeds.files import FirstRows
-from monitor.feeds.mapping.field_sources import fields_of, sources_of_records
-from monitor.feeds.mapping.guessing import mapping_for_table
+from monitor.feeds.mapping.field_sources import sources_of_records
+from monitor.feeds.mapping.written import OptionNotation
+from monitor.feeds.segment_keys import MOST_KEYS
 from monitor.report.missing_evidence import day_text
 from monitor.report.printable import one_line
+from monitor.snapshot import Snapshot
 
 _THRESHOLD = 0.5
 _ASSUMED = "assumed: the events carry scores and no predictions"
@@ -58,7 +60,8 @@ def run(args: Namespace) -> int:
     output = Path(args.output)
     if args.output != _STDOUT and output.exists():
         raise UsageError(f"--output: is there already, got {args.output!r}; name another, or -")
-    with looked_at(args.place, args.properties) as looked:
+    with ExitStack() as places:
+        looked = [places.enter_context(looked_at(one, args.properties)) for one in args.places]
         text, models, torn = _surveyed(looked, mapping_of(args), args.threshold)
     _write(args.output, output, text)
     for model in models:
@@ -81,7 +84,7 @@ def run(args: Namespace) -> int:
 
 
 def _surveyed(
-    looked: Looked, given: MappedRecords | None, threshold: float | None
+    looked: Sequence[Looked], given: MappedRecords | None, threshold: float | None
 ) -> tuple[str, tuple[SurveyedModel, ...], FeedError | None]:
     """Return the configuration for some events, what they show by model, and where they tear.
 
@@ -90,53 +93,63 @@ def _surveyed(
         given: the mapping of the options; None without one.
         threshold: that of the option; None to assume one.
     """
-    head = files.first_rows(looked.path)
-    mapping = _mapping(looked.name, head, given)
-    columns = files.columns_of(head)
-    scored = "prediction" not in fields_of(columns, mapping)
+    mapped = mapped_files(looked, given)
+    where = ", ".join(one.name for one in looked)
+    scored = not any("prediction" in one.fields for one in mapped)
     assumed = _THRESHOLD if threshold is None else threshold
     config = _config(threshold=assumed if scored else None)
+    columns = [column for one in mapped for column in one.columns]
     names = scored_classes(columns) if scored else ()
-    surveyor, feed = _read(looked, mapping, with_classes(config, names) if names else config)
+    surveyor, feed = _read(mapped, with_classes(config, names) if names else config)
     if not names and have_scores_alone(feed.faults):
-        raise FeedError(f"{looked.name}: nothing is written: {CLASSES_OF_SCORES}")
-    found = () if names else class_names(feed.faults, names, _taken(surveyor, mapping))
+        raise FeedError(f"{where}: nothing is written: {CLASSES_OF_SCORES}")
+    found = () if names else class_names(feed.faults, names, _taken(surveyor, mapped))
     while found and len(names) < MOST_CLASSES:
         names = in_order((*names, *found[: MOST_CLASSES - len(names)]))
-        surveyor, feed = _read(looked, mapping, with_classes(config, names))
+        surveyor, feed = _read(mapped, with_classes(config, names))
         found = class_names(feed.faults, names)
     if found:
-        tell(f"{looked.name}: {_TOO_MANY}")
+        tell(f"{where}: {_TOO_MANY}")
     snapshot = surveyor.monitor.snapshot()
     if text := rejected_text(snapshot, feed.faults):
-        if mostly_rejected(snapshot):
-            raise FeedError(f"{looked.name}: nothing is written, since {text}")
+        if mostly_rejected(snapshot) or _loses_a_file(mapped, snapshot):
+            raise FeedError(f"{where}: nothing is written, since {text}")
         tell(text)
     tell_of_repeats(snapshot, feed.faults.notation)
     tell_of_reversed(snapshot, feed.faults.notation)
     feed.warn_of_order(snapshot)
     models = surveyor.models()
     if not models:
-        raise FeedError(f"{looked.name}: has no predictions; give the input that has them")
-    segments = () if names else _segments(head, mapping)
+        raise FeedError(f"{where}: has no predictions; give the input that has them")
+    segments = () if names else _segments(mapped)
     why = _ASSUMED if threshold is None else _GIVEN
     decided = f"threshold: {assumed} # {why}" if scored else ""
-    text = "\n".join(_document(looked, mapping, models, segments, decided))
+    text = "\n".join(_document(mapped, models, segments, decided))
     return text, models, feed.torn
 
 
-def _read(
-    looked: Looked, mapping: MappedRecords | None, config: Config
-) -> tuple[Surveyor, RecordedFeed]:
+def _read(mapped: Sequence[MappedFile], config: Config) -> tuple[Surveyor, RecordedFeed]:
     """Read all events, and return what was seen of them, and the feed with its faults."""
     surveyor = Surveyor(config)
-    feed = RecordedFeed([looked.path], config, mapping)
+    paths = [one.looked.path for one in mapped]
+    if len(mapped) == 1:
+        feed = RecordedFeed(paths, config, mapped[0].mapping)
+    else:
+        feed = RecordedFeed(paths, with_feeds(config, mapped), None)
+        feed.faults.completed_as(OptionNotation())
     for batch in feed.batches():
         surveyor.monitor.apply(batch)
     return surveyor, feed
 
 
-def _taken(surveyor: Surveyor, mapping: MappedRecords) -> frozenset[str]:
+def _loses_a_file(mapped: Sequence[MappedFile], snapshot: Snapshot) -> bool:
+    """Return whether one of several files has labels, and none of them can be used."""
+    labelled = any("label" in one.fields for one in mapped)
+    used = snapshot.labels.received + int(snapshot.lifetime.counts.total.sum())
+    return len(mapped) > 1 and labelled and not used
+
+
+def _taken(surveyor: Surveyor, mapped: Sequence[MappedFile]) -> frozenset[str]:
     """Return which of 0 and 1 came as classes; none where the mapping says what stands for them."""
     snapshot = surveyor.monitor.snapshot()
     labelled = snapshot.lifetime.counts
@@ -146,7 +159,8 @@ def _taken(surveyor: Surveyor, mapping: MappedRecords) -> frozenset[str]:
         "1": int(labelled.actual_positive.sum())
         + sum(model.predictions_positive for model in snapshot.models),
     }
-    return frozenset(name for name, cases in came.items() if cases and not mapping.names_classes)
+    named = any(one.mapping.names_classes for one in mapped)
+    return frozenset(name for name, cases in came.items() if cases and not named)
 
 
 def _write(name: str, output: Path, text: str) -> None:
@@ -160,21 +174,21 @@ def _write(name: str, output: Path, text: str) -> None:
     tell(f"{name}: written; check it, then: precision-monitor run -c {name}")
 
 
-def _mapping(name: str, head: FirstRows, given: MappedRecords | None) -> MappedRecords:
-    columns = files.columns_of(head)
-    look = head.rows.copy
-    found = mapping_for_table(name, columns, given, tell, look=look) if columns else given
-    return MappedRecords() if found is None else found
-
-
 def _config(threshold: float | None) -> Config:
     config = Config.without_file()
     defaults = config.defaults.model_copy(update={"threshold": threshold})
     return config.model_copy(update={"defaults": defaults})
 
 
-def _segments(head: FirstRows, mapping: MappedRecords) -> tuple[Segment, ...]:
-    return proposed_segments(head.rows, sources_of_records(mapping, ()).used)
+def _segments(mapped: Sequence[MappedFile]) -> tuple[Segment, ...]:
+    """Return the segment keys of the files with predictions, as labels need none."""
+    found = {
+        segment.key: segment
+        for one in mapped
+        if one.has_predictions or len(mapped) == 1
+        for segment in proposed_segments(one.head.rows, sources_of_records(one.mapping, ()).used)
+    }
+    return tuple(sorted(found.values(), key=lambda segment: segment.values)[:MOST_KEYS])
 
 
 def _found(model: SurveyedModel) -> str:
@@ -207,8 +221,7 @@ def _days(days: float) -> str:
 
 
 def _document(
-    looked: Looked,
-    mapping: MappedRecords,
+    mapped: Sequence[MappedFile],
     models: tuple[SurveyedModel, ...],
     segments: tuple[Segment, ...],
     decided: str,
@@ -223,12 +236,8 @@ def _document(
         carries += f"; {' and '.join(longest.windows.left_out)} would need more days"
     yield f"windows: [{', '.join(longest.windows.names)}] # {carries}"
     yield "feeds:"
-    first, *others = (f"{key}: {flow(value)}" for key, value in looked.feed.items())
-    yield f"  - {first}"
-    yield from (f"    {line}" for line in others)
-    if looked.comment:
-        yield f"    # {looked.comment}"
-    yield from _feed(mapping, segments)
+    for one in mapped:
+        yield from _feed(one, segments)
     yield "exporter: {listen: 127.0.0.1:9108}"
 
 
@@ -272,16 +281,24 @@ def _complete(reference: ProposedReference) -> str:
     return f"complete about {day_text(reference.complete_ms)}"
 
 
-def _feed(mapping: MappedRecords, segments: tuple[Segment, ...]) -> Iterator[str]:
+def _feed(mapped: MappedFile, segments: tuple[Segment, ...]) -> Iterator[str]:
+    looked, mapping = mapped.looked, mapped.mapping
+    first, *others = (f"{key}: {flow(value)}" for key, value in looked.feed.items())
+    yield f"  - {first}"
+    yield from (f"    {line}" for line in others)
+    if looked.comment:
+        yield f"    # {looked.comment}"
     fields: dict[str, Any] = {
         field: {"value": source.value} if isinstance(source, FixedValue) else source
         for field, source in mapping.fields.items()
     }
     for segment in segments:
-        if segment.column != segment_field(segment):
+        there = {segment.column, segment.column.partition(".")[0]} & {*mapped.columns}
+        if there and segment.column != segment_field(segment):
             fields[segment_field(segment)] = segment.column
     if fields:
-        yield f"    fields: {flow(fields)}"
+        checked = f" # by names and values: check {', '.join(mapped.guessed)}"
+        yield f"    fields: {flow(fields)}{checked if mapped.guessed else ''}"
     if mapping.values:
         values = {str(field): _listed(classes) for field, classes in mapping.values.items()}
         yield f"    values: {flow(values)}"

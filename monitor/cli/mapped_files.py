@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,9 @@ from os import fspath
 from pathlib import Path
 
 from monitor.cli.further_hints import further_hints
+from monitor.cli.init_mappings import linked_fields
 from monitor.cli.output import tell
+from monitor.cli.parser.command import PROGRAM
 from monitor.cli.progress import Progress
 from monitor.cli.recorded_tables import feed_of, is_table, tables
 from monitor.cli.rejected_records import RejectedRecords
@@ -20,6 +23,7 @@ from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
+from monitor.config.yaml_text import flow
 from monitor.errors import ColumnError, FeedError, UsageError
 from monitor.events.columns import EventBatch
 from monitor.events.labels_ahead import LabelsAhead
@@ -40,6 +44,8 @@ _EVERY_FILE = (
     "; options are those of every file: where the columns of files differ, write for each a feed "
     "with its `fields` in a configuration, which -c names"
 )
+_NAMED = 3
+"""Files whose columns a message names."""
 MAPPING_OPTIONS = ("field", "constant", *_LISTS, "zone", "unit", "time-format")
 """Names of options, without their dashes."""
 """Options that give the mapping."""
@@ -148,12 +154,33 @@ class RecordedFeed:
         configured = all(one is not None and one.is_of_feed for one in mapped)
         if not isinstance(error, ColumnError) or len(mapped) == 1 or configured:
             return error
+        if by_init := self._by_init():
+            return ColumnError(f"{str(error).partition(f'; {ASKED}')[0]}; {by_init}")
         return ColumnError(f"{error}{_EVERY_FILE}")
+
+    def _by_init(self) -> str:
+        """Return how `init` gives each file its columns; "" where it would not know them."""
+        once = any(is_url(p) or is_table(p) or files.is_read_once(p) for p in self._paths)
+        if once or len(self._paths) == 1 or self._mappings:
+            return ""
+        with suppress(FeedError):
+            feeds = linked_fields(self._paths)
+            named = [f"{path} {flow(fields)}" for path, fields in feeds.items() if fields]
+            if named:
+                command = shlex.join([PROGRAM, "init", *self._paths])
+                return (
+                    f"where the columns of files differ, each needs a feed with its `fields`, as "
+                    f"{', '.join(named[:_NAMED])}: {command} writes them to monitor.yaml, and "
+                    f"{PROGRAM} replay -c monitor.yaml reads it"
+                )
+        return ""
 
     def _say(self, text: str) -> None:
         self.faults.columns |= taken_columns(text)
         if ASKED in text:
-            self.faults.asked = text.partition(ASKED)[2]
+            lack, _, asked = text.partition(ASKED)
+            self.faults.asked = self._by_init() or f"{ASKED}{asked}"
+            text = f"{lack}{self.faults.asked}"
         tell(text)
 
     def reached(self) -> dict[str, int]:

@@ -22,7 +22,7 @@ class RejectedRecords:
 
     Attributes:
         columns: the column of each field that has another name.
-        asked: options that give the columns their fields; "" where their names say enough.
+        asked: how to give the columns their fields; "" where their names say enough.
         further: what else to write where most records were rejected, see `further_hints`.
     """
 

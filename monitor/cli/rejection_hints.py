@@ -25,7 +25,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.class_lists import SCORES_WOULD_DO
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
-from monitor.feeds.mapping.written import ASKED, Notation
+from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import Values, stands_for_no_class, texts_of
 
 _SHOWN = 3
@@ -90,7 +90,7 @@ def _missing(rejected: RejectedRecords) -> str:
     if of_document := document_hint(rejected.examples(RejectReason.MISSING_FIELD, field)):
         return of_document
     if rejected.asked:
-        return f"{ASKED}{rejected.asked}"
+        return rejected.asked
     shown = rejected.fields(RejectReason.MISSING_FIELD)[:_SHOWN]
     if have_scores_alone(rejected):
         return CLASSES_OF_SCORES

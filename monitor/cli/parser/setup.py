@@ -62,10 +62,11 @@ that come within two days. STORY is the change two weeks before the end.
 
 def _init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "place",
+        "places",
+        nargs="+",
         metavar="FILE|TOPIC|URL",
         help="recorded events, as for replay; kafka://BROKER[,BROKER]/TOPIC[,TOPIC]; or an "
-        "http(s) link to recorded events",
+        "http(s) link to recorded events; several, as predictions and labels, make a feed each",
     )
     parser.add_argument(
         "--properties",
@@ -90,10 +91,12 @@ INIT = Command(
 and writes a commented configuration: the mapping, the models, segments of few
 values, how labels seem to come, a label timeout from the delays seen, and windows
 and a reference that the volume can carry. Asks nothing, and never overwrites a
-file. Of topics it looks at the latest 500,000 messages, joins no group and commits
-nothing.
+file. Of several files each becomes a feed with columns of its own, and the ids are
+the columns whose values meet. Of topics it looks at the latest 500,000 messages,
+joins no group and commits nothing.
 """,
     examples=f"""  {PROGRAM} init events.ndjson
+  {PROGRAM} init predictions.csv labels.csv
   {PROGRAM} init claims.parquet --field label=fraud -o claims.yaml
   {PROGRAM} init kafka://kafka-1:9092/predictions,labels
   {PROGRAM} init https://data.example.com/events.ndjson.gz -o -

@@ -90,7 +90,7 @@ def mapping_for_table(
     known = fields_of(columns, mapping)
     if suffices(known) or not known >= _given(mapping):
         return mapping
-    found = _candidates(columns, mapping, known)
+    found = common_columns(columns, mapping, known)
     certain = {field: names[0] for field, names in found.items() if len(names) == 1}
     if len(certain) == len(found) and suffices(known | certain.keys()):
         given = MappedRecords() if mapping is None else mapping
@@ -132,7 +132,7 @@ def mapping_for_file(
     found = mapping_for_table(name, columns, mapping, say, look=look)
     known = fields_of(columns, found)
     if not suffices(known) and known >= _given(found):
-        certain = {f: n[0] for f, n in _candidates(columns, found, known).items() if len(n) == 1}
+        certain = {f: n[0] for f, n in common_columns(columns, found, known).items() if len(n) == 1}
         proposals, shown_as = _proposed(found, known, certain, look), notation_for(mapping).columns
         asked = shown_as(_asked(known, certain, proposals))
         if lacks_id(known | certain.keys()):
@@ -224,7 +224,7 @@ def _advice(name: str, lack: str, columns: Sequence[str], asked: str) -> str:
     return f"{name}: {lack}, got {shown or 'none'}; {ASKED}{asked}"
 
 
-def _candidates(
+def common_columns(
     columns: Sequence[str],
     mapping: MappedRecords | None,
     known: Collection[str],
@@ -313,7 +313,7 @@ def _proposed(
 ) -> dict[str, str]:
     """Return columns to propose for fields by the last part of nested names, and first rows."""
     values = first_values(look())
-    nested = _candidates(list(values), mapping, {*known, *certain}, last_part)
+    nested = common_columns(list(values), mapping, {*known, *certain}, last_part)
     proposals = {field: names[0] for field, names in nested.items() if len(names) == 1}
     given = {} if mapping is None else mapping.fields
     named = {field: column for field, column in given.items() if isinstance(column, str)}
