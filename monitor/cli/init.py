@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -42,6 +43,9 @@ _WORDS = {
     Labelling.FLAGGED_ONLY: "no predicted negative has a label: recall cannot be known",
     Labelling.NEGATIVES_BY_TIMEOUT: "every label is positive: silence seems to mean negative",
 }
+_NO_LABELS = "assumed: no label came"
+_NO_FEED = "no label came: add a feed of labels, which precision-monitor init"
+"""Before the files to name."""
 _TOO_MANY = (
     f"has more than {MOST_CLASSES} classes, and a model has {MOST_CLASSES} at most: give the rare "
     "ones one name, such as other, before they are sent"
@@ -124,7 +128,10 @@ def _surveyed(
     segments = () if names else _segments(mapped)
     why = _ASSUMED if threshold is None else _GIVEN
     decided = f"threshold: {assumed} # {why}" if scored else ""
-    text = "\n".join(_document(mapped, models, segments, decided))
+    lacking = _lacking_feed(looked, snapshot)
+    if lacking:
+        tell(f"warning: {lacking}")
+    text = "\n".join(_document(mapped, models, segments, decided, lacking))
     return text, models, feed.torn
 
 
@@ -145,8 +152,18 @@ def _read(mapped: Sequence[MappedFile], config: Config) -> tuple[Surveyor, Recor
 def _loses_a_file(mapped: Sequence[MappedFile], snapshot: Snapshot) -> bool:
     """Return whether one of several files has labels, and none of them can be used."""
     labelled = any("label" in one.fields for one in mapped)
-    used = snapshot.labels.received + int(snapshot.lifetime.counts.total.sum())
-    return len(mapped) > 1 and labelled and not used
+    return len(mapped) > 1 and labelled and not _has_labels(snapshot)
+
+
+def _has_labels(snapshot: Snapshot) -> bool:
+    return bool(snapshot.labels.received or snapshot.lifetime.counts.total.any())
+
+
+def _lacking_feed(looked: Sequence[Looked], snapshot: Snapshot) -> str:
+    """Return that a feed of labels is missing, and how to get it; "" where labels came."""
+    if _has_labels(snapshot):
+        return ""
+    return f"{_NO_FEED} {shlex.join(one.name for one in looked)} LABELS writes"
 
 
 def _taken(surveyor: Surveyor, mapped: Sequence[MappedFile]) -> frozenset[str]:
@@ -196,10 +213,16 @@ def _found(model: SurveyedModel) -> str:
     labels = [f"{labelled:,} labelled" if labelled else "no labels yet"]
     if model.late_days is not None:
         labels.append(f".99 of the labels within {_days(model.late_days)}")
+    words = f"; {_WORDS[model.labelling]}" if labelled else ""
     return (
         f"{one_line(model.name)}: {count_of(model.predictions, 'prediction')} in "
-        f"{_days(model.days)}, {', '.join(labels)}; {_WORDS[model.labelling]}"
+        f"{_days(model.days)}, {', '.join(labels)}{words}"
     )
+
+
+def _labelling_words(model: SurveyedModel) -> str:
+    """Return how labels seem to come, or that none shows it."""
+    return _WORDS[model.labelling] if int(model.counts.total) else _NO_LABELS
 
 
 def _timeout_from(model: SurveyedModel) -> str:
@@ -225,6 +248,7 @@ def _document(
     models: tuple[SurveyedModel, ...],
     segments: tuple[Segment, ...],
     decided: str,
+    lacking: str,
 ) -> Iterator[str]:
     yield "# Written by precision-monitor init; config/README.md has every key."
     yield "models:"
@@ -238,6 +262,8 @@ def _document(
     yield "feeds:"
     for one in mapped:
         yield from _feed(one, segments)
+    if lacking:
+        yield f"  # {one_line(lacking)}"
     yield "exporter: {listen: 127.0.0.1:9108}"
 
 
@@ -253,7 +279,7 @@ def _model(model: SurveyedModel, segments: tuple[Segment, ...], decided: str) ->
         counts = ", ".join(str(segment.values) for segment in segments)
         yield f"    segments: [{keys}] # of {counts} values"
     if not model.classes:
-        yield f"    labelling: {model.labelling} # {_WORDS[model.labelling]}"
+        yield f"    labelling: {model.labelling} # {_labelling_words(model)}"
     if model.unlabelled:
         yield f"    # {model.unlabelled}"
     yield f"    label_timeout: {model.timeout} # {_timeout_from(model)}"

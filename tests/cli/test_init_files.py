@@ -102,6 +102,22 @@ def test_ids_that_never_meet_are_not_taken(capsys, write):
     assert (done.code, "no column alone fits id" in done.err) == (3, True)
 
 
+def test_a_missing_feed_of_labels_is_named(capsys, write):
+    write(FILES[0], ("id", "timestamp", "probability"), (predictions(n)[:3] for n in range(400)))
+    done = ran(capsys, "init", FILES[0], "-o", "-")
+    lacking = (
+        "no label came: add a feed of labels, which precision-monitor init predictions.csv LABELS "
+        "writes"
+    )
+    assert f"warning: {lacking}" in done.err
+    assert f"  # {lacking}\n" in done.out
+    assert "labelling: complete # assumed: no label came" in done.out
+
+
+def test_files_with_labels_lack_no_feed(capsys, write):  # noqa: ARG001  # writes
+    assert "no label came" not in "".join(ran(capsys, "init", *FILES, "-o", "-")[1:])
+
+
 @pytest.mark.parametrize("command", ["replay", "diagnose"])
 def test_a_command_on_such_files_names_init(capsys, write, command):  # noqa: ARG001  # writes
     last = ran(capsys, command, *FILES).err.splitlines()[-1]
