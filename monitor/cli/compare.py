@@ -123,6 +123,8 @@ def _diagnose(args: Namespace, model: str) -> str:
         given = getattr(args, option.replace("-", "_")) or []
         for value in [given] if isinstance(given, str) else given:
             words += [f"--{option}", value]
+    if args.threshold is not None:
+        words += ["--threshold", str(args.threshold)]
     return join(words)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from os import fspath
 from pathlib import Path
 
+from monitor.cli.days_alone import DaysAlone
 from monitor.cli.further_hints import further_hints
 from monitor.cli.init_mappings import linked_fields
 from monitor.cli.output import tell
@@ -23,6 +26,7 @@ from monitor.clock import SystemClock
 from monitor.config import Config, FileFeed
 from monitor.config.fields import is_url
 from monitor.config.mapping import MappedRecords, mapped_records
+from monitor.config.quantities import count_of
 from monitor.config.yaml_text import flow
 from monitor.errors import ColumnError, FeedError, UsageError
 from monitor.events.columns import EventBatch
@@ -71,6 +75,7 @@ class RecordedFeed:
         contradictions: a line for each field whose values contradict the given positive ones;
             none before the last batch.
         order: how far the records so far are out of the order of time.
+        days_alone: whether times say the day alone.
         torn: the error of a file that ends in a damaged part; None without one.
     """
 
@@ -85,7 +90,10 @@ class RecordedFeed:
         self.records = 0
         self.contradictions: tuple[str, ...] = ()
         self.torn: FeedError | None = None
+        self.days_alone = DaysAlone()
         self.order, self._ahead = RecordOrder(), LabelsAhead(config)
+        self._said: set[str] = set()
+        self._again: Counter[str] = Counter()
         self._config = config
         settings = replace(DecodeSettings.from_config(config), id_texts=id_texts)
         self._decoder = Decoder(settings)
@@ -111,6 +119,7 @@ class RecordedFeed:
                 self.faults.add(batch.rejected)
                 self.order.add(batch)
                 self._ahead.add(batch)
+                self.days_alone.add(batch)
                 yield batch
         except FeedError as error:
             self.torn = self._for_every_file(error)
@@ -118,6 +127,8 @@ class RecordedFeed:
                 raise self.torn from error
         finally:
             progress.close()
+            for text, number in self._again.items():
+                tell(f"{count_of(number, 'other file')}: {text}")
         for fault in self._decoder.class_tally.faults():
             tell(f"warning: {fault}")
         self.contradictions = tuple(self._decoder.class_tally.contradictions())
@@ -154,10 +165,11 @@ class RecordedFeed:
         configured = all(one is not None and one.is_of_feed for one in mapped)
         if not isinstance(error, ColumnError) or len(mapped) == 1 or configured:
             return error
-        if by_init := self._by_init():
-            return ColumnError(f"{str(error).partition(f'; {ASKED}')[0]}; {by_init}")
+        if self._by_init:
+            return ColumnError(f"{str(error).partition(f'; {ASKED}')[0]}; {self._by_init}")
         return ColumnError(f"{error}{_EVERY_FILE}")
 
+    @cached_property
     def _by_init(self) -> str:
         """Return how `init` gives each file its columns; "" where it would not know them."""
         once = any(is_url(p) or is_table(p) or files.is_read_once(p) for p in self._paths)
@@ -179,8 +191,13 @@ class RecordedFeed:
         self.faults.columns |= taken_columns(text)
         if ASKED in text:
             lack, _, asked = text.partition(ASKED)
-            self.faults.asked = self._by_init() or f"{ASKED}{asked}"
+            self.faults.asked = self._by_init or f"{ASKED}{asked}"
             text = f"{lack}{self.faults.asked}"
+        path, _, rest = text.partition(": ")
+        if rest in self._said and path in self._paths:
+            self._again[rest] += 1
+            return
+        self._said.add(rest)
         tell(text)
 
     def reached(self) -> dict[str, int]:

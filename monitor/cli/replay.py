@@ -80,7 +80,14 @@ def _printed(monitor: Monitor, snapshot: Snapshot, args: Namespace, feed: Record
         ]
     else:
         blocks = [replay_text(snapshot, lambda model: scores_text(scores_now(monitor, model)))]
-    last = ending(snapshot, args, feed.faults, monitor.history, feed.contradictions)
+    last = ending(
+        snapshot,
+        args,
+        feed.faults,
+        monitor.history,
+        feed.contradictions,
+        of_times=feed.days_alone.text,
+    )
     return "\n\n".join(filter(None, [*blocks, last]))
 
 

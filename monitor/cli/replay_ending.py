@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 
-from monitor.cli.mapped_files import MAPPING_OPTIONS
+from monitor.cli.next_command import PIPED, next_command
 from monitor.cli.parser.command import PROGRAM
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.usable import many_rejected, unjudged
@@ -48,10 +48,6 @@ from monitor.windows.history import History
 
 _COLUMNS = 100
 _NAMED = 3
-_READ_ALL = ("audit", "compare", "diagnose")
-"""Commands that read all files, and the configuration."""
-_PIPED = "FILE"
-"""What stands for standard input in a command, which cannot read it again."""
 _FEWEST_DAYS = 2
 """Days of outcomes of which one can be compared with the other."""
 _DATE = len("2026-01-31")
@@ -64,6 +60,8 @@ def ending(
     faults: RejectedRecords,
     history: Callable[[str], History],
     contradictions: Sequence[str] = (),
+    *,
+    of_times: str = "",
 ) -> str:
     """Return the last lines.
 
@@ -76,6 +74,7 @@ def ending(
         faults: of the rejected records.
         history: gives the hours of a model's totals.
         contradictions: as of `RecordedFeed`.
+        of_times: a sentence on all times; "" for none.
     """
     notation = faults.notation
     unfit = "; ".join(contradictions) or _unfit(snapshot, faults)
@@ -92,7 +91,10 @@ def ending(
         for model in snapshot.models
     }
     uncounted = [f"Not counted: {unfit}."] if unfit else []
-    lines = wrap(" ".join([_read(snapshot), *uncounted, *_judged(found, paging)]), _COLUMNS)
+    lines = wrap(
+        " ".join(filter(None, [_read(snapshot), of_times, *uncounted, *_judged(found, paging)])),
+        _COLUMNS,
+    )
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     ends = dict(_unlabelled_ends(snapshot, found, history))
     distrusted = {one for one in ends if found[one].verdict is Verdict.LABELS_NOT_TRUSTWORTHY}
@@ -110,8 +112,8 @@ def ending(
             is_final = all(map(_is_final, snapshot.models))
             stretches = partial(_stretches, snapshot, history)
             step = _next(found, paging, args, ends, stretches, is_final=is_final)
-        piped = any(map(is_read_once, args.files)) and f" {_PIPED}" in step
-        lines.append(f"Next: {f'save standard input as {_PIPED}; ' if piped else ''}{step}")
+        piped = any(map(is_read_once, args.files)) and f" {PIPED}" in step
+        lines.append(f"Next: {f'save standard input as {PIPED}; ' if piped else ''}{step}")
     return "\n".join(lines)
 
 
@@ -187,9 +189,9 @@ def _versions(snapshot: Snapshot, args: Namespace, following: str) -> Iterator[s
         if versions > 1 and comparable and model.name != following:
             several = ["--model", model.name] if len(snapshot.models) > 1 else []
             beside = f" ({len(shadows):,} of them shadow)" if shadows else ""
-            how = f"{_command('compare', args, several)} compares the newest"
+            how = f"{next_command('compare', args, several)} compares the newest"
             if not shadows and (pair := _swapped(model)) is not None:
-                command = _command("diagnose", args, several)
+                command = next_command("diagnose", args, several)
                 how = compared_over_time(*pair, DiagnoseCommand(command, SECOND_MS))
             yield f"{one_line(model.name)} has {versions:,} versions{beside}: {how}."
 
@@ -213,7 +215,7 @@ def _unknown_rates(snapshot: Snapshot, args: Namespace, moved: Sequence[str]) ->
             return f"lower the rates, or set `label_errors: audit`: {high}."
         case LabelFault.AUDITS_TOO_FEW:
             several = ["--model", model.name] if len(snapshot.models) > 1 else []
-            command = _command("audit", args, [*several, "--sample", "500"])
+            command = next_command("audit", args, [*several, "--sample", "500"])
             return f"{command} draws cases to audit."
         case _:
             return "have cases labelled by people who do not see the prediction."
@@ -232,20 +234,20 @@ def _next(
     if moved := _moved(found, paging):
         several = ["--model", moved[0]] if len(found) > 1 else []
         if moved[0] not in ends:
-            return f"{_command('diagnose', args, several)} says why."
+            return f"{next_command('diagnose', args, several)} says why."
         week = ends[moved[0]].week_before
-        command = _command("diagnose", args, [*several, "--after", week])
+        command = next_command("diagnose", args, [*several, "--after", week])
         return f"{command} judges the week before, which has labels."
     if worse := _first_worse(found, paging):
         several = ["--model", worse] if len(found) > 1 else []
-        return f"{_command('compare', args, several)} shows both versions."
+        return f"{next_command('compare', args, several)} shows both versions."
     if all(_is_open(one) or _is_too_few(one) for one in found.values()):
         more = "name another reference (--reference FILE)" if is_final else "replay more days"
-        compared = _command("diagnose", args, stretches())
+        compared = next_command("diagnose", args, stretches())
         return f"{more}, or compare two stretches of time: {compared}."
     if args.config:
         return f"{PROGRAM} run -c {shlex.quote(args.config)} watches new events."
-    return f"{_command('init', args)} writes a configuration to watch new events."
+    return f"{next_command('init', args)} writes a configuration to watch new events."
 
 
 def _stretches(snapshot: Snapshot, history: Callable[[str], History]) -> list[str]:
@@ -326,19 +328,3 @@ def _is_too_few(found: Compared) -> bool:
 
 def _is_quiet(found: Compared) -> bool:
     return found.verdict is Verdict.NO_CHANGE or found.because is Because.STEADY
-
-
-def _command(name: str, args: Namespace, more: list[str] | None = None) -> str:
-    """A command on the same files with the same mapping."""
-    files = [_PIPED if is_read_once(path) else path for path in args.files]
-    reads_all = name in _READ_ALL
-    words = [name, *(files if reads_all else files[:1])]
-    if args.config and reads_all:
-        words += ["-c", args.config]
-    for option in MAPPING_OPTIONS:
-        given = getattr(args, option.replace("-", "_")) or ()
-        values = [given] if isinstance(given, str) else given
-        words += [word for value in values for word in (f"--{option}", value)]
-    if args.threshold is not None:
-        words += ["--threshold", str(args.threshold)]
-    return shlex.join([PROGRAM, *words, *(more or [])])
