@@ -112,7 +112,14 @@ def diagnose(
     if trusted:
         days = ComparedOutcomes(before.days_or_blocks, after.days_or_blocks)
         window = AuditedWindow(
-            whole, errors.rows, errors.between, corners, after.labelled_blocks, after.audited, days
+            whole,
+            errors.rows,
+            errors.between,
+            corners,
+            after.labelled_blocks,
+            after.audited,
+            days,
+            before.labelled_blocks,
         )
         judgement, middle, below = window.judged(
             lambda by_labels: judge_on_curve(

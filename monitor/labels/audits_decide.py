@@ -16,6 +16,7 @@ from monitor.drift.compared_outcomes import ComparedOutcomes
 from monitor.drift.component_changes import BetweenDays, changes
 from monitor.drift.dispersion import Dispersion
 from monitor.drift.label_quality import LabelChange, WrongLabels, explaining_labels
+from monitor.labels.changed_within_ranges import unless_labels_changed
 from monitor.labels.error_ranges import Corner, LabelledBlocks, certain_at
 from monitor.metrics.audit_likelihood import log_likelihood
 from monitor.metrics.audited_errors import AuditedLabels
@@ -63,6 +64,8 @@ class AuditedWindow(NamedTuple):
             corrected for; None where they are not.
         audited: returns the audited cases of a part of the window; None where there are none.
         days: outcomes before and after by days; None where they are not known by days.
+        usual: blocks of the outcomes before, as `labelled`; the outcomes where counts were given;
+            None where they are not corrected.
     """
 
     whole: ComparedOutcomes
@@ -72,6 +75,7 @@ class AuditedWindow(NamedTuple):
     labelled: LabelledBlocks | None
     audited: AuditedDuring
     days: ComparedOutcomes | None = None
+    usual: LabelledBlocks | ConfusionCounts | None = None
 
     def judged(self, ask: Callable[[LabelChange | None], tuple[Judgement, bool | None]]) -> Judged:
         """Judge the window as far as it holds at all corners, and as its audits decide.
@@ -81,6 +85,8 @@ class AuditedWindow(NamedTuple):
         """
         middle, below = ask(None)
         judgement = certain_at(middle, self.corners, self.between, days=self.days)
+        compared = (self.whole, *(ComparedOutcomes(*one[:2]) for one in self.corners))
+        judgement = unless_labels_changed(judgement, compared, self.usual, self.labelled)
         blamed = self._blamed(judgement.label_change) if judgement.labels_may_explain else None
         if blamed is Blamed.LABELS:
             verdict = Verdict.LABELS_NOT_TRUSTWORTHY

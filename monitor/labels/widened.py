@@ -117,9 +117,13 @@ def why_open_within(
         fewest: see `recall_evidence.why_open`.
 
     Returns:
-        None where it has one. `LABEL_ERRORS` where the outcomes say nothing at all corners
-        together, and say something at the middle: a verdict, a change, or a fall that is excluded.
+        None where it has one. `MOVED` where other labels explain a change. `LABEL_ERRORS` where
+        the outcomes say nothing at all corners together, and say something at the middle: a
+        verdict, a change, or a fall that is excluded.
     """
+    open_ = certain.judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE
+    if open_ and certain.judgement.labels_may_explain:
+        return Because.MOVED
     why, at_middle = (
         why_open(one.judgement, one.attribution, usual_recall, one.recall.excluded, fewest=fewest)
         if one.judgement.verdict is Verdict.INSUFFICIENT_EVIDENCE

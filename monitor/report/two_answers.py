@@ -207,7 +207,7 @@ def _how_better(found: Compared, judgement: Judgement) -> str:
         return f"No, it is better: {how_rates_moved(found.rates, judgement)}"
     rose = judgement.change["odds_ratio"] > 0 and not more_are_wrong(judgement)
     elsewhere = found.worse_lately or found.by_predictions
-    if not (judgement.labels_may_explain and rose) or elsewhere:
+    if not (judgement.labels_may_explain and rose and _rates_moved(judgement)) or elsewhere:
         return ""
     condition = labels_condition(judgement)
     return f"No: {_slid(found, judgement)}{condition}; it is better, or {labels_alone(judgement)}"
@@ -253,8 +253,9 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
         return ""
     by_labels = judgement.labels_may_explain
     if by_labels or any(judgement.status[name] is Status.CHANGED for name in _RATES):
+        slid = f"{_slid(found, judgement)}; " if not by_labels or _rates_moved(judgement) else ""
         other = f"{_direction(judgement)}, or another threshold"
-        return f"{_slid(found, judgement)}; {as_when_labels(judgement) if by_labels else other}"
+        return f"{slid}{as_when_labels(judgement) if by_labels else other}"
     if judgement.status["log_likelihood_ratio"] is Status.CHANGED:
         way = "fell" if judgement.change["log_likelihood_ratio"] < 0 else "rose"
         return f"recall over the false positive rate {way}, but neither of them certainly moved"
@@ -262,6 +263,11 @@ def _doubt(found: Compared, judgement: Judgement) -> str:
         "" if found.because is Because.STEADY or is_likely_better(found) else likely_changes(found)
     )
     return likely and f"{likely}; another threshold, or another model"
+
+
+def _rates_moved(judgement: Judgement) -> bool:
+    """Return whether a rate, or the odds ratio, certainly moved, at all rates of wrong labels."""
+    return not {*_RATES, "odds_ratio"}.isdisjoint((*judgement.fell, *judgement.rose))
 
 
 def _beside(doubt: str, *, by_predictions: str) -> str:

@@ -223,11 +223,12 @@ class CountsJudge:
         between = self._between(days_behind(days.after.total, 1))
         within = WithinCuts(self._reference, outcomes[1:], cuts)
         labelled = LabelledBlocks(self._regime, cells[:, 0], opens)
-        corners = at_corners(
-            self._reference.labelled_blocks(self._regime), labelled, self._reference.scores_by_day
-        )
+        usual = self._reference.labelled_blocks(self._regime)
+        corners = at_corners(usual, labelled, self._reference.scores_by_day)
         whole = ComparedOutcomes(self._reference.blocks, after)
-        window = AuditedWindow(whole, dispersion, between, corners, labelled, self._audited, days)
+        window = AuditedWindow(
+            whole, dispersion, between, corners, labelled, self._audited, days, usual
+        )
         judgement, middle, _ = window.judged(
             lambda by_labels: judge_on_curve(
                 whole,
