@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from monitor.diagnosis import Diagnosis, SegmentPart
-from monitor.drift import Status, Verdict
+from monitor.drift import Judgement, Status, Verdict
 from monitor.drift.recall_evidence import Because
 from monitor.drift.skill import EQUIVALENCE, Z_ONE_SIDED, Z_TWO_SIDED
 from monitor.drift.verdict import DEGRADED, IMPROVED
@@ -214,9 +214,12 @@ def _more(diagnosis: Diagnosis) -> Iterator[str]:
     if missing := missing_class(diagnosis.before.counts, diagnosis.after.counts):
         yield f"Compare ranges with positives and negatives: there are {missing}."
         return
-    unknown = diagnosis.judgement.status["log_likelihood_ratio"] is Status.UNKNOWN
-    factor = _times_the_data(diagnosis)
-    if unknown and factor <= _MOST_DATA:
+    found = diagnosis.judgement
+    unknown = found.status["log_likelihood_ratio"] is Status.UNKNOWN
+    factor = _times_the_data(found, *found.at_rates)
+    if unknown and _times_the_data(found) <= _MOST_DATA < factor:
+        yield _by_label_errors(learned=diagnosis.rates_learned)
+    elif unknown and factor <= _MOST_DATA:
         much = f"about {_rounded(factor)} times the data" if factor > 1 else "a little more data"
         yield (
             f"Wait, or compare longer ranges: if the estimates hold, {much} would settle whether "
@@ -232,15 +235,40 @@ def _rounded(factor: float) -> str:
     return f"{math.ceil(factor * 10) / 10:.1f}" if factor < few else f"{math.ceil(factor):,}"
 
 
-def _times_the_data(diagnosis: Diagnosis) -> float:
+def _by_label_errors(*, learned: bool) -> str:
+    """Return what settles skill where the limits of the rates of wrong labels are what is wide."""
+    draw = "`precision-monitor audit FILE --sample 500` draws some"
+    have = (
+        f"have more labels audited ({draw})"
+        if learned
+        else "narrow the range of label_errors, or have labels audited (`label_errors: audit`)"
+    )
+    return (
+        "More data alone would not settle whether skill changed: how often labels are wrong is "
+        f"known within limits that are too wide for that; {have}."
+    )
+
+
+def _times_the_data(*at_rates: Judgement) -> float:
     """Factor that would show log LR+ as clean or as changed; infinite where none would.
 
     It may be 1 or less where few days leave a change open: it takes their scatter for known.
+
+    Args:
+        at_rates: judgements at rates of wrong labels at all of which it is to show.
     """
-    found = diagnosis.judgement
-    change = abs(found.change["log_likelihood_ratio"])
-    error = found.standard_error["log_likelihood_ratio"]
-    room = EQUIVALENCE - change
-    clean = (Z_ONE_SIDED * error / room) ** 2 if room > 0 else math.inf
-    changed = (Z_TWO_SIDED * error / change) ** 2 if change > 0 else math.inf
-    return min(clean, changed)
+    moved = [one.change["log_likelihood_ratio"] for one in at_rates]
+    errors = [one.standard_error["log_likelihood_ratio"] for one in at_rates]
+    room = [EQUIVALENCE - abs(change) for change in moved]
+    one_way = min(moved) > 0 or max(moved) < 0
+    clean = (
+        max(Z_ONE_SIDED * error / left for error, left in zip(errors, room, strict=True))
+        if min(room) > 0
+        else math.inf
+    )
+    changed = (
+        max(Z_TWO_SIDED * error / abs(change) for error, change in zip(errors, moved, strict=True))
+        if one_way
+        else math.inf
+    )
+    return min(clean, changed) ** 2

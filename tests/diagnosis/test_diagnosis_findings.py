@@ -278,3 +278,26 @@ def test_as_much_data_as_there_is_is_not_advised(error, advised):
     advice = " ".join(diagnosis_text(replace(found, judgement=judgement)).split())
     assert advised in advice
     assert "1.0 times" not in advice
+
+
+@pytest.mark.parametrize(
+    ("learned", "advised"),
+    [(False, "narrow the range of label_errors"), (True, "have more labels audited")],
+)
+def test_limits_of_label_errors_are_named_where_they_are_what_is_wide(learned, advised):
+    """At other possible rates of wrong labels skill moved the other way, however many the data."""
+    found = diagnose(given(tp=80, fp=45, fn=20, tn=855), given(tp=8, fp=49, fn=2, tn=941))
+    moved = [
+        replace(
+            found.judgement,
+            change=found.judgement.change | {"log_likelihood_ratio": change},
+            standard_error=found.judgement.standard_error | {"log_likelihood_ratio": 0.05},
+        )
+        for change in (-0.07, -0.3, 0.16)
+    ]
+    judgement = replace(moved[0], at_rates=tuple(moved[1:]))
+    text = diagnosis_text(replace(found, judgement=judgement, rates_learned=learned))
+    advice = " ".join(text.split())
+    assert "More data alone would not settle whether skill changed" in advice
+    assert advised in advice
+    assert "a little more data" not in advice
