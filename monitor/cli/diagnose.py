@@ -18,6 +18,7 @@ from monitor.cli.mapped_files import RecordedFeed, mapping_of
 from monitor.cli.output import show, tell
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import check_segments, check_usable, config_of, paths_of
+from monitor.cli.rejected_predictions import RejectedPredictions
 from monitor.cli.remote import Remote, remote_of
 from monitor.cli.replay_text import so_far_text
 from monitor.cli.status_text import status_lines
@@ -75,16 +76,17 @@ def run(args: Namespace) -> int:
         notation=feed.faults.notation,
     )
     data = None if args.html is None else _report_data(monitor, args.after)
-    predicted = PredictedVersions(monitor)
+    predicted, rejected = PredictedVersions(monitor), RejectedPredictions()
     for batch in feed.batches():
         monitor.apply(batch)
         predicted.add(batch)
+        rejected.add(batch)
     monitor.carry(feed.reached())
     snapshot = monitor.snapshot()
     check_usable(snapshot, feed)
     check_segments(snapshot, feed, asked=args.segments is not None)
     try:
-        diagnosis = _diagnosis(monitor, compared, predicted)
+        diagnosis = rejected.beside(_diagnosis(monitor, compared, predicted))
     except UsageError:
         if not _ranges_or_form(args):
             _show_so_far(monitor, snapshot, args.model)

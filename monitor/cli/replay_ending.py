@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from monitor.cli.next_command import PIPED, next_command
 from monitor.cli.parser.command import PROGRAM
+from monitor.cli.rejected_predictions import many_predictions_rejected
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.usable import many_rejected, unjudged
 from monitor.clock import DAY_MS, SECOND_MS
@@ -78,6 +79,7 @@ def ending(
     """
     notation = faults.notation
     unfit = "; ".join(contradictions) or _unfit(snapshot, faults)
+    left_out = many_predictions_rejected(snapshot, faults)
     paging = {model.name for model in snapshot.models if model.watched.degradation_detected}
     if unfit and not paging:
         lines = wrap(f"{_read(snapshot)} Not judged: {unfit}.", _COLUMNS)
@@ -90,11 +92,9 @@ def ending(
         model.name: of_model(snapshot, model, deciding_window(model, names))
         for model in snapshot.models
     }
-    uncounted = [f"Not counted: {unfit}."] if unfit else []
-    lines = wrap(
-        " ".join(filter(None, [_read(snapshot), of_times, *uncounted, *_judged(found, paging)])),
-        _COLUMNS,
-    )
+    uncounted = [f"Not counted: {one}." for one in (unfit or left_out,) if one]
+    said = [_read(snapshot), of_times, *uncounted, *_judged(found, paging)]
+    lines = wrap(" ".join(filter(None, said)), _COLUMNS)
     lines += _versions(snapshot, args, _first_worse(found, paging))  # a command stays on its line
     ends = dict(_unlabelled_ends(snapshot, found, history))
     distrusted = {one for one in ends if found[one].verdict is Verdict.LABELS_NOT_TRUSTWORTHY}

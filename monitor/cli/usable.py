@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from monitor.cli.failures import UNREADABLE
 from monitor.cli.output import tell
+from monitor.cli.rejected_predictions import (
+    many_predictions_rejected,
+    predictions_mostly_rejected,
+)
 from monitor.cli.rejected_records import RejectedRecords
 from monitor.cli.rejection_hints import hint, stand_for_no_class
 from monitor.config.mapping import NO_FIELD, ClassField, text_of
@@ -94,6 +98,8 @@ def unjudged(snapshot: Snapshot, faults: RejectedRecords) -> str:
     total, field = sum(snapshot.rejected.values()), ClassField.PREDICTION
     if mostly_rejected(snapshot):
         return f"{total:,} of {count_of(snapshot.records, 'record')} were rejected"
+    if predictions_mostly_rejected(snapshot, faults):
+        return many_predictions_rejected(snapshot, faults)
     values = faults.values(RejectReason.BAD_VALUE, field)
     allowed = faults.allowed(RejectReason.BAD_VALUE, field)
     number = faults.number(RejectReason.BAD_VALUE, field)

@@ -192,6 +192,8 @@ class Diagnosis:
         rates_learned: outcomes are corrected at rates of wrong labels that audits show.
         rates_contradicted: audits show other rates of wrong labels than those of label_errors.
         label_sources: how sources label the same cases; None where no label has a source.
+        rejected_predictions: that many predictions of a recording were rejected, so that the others
+            are no random sample, in words; "" where they were not.
     """
 
     model: str
@@ -238,6 +240,7 @@ class Diagnosis:
     rates_learned: bool = False
     rates_contradicted: bool = False
     label_sources: SourceFindings | None = None
+    rejected_predictions: str = ""
 
     @property
     def lacks_labels(self) -> bool:

@@ -77,7 +77,8 @@ def _as_labelled(before: LabelledBlocks, after: LabelledBlocks) -> Judgement:
     days = [_by_day(one) for one in (before, after)]
     scatter = DayScatter.learn([part for one in days for part in at_one_level(one)])
     between = scatter.between(*(max(float((one.total > 0).sum()), 1.0) for one in days))
-    return judge(*(one.sum(axis=-1) for one in days), between=between)
+    old, new = (one.sum(axis=-1) for one in days)
+    return judge(old, new, between=between)
 
 
 def _by_day(blocks: LabelledBlocks) -> ConfusionCounts:

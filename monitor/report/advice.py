@@ -31,6 +31,8 @@ _NAMED_SEGMENTS = 3
 
 def advice(diagnosis: Diagnosis) -> tuple[str, ...]:
     """Return what to do, in sentences, the most urgent first; at least one."""
+    if diagnosis.rejected_predictions:
+        return ("Mend the records that were rejected, which no figure has, and compare again.",)
     return tuple(_advice(diagnosis)) or ("Nothing.",)
 
 

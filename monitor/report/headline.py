@@ -88,7 +88,9 @@ def headline(diagnosis: Diagnosis) -> str:
     if diagnosis.provisional and not pages:
         happened += no_page_yet(diagnosis.verdict, diagnosis.moved_lately)
     silent = no_label_since(diagnosis.labels_silent_since)
-    return f"{silent}{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
+    left_out = f"{rejected}. " if (rejected := diagnosis.rejected_predictions) else ""
+    found = f"{silent}{died(diagnosis.predictions)}{happened}{since}{beside}{of_version}"
+    return f"{left_out}{found}"
 
 
 def no_label_since(last: int | None) -> str:
