@@ -46,7 +46,7 @@ from monitor.snapshot import Snapshot
 _LISTS = ("positive", "negative", "missing")
 _EVERY_FILE = (
     "; options are those of every file: where the columns of files differ, write for each a feed "
-    "with its `fields` in a configuration, which -c names"
+    f"with its `fields` in a configuration, which -c names and {PROGRAM} init FILE FILE writes"
 )
 _NAMED = 3
 """Files whose columns a message names."""

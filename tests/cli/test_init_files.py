@@ -118,6 +118,11 @@ def test_files_with_labels_lack_no_feed(capsys, write):  # noqa: ARG001  # write
     assert "no label came" not in "".join(ran(capsys, "init", *FILES, "-o", "-")[1:])
 
 
+def test_options_of_files_with_other_columns_lead_to_init(capsys, write):  # noqa: ARG001  # writes
+    done = ran(capsys, "replay", *FILES, "--field", "ts=scored_at", "--field", "id=case_no")
+    assert done.err.rstrip().endswith("which -c names and precision-monitor init FILE FILE writes")
+
+
 @pytest.mark.parametrize("command", ["replay", "diagnose"])
 def test_a_command_on_such_files_names_init(capsys, write, command):  # noqa: ARG001  # writes
     last = ran(capsys, command, *FILES).err.splitlines()[-1]
