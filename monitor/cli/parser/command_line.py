@@ -52,10 +52,9 @@ COMMANDS = {
 """The commands by name, in the order of the help."""
 
 EXIT_CODES = {
-    0: "success; also of a `replay` that rejects records: most of them rejected, or predictions "
-    'of classes that a model does not have, is a warning on stderr, and "Not judged" on stdout '
-    "unless a model pages all the same; all "
-    "of them exit code 3",
+    0: "success; also of a `replay` that rejects records: most of them, or of the predictions, "
+    "rejected, or predictions of classes that a model does not have, is a warning on stderr, and "
+    '"Not judged" on stdout unless a model pages all the same; all of them exit code 3',
     1: "a finding: `healthcheck` found no healthy monitor, `state` a damaged file or a loss, "
     "`threshold` no threshold that meets the objective, `diagnose` or `compare` a verdict "
     "of `--fail-on`, `demo --alerts` an alert that should not fire, or one that did not",

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 import numpy as np
 
-from monitor.events.batches import at_rows, concatenate
+from monitor.events.batches import at_rows, concatenate, with_groups_in_use
 from monitor.events.columns import EventBatch
 from monitor.events.reject_reasons import Rejection, RejectReason
 from monitor.feeds.class_tally import ClassTally
@@ -122,7 +122,7 @@ class Decoder:
             return scanned.batch
         rows = scanned.rows.tolist()
         left = self._decoded(scanned.left, latest, lambda i: f"{source}:{first_line + rows[i]}")
-        return concatenate([scanned.batch, at_rows(left, scanned.rows)], interleaved=True)
+        return _beside(scanned.batch, at_rows(left, scanned.rows))
 
     def _decoded(
         self, data: bytes, latest_ms: int | None, position: Callable[[int], str]
@@ -176,7 +176,7 @@ class Decoder:
             record=lambda row: numbered[row][1],
         )
         found = at_rows(found, np.array([number for number, _ in numbered], np.int64))
-        return concatenate([scanned.batch, found], interleaved=True) if scanned else found
+        return _beside(scanned.batch, found) if scanned else found
 
     def decode_fields(
         self,
@@ -265,7 +265,7 @@ class Decoder:
             decoded.records, self._types, self._names, latest_ms, decoded.longest
         ).assemble()
         unfit = [decoded.positions[index] for index in made.unfit]
-        batch = made.batch
+        batch = with_groups_in_use(made.batch) if unfit else made.batch
         if self._scanner and batch.class_names:
             self._scanner.learn(batch.class_names)
         if not isinstance(decoded.positions, range):
@@ -284,6 +284,11 @@ class Decoder:
         if isinstance(row, Fault):
             return row
         return self._faults.first(with_whole_classes(row), latest_ms)
+
+
+def _beside(scanned: EventBatch, left: EventBatch) -> EventBatch:
+    """Return what the kernel takes of a block with what it leaves; it finds groups of both."""
+    return with_groups_in_use(concatenate([scanned, left], interleaved=True))
 
 
 def _without(decoded: _Decoded, unfit: Collection[int]) -> _Decoded:

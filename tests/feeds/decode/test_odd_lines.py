@@ -25,6 +25,7 @@ from monitor.feeds.decode.reasons import Fault, NotARecordError, parse
 from monitor.feeds.decode.record_faults import RecordFaults
 from monitor.feeds.decode.records import RecordTypes
 from monitor.feeds.decode.time_texts import with_rfc_3339
+from monitor.kernel import compiled_module
 
 SETTINGS = [
     DecodeSettings(),
@@ -202,3 +203,24 @@ def test_no_line_of_a_rejected_body_is_parsed_twice(monkeypatch):
     lines = b'{"type":"label","id":"a","ts":0,"label":7}\n' * 100 + b"{}\n" * 100
     batch = Decoder(SETTINGS[0]).decode_lines(lines, source="f")
     assert (len(batch.rejected), parsed) == (200, [])
+
+
+@pytest.mark.parametrize("kernel", ["c", "python"])
+def test_a_batch_has_no_group_of_rejected_lines_alone(kernel):
+    if kernel == "c" and compiled_module() is None:
+        pytest.skip("no compiled kernel is installed")
+    lines = [
+        json.dumps(
+            {"type": "prediction", "id": "a", "ts": 0, "prediction": 1, "model": name} | more
+        )
+        for name, more in (
+            ("b", {"ts": 1.7e12}),
+            ("a", {}),
+            ("c", {"prediction": 7}),
+            ("d", {"id": 0.5}),
+        )
+    ]
+    batch = Decoder(DecodeSettings(), kernel=kernel).decode_lines(
+        "\n".join(lines).encode(), source="f"
+    )
+    assert (len(batch.rejected), [group.model for group in batch.groups]) == (3, ["a"])
