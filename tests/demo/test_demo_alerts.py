@@ -13,7 +13,7 @@ from cli.commands import ran
 from exporter.test_exporter_system import until
 
 from monitor.cli import demo_alerts
-from monitor.cli.demo_alerts import PAGE, TICKET, _Story
+from monitor.cli.demo_alerts import PAGE, TICKET, _SimulatedDays
 from monitor.clock import ManualClock
 from monitor.config import Config
 from monitor.demo.faults import simulation
@@ -155,7 +155,7 @@ class Alerts:
 def test_the_exit_code_shows_whether_the_alerts_fired(capsys, monkeypatch, days, code, reported):
     monkeypatch.setattr(simulation, "_PREDICTIONS_A_DAY", 500)
     monkeypatch.setattr(demo_alerts, "_MOST_SECONDS", 6.0)  # twelve days, no 180
-    assert _Story(Alerts(*days), ManualClock()).tell() == code
+    assert _SimulatedDays(Alerts(*days), ManualClock()).run() == code
     assert reported in capsys.readouterr().err
 
 
