@@ -16,7 +16,7 @@ from grafana_foundation_sdk.models.dashboard import ValueMap, ValueMappingResult
 
 from monitor.drift import Verdict
 from monitor.drift.recall_evidence import Because
-from monitor.report.model_kinds import tone_of, urgency
+from monitor.report.model_kinds import JudgedModel, tone_of
 from monitor.report.verdict_words import WORSE_SEGMENT
 from monitor.report.vocabulary import BECAUSE, VERDICTS, WINDOW_STATUSES, Tone
 
@@ -57,26 +57,26 @@ class _State(NamedTuple):
 def _states() -> Iterator[_State]:
     degraded = VERDICTS[Verdict.MODEL_DEGRADED]
     open_ = Verdict.INSUFFICIENT_EVIDENCE
-    pages = urgency(Verdict.MODEL_DEGRADED, None, pages=True)
+    pages = JudgedModel(Verdict.MODEL_DEGRADED, None, pages=True).urgency
     yield _State(pages, degraded.title, "bad", "classifier_degradation_detected")
     for verdict, words in VERDICTS.items():
         if verdict is not open_:
             yield _State(
-                urgency(verdict, None, pages=False),
+                JudgedModel(verdict, None).urgency,
                 words.title,
                 tone_of(words, pages=False),
                 "classifier_verdict",
                 (f'verdict="{verdict}"',),
             )
     yield _State(
-        urgency(open_, Because.MOVED, pages=False, worse_segment=True),
+        JudgedModel(open_, Because.MOVED, worse_segment=True).urgency,
         WORSE_SEGMENT.title,
         tone_of(WORSE_SEGMENT, pages=False),
         "classifier_segment_worse",
     )
     for because, reason in BECAUSE.items():
         yield _State(
-            urgency(open_, because, pages=False),
+            JudgedModel(open_, because).urgency,
             reason.title,
             tone_of(reason, pages=False),
             "classifier_verdict_because",
