@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from os.path import commonprefix
 from pathlib import Path
 
 from monitor.cli.mapped_files import MAPPING_OPTIONS
@@ -55,17 +55,11 @@ def files_text(files: Sequence[str]) -> str:
     """
     if len(files) <= _LISTED:
         return shlex.join(files)
-    before = _shared(files)
-    after = _shared([path[len(before) :][::-1] for path in files])[::-1]
+    before = commonprefix(files)  # noqa: RUF071  # a pattern cuts names where letters differ
+    after = commonprefix([one[len(before) :][::-1] for one in files])[::-1]  # noqa: RUF071
     if {*files} == {*_matching(before, after)}:
         return "*".join(shlex.quote(part) if part else "" for part in (before, after))
     return shlex.join([files[0], f"[and {len(files) - 1:,} more]"])
-
-
-def _shared(texts: Sequence[str]) -> str:
-    """Return with what all texts begin."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(min(texts), max(texts), strict=False))
-    return "".join(letter for letter, _ in pairs)
 
 
 def _matching(before: str, after: str) -> Iterator[str]:
