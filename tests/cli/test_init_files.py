@@ -44,7 +44,8 @@ def replayed(capsys):
     return json.loads(done.out)
 
 
-def test_each_file_becomes_a_feed_with_its_own_columns(capsys, write):  # noqa: ARG001  # writes
+@pytest.mark.usefixtures("write")
+def test_each_file_becomes_a_feed_with_its_own_columns(capsys):
     done = ran(capsys, "init", *FILES)
     assert done.code == 0
     assert done.err.splitlines()[:2] == [
@@ -57,14 +58,16 @@ def test_each_file_becomes_a_feed_with_its_own_columns(capsys, write):  # noqa: 
     assert first.fields["segment.channel"] == "channel"
 
 
-def test_the_written_configuration_joins_both_files(capsys, write):  # noqa: ARG001  # writes
+@pytest.mark.usefixtures("write")
+def test_the_written_configuration_joins_both_files(capsys):
     ran(capsys, "init", *FILES)
     read = replayed(capsys)
     assert read["events_rejected"] == {}
     assert sum(read["models"]["default"]["outcomes"].values()) == 300
 
 
-def test_the_order_of_the_files_does_not_matter(capsys, write):  # noqa: ARG001  # writes
+@pytest.mark.usefixtures("write")
+def test_the_order_of_the_files_does_not_matter(capsys):
     ran(capsys, "init", *reversed(FILES))
     assert sum(replayed(capsys)["models"]["default"]["outcomes"].values()) == 300
 
@@ -114,17 +117,20 @@ def test_a_missing_feed_of_labels_is_named(capsys, write):
     assert "labelling: complete # assumed: no label came" in done.out
 
 
-def test_files_with_labels_lack_no_feed(capsys, write):  # noqa: ARG001  # writes
+@pytest.mark.usefixtures("write")
+def test_files_with_labels_lack_no_feed(capsys):
     assert "no label came" not in "".join(ran(capsys, "init", *FILES, "-o", "-")[1:])
 
 
-def test_options_of_files_with_other_columns_lead_to_init(capsys, write):  # noqa: ARG001  # writes
+@pytest.mark.usefixtures("write")
+def test_options_of_files_with_other_columns_lead_to_init(capsys):
     done = ran(capsys, "replay", *FILES, "--field", "ts=scored_at", "--field", "id=case_no")
     assert done.err.rstrip().endswith("which -c names and precision-monitor init FILE FILE writes")
 
 
+@pytest.mark.usefixtures("write")
 @pytest.mark.parametrize("command", ["replay", "diagnose"])
-def test_a_command_on_such_files_names_init(capsys, write, command):  # noqa: ARG001  # writes
+def test_a_command_on_such_files_names_init(capsys, command):
     last = ran(capsys, command, *FILES).err.splitlines()[-1]
     assert "labels.csv {ts: decided_at, label: outcome, id: case}" in last
     assert "precision-monitor init predictions.csv labels.csv writes them" in last
