@@ -1,8 +1,8 @@
 """Lines that msgspec does not take as records: written in another form, or with a fault.
 
-Of a hundred thousand lines in a body, none may fit. What is said of each therefore costs little: a
-line is read once, by msgspec, and held against the rules before anything tries to convert it. The
-standard library reads those alone that msgspec cannot read, or reads in another way.
+A body may have a hundred thousand lines of which none fits, so that the reason for each must cost
+little: msgspec reads a line once, and it is held against the rules before anything tries to convert
+it. The standard library reads only lines that msgspec cannot read, or reads in another way.
 """
 
 from __future__ import annotations
