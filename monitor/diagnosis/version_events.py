@@ -137,9 +137,8 @@ class VersionEvents:
         a, b = (_earliest(self._of(name).predictions, within) for name in names)
         _, of_a, of_b = np.intersect1d(a.key, b.key, assume_unique=True, return_indices=True)
         both, flags = a.take(of_a), (a.predicted_positive[of_a], b.predicted_positive[of_b])
-        joint = np.select(
-            [flags[0] & flags[1], *flags], [Joint.BOTH, Joint.ONLY_A, Joint.ONLY_B], Joint.NEITHER
-        )
+        kinds = [int(one) for one in (Joint.BOTH, Joint.ONLY_A, Joint.ONLY_B)]
+        joint = np.select([flags[0] & flags[1], *flags], kinds, int(Joint.NEITHER))
         strata = [(str(one.value),) for one in Joint]
         batch = EventBatch(
             predictions=replace(both, group=joint.astype(np.int64)),

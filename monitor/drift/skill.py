@@ -7,7 +7,7 @@ the status of the class ratio.
 
 from __future__ import annotations
 
-from enum import IntEnum
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +40,18 @@ CLEAN, CHANGED, UNKNOWN = np.int8(0), np.int8(1), np.int8(2)
 _HOLM_FAMILY = slice(Component.CLASS_RATIO, Component.FALSE_POSITIVE_RATE + 1)
 
 
-class Skill(IntEnum):
-    """Change of skill: of how well the model separates the classes."""
+class Skill:
+    """Change of skill: of how well the model separates the classes.
 
-    CLEAN = 0
-    DEGRADED = 1
-    IMPROVED = 2
-    MOVED = 3
-    UNKNOWN = 4
-    SLID = 5
+    Integers, see `timed_events.EventKind`.
+    """
+
+    CLEAN: Final = 0
+    DEGRADED: Final = 1
+    IMPROVED: Final = 2
+    MOVED: Final = 3
+    UNKNOWN: Final = 4
+    SLID: Final = 5
 
 
 def statuses(found: Changes) -> NDArray[np.int8]:

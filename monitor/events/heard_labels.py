@@ -150,9 +150,7 @@ def carried_by(
         The columns then, and the models by number whose labels are not in pace.
     """
     model, time, key = labels
-    carried, _, late = columns.after(
-        model, time, None, lambda rows: (key[rows], int(EventKind.LABEL))
-    )
+    carried, _, late = columns.after(model, time, None, lambda rows: (key[rows], EventKind.LABEL))
     others = {}
     for number in late.nonzero()[0].tolist():
         chosen = model == number

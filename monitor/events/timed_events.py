@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,14 +21,19 @@ from monitor.events.columns import (
 from monitor.events.identity import event_keys
 
 
-class EventKind(IntEnum):
-    """Kinds of events, in the order of `columns.KINDS`; and what a source of counts reports."""
+class EventKind:
+    """Kinds of events, in the order of `columns.KINDS`; and what a source of counts reports.
 
-    PREDICTION = 0
-    LABEL = 1
-    OUTCOME = 2
-    COUNTS = 3
-    REPORTED = 4
+    They fill columns, so they are integers. Of a member of an `IntEnum`, numpy first asks whether
+    it is an array; Python 3.11 answers by code in Python, and numpy drops what that code raises:
+    a Ctrl-C at this moment would be lost.
+    """
+
+    PREDICTION: Final = 0
+    LABEL: Final = 1
+    OUTCOME: Final = 2
+    COUNTS: Final = 3
+    REPORTED: Final = 4
 
 
 class TimedEvents(NamedTuple):

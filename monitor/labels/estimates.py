@@ -66,7 +66,7 @@ def measure(evidence: Evidence, metric: str, class_ratio: float | None = None) -
         for kind in np.unique(evidence.kind[chosen]):
             rows = np.flatnonzero((evidence.kind == kind) & chosen)
             some = evidence if len(rows) == len(evidence) else evidence.take(rows)
-            values[:, rows] = methods[Kind(kind)](some, metric, class_ratio)
+            values[:, rows] = methods[int(kind)](some, metric, class_ratio)
     return values
 
 
@@ -109,7 +109,7 @@ def _immature(evidence: Evidence, metric: str, class_ratio: float | None) -> Est
 
 _Method = Callable[[Evidence, str, float | None], Estimate]
 
-_METHODS: dict[Kind, _Method] = {
+_METHODS: dict[int, _Method] = {
     Kind.PLAIN: _plain,
     Kind.SAMPLED: _sampled,
     Kind.WEIGHTED: _sampled,
@@ -123,7 +123,7 @@ _METHODS: dict[Kind, _Method] = {
     Kind.FAULTY: _immature,
 }
 
-_WITH_ERRORS: dict[Kind, _Method] = {
+_WITH_ERRORS: dict[int, _Method] = {
     Kind.PLAIN: _sampled,
     Kind.CORRECTED: _sampled,
     Kind.FLAGGED: _corrected_flagged,

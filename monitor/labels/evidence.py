@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +21,20 @@ _CELLS = len(Outcome)
 _FAULT_TEXT = f"<U{max(map(len, LabelFault))}"
 
 
-class Kind(IntEnum):
-    """Estimation method of a row."""
+class Kind:
+    """Estimation method of a row; integers, see `timed_events.EventKind`."""
 
-    PLAIN = 0
-    SAMPLED = 1
-    WEIGHTED = 2
-    FLAGGED = 3
-    CORRECTED = 4
-    IMMATURE = 5
-    CORRECTED_SAMPLED = 6
-    CORRECTED_FLAGGED = 7
-    ONE_SIDED = 8
-    CORRECTED_ONE_SIDED = 9
-    FAULTY = 10
+    PLAIN: Final = 0
+    SAMPLED: Final = 1
+    WEIGHTED: Final = 2
+    FLAGGED: Final = 3
+    CORRECTED: Final = 4
+    IMMATURE: Final = 5
+    CORRECTED_SAMPLED: Final = 6
+    CORRECTED_FLAGGED: Final = 7
+    ONE_SIDED: Final = 8
+    CORRECTED_ONE_SIDED: Final = 9
+    FAULTY: Final = 10
 
 
 _COME = (Kind.PLAIN, Kind.SAMPLED, Kind.FLAGGED)
@@ -59,7 +59,7 @@ KIND_OF = {
 """Method for windows whose labels have come, by labelling regime."""
 
 
-def kind_of(setting: ModelConfig) -> Kind:
+def kind_of(setting: ModelConfig) -> int:
     """Return the method for windows of a model whose labels have come."""
     return Kind.FLAGGED if setting.has_many_classes else KIND_OF[setting.labelling]
 

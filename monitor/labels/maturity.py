@@ -243,10 +243,10 @@ class Maturities:
         unknown = np.isnan(found.share)
         return Coverage(np.where(unknown, 1.0, found.share), np.where(unknown, 0.0, found.variance))
 
-    def _kind(self, model: int, coverage: Coverage) -> Kind:
+    def _kind(self, model: int, coverage: Coverage) -> int:
         setting = self._catalogue.settings[model]
         complete = kind_of(setting)
-        seen = _FLAGGED if complete is Kind.FLAGGED else slice(None)
+        seen = _FLAGGED if complete == Kind.FLAGGED else slice(None)
         least = coverage.share[seen].min()
         if least >= _ENOUGH:
             return complete

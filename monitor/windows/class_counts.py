@@ -174,7 +174,7 @@ class ClassCounts:
             level.counts.add(level.keys(model, own.time, cell), own.count)
         self._ever.add((model << _CELL_BITS) | cell, own.count)
         columns = deltas.cell.copy(), deltas.score_bin.copy(), deltas.stratum.copy()
-        right = np.where(own.score_bin == own.stratum, Outcome.TP, Outcome.FP)
+        right = np.where(own.score_bin == own.stratum, int(Outcome.TP), int(Outcome.FP))
         columns[0][rows] = np.where(alone, own.cell, right)
         columns[1][rows], columns[2][rows] = NO_SCORE, NO_STRATUM
         return replace(deltas, cell=columns[0], score_bin=columns[1], stratum=columns[2])

@@ -154,7 +154,7 @@ def _measured(
     """Return each metric with its limits, (3, steps); NaN where labels do not allow it."""
     kind = KIND_OF[context.regime.labelling]
     known = np.zeros(len(closes), dtype=np.bool_)
-    if context.mature_until is not None and kind is not Kind.WEIGHTED:
+    if context.mature_until is not None and kind != Kind.WEIGHTED:
         known = closes <= context.mature_until
     evidence = Evidence.of(np.full(len(cells), kind, dtype=np.int64), cells)
     rates = np.array(context.regime.rates)
