@@ -76,8 +76,10 @@ class Recalibration:
             with its 95 % interval; below 0 where it makes scores worse.
         advised: the simplest correction whose gain is certain and at least 1 % of the Brier
             score, and that no more flexible one certainly improves on by as much again; None
-            where no correction is warranted, and where a score separates the classes completely.
-            Steps of one rate are advised nowhere: that is the share of positives.
+            where no correction is warranted, where a score separates the classes completely, and
+            where the slope of `platt` is below 0: scores of the other class are no probabilities
+            of the positive one. Steps of one rate are advised nowhere: that is the share of
+            positives.
         separated: a score separates the classes completely, so that a fit to them is a step there
             and no probability in between is known. Where cases of both classes have that score,
             the gain decides, as elsewhere; `platt` is NaN there.
@@ -131,13 +133,14 @@ def recalibration(
     }
     cases = (folds.positive + folds.negative).sum(axis=-1)
     line, separated = calibration_line(whole), separates(whole, completely=True)
+    none = separated or line.slope < 0
     return Recalibration(
         brier_score=float(as_is.sum() / cases.sum()),
         prior_shift=_shift(whole, class_ratio_before),
         platt=LogOddsLine(line.intercept, line.slope),
         isotonic=steps,
         gain={name: ratio_interval(as_is - loss, cases) for name, loss in losses.items()},
-        advised=None if separated else _advised(as_is, _usable(losses, steps), cases),
+        advised=None if none else _advised(as_is, _usable(losses, steps), cases),
         separated=separated,
     )
 

@@ -59,8 +59,8 @@ class ScoreCorrections(Struct, frozen=True, kw_only=True):
         platt: logistic.
         isotonic: by steps.
         advised: the simplest correction that certainly lowers the Brier score, by at least
-            1 % of it; null where none is warranted, and where a score separates the classes
-            completely.
+            1 % of it; null where none is warranted, where a score separates the classes
+            completely, and where the slope of `platt` is below 0.
         separated: a score separates the classes completely: none of both have it. A fit to them is
             a step there.
     """

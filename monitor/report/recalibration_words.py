@@ -34,6 +34,11 @@ _SEPARATED = (
     "step at this score and says nothing of the probabilities on either side."
 )
 
+_REVERSED = (
+    "No correction is advised: positives do not have the higher scores. See whether the scores are "
+    "those of the positive class; if they are those of the other one, send 1 - score."
+)
+
 
 class CorrectionRow(NamedTuple):
     """A correction of the scores.
@@ -59,6 +64,8 @@ def none_advised(found: ScoreCorrections) -> str | None:
     """
     if found.separated:
         return _SEPARATED
+    if found.platt.slope is not None and found.platt.slope < 0:
+        return _REVERSED
     if found.advised is None and len(set(found.isotonic.rate)) == 1:
         return _ONE_RATE
     return _NOT_WARRANTED if found.advised is None else None

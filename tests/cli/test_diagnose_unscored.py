@@ -96,6 +96,17 @@ def test_scores_that_decide_no_prediction_are_named_and_give_no_threshold(told, 
     assert "m: model_degraded" in found or "default: model_degraded" in found
 
 
+def test_no_correction_is_advised_from_scores_of_the_other_class(told):
+    """The fitted line of log-odds falls: it would repair what should be sent otherwise."""
+    found = told(of_the_other_class)
+    assert "No correction is advised: positives do not have the higher scores." in found
+    assert "if they are those of the other one, send 1 - score" in found
+    assert "correct their log-odds" not in found
+    advice = told(of_the_other_class, "--json")["scores"]["recalibration"]
+    assert advice["platt"]["slope"] < 0 < advice["platt"]["gain"]["lower"]
+    assert advice["advised"] is None
+
+
 def test_scores_of_the_predictions_are_not_doubted(told):
     assert "do not decide" not in told(lambda score, *_: score, gap=1.2)
 
