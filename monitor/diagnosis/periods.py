@@ -69,6 +69,7 @@ class Period:
         scores: labelled scores of the whole days inside it, (days, bins), which its ROC
             curve is drawn from; None where there are none, or outcomes are estimated.
         scores_as_labelled: the same where labels have errors; None where they have none.
+        scores_by_week: scores of some days are left out, or are those of whole weeks.
         segment_scores: returns the same of a segment value, None where it has none; None
             where they are not stored by segment value, or outcomes are estimated.
         labelling_cells: labelled outcomes and predictions by the same blocks, (blocks, 6),
@@ -92,6 +93,7 @@ class Period:
     by_day: ConfusionCounts | None = None
     scores: ScoreHistogram | None = None
     scores_as_labelled: ScoreHistogram | None = None
+    scores_by_week: bool = False
     segment_scores: Callable[[Series], ScoreHistogram | None] | None = None
     labelling_cells: Int64Array | None = None
     labelled_blocks: LabelledBlocks | None = None

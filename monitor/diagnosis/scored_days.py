@@ -58,9 +58,10 @@ def flagged_scores(period: Period) -> FlaggedScores | None:
     Args:
         period: of which.
     """
-    scores, days = period.scores, _days_of(period, period.scores)
-    if scores is None or days is None:
+    scored = _scored_days(period)
+    if scored is None:
         return None
+    days, scores = scored
     unscored = int(days.total.sum()) - _cases(scores)
     found = FlaggedScores(days.predicted_positive, scores, unscored)
     return found if found.follow_scores(int(days.tp.sum())) else None
@@ -69,16 +70,18 @@ def flagged_scores(period: Period) -> FlaggedScores | None:
 def unscored(period: Period) -> Unscored | None:
     """Return the labelled cases of the whole days without a score; None where that is not known.
 
-    It is not known where scores are stored by the week, or a day has none at all.
+    It is not known where scores are stored by the week.
 
     Args:
         period: of which.
     """
     scores = period.scores if period.scores is not None else period.scores_as_labelled
-    days = _days_of(period, scores)
-    if scores is None or days is None:
+    days = _whole_days(period)
+    if scores is None or days is None or period.scores_by_week:
         return None
     total = float(days.total.sum())
+    if not total > 0 or _cases(scores) > round(total):
+        return None
     share = max(0.0, 1 - _cases(scores) / total)
     if period.scores is None:
         return Unscored(share)
@@ -124,14 +127,29 @@ def _cases(scores: ScoreHistogram) -> int:
     return int(scores.positive.sum() + scores.negative.sum())
 
 
-def _days_of(period: Period, scores: ScoreHistogram | None) -> ConfusionCounts | None:
-    """Return outcomes of the whole days that scores are of; None where these are by the week."""
-    if scores is None or period.by_day is None or period.opens is None or period.closes is None:
+def _whole_days(period: Period) -> ConfusionCounts | None:
+    """Return outcomes of its whole days; None where these are not known."""
+    if period.by_day is None or period.opens is None or period.closes is None:
         return None
     first, end = -(-period.opens // DAY_MS), period.closes // DAY_MS
     skipped = first - period.opens // DAY_MS
-    days = period.by_day[skipped : skipped + end - first]
-    days = days[np.asarray(days.total) > 0]
-    cases = (scores.positive + scores.negative).sum(axis=-1)
-    whole = np.round(days.total)
-    return days if len(cases) == len(whole) and (cases <= whole).all() else None
+    return period.by_day[skipped : skipped + max(0, end - first)]
+
+
+def _scored_days(period: Period) -> tuple[ConfusionCounts, ScoreHistogram] | None:
+    """Return outcomes and scores of the whole days that have outcomes; None where some lack scores.
+
+    A day without an outcome may have a row of scores.
+    """
+    days, scores = _whole_days(period), period.scores
+    if scores is None or days is None or period.scores_by_week:
+        return None
+    held = np.asarray(days.total) > 0
+    if len(scores.positive) == len(held):
+        nothing = np.zeros_like(scores.unlabelled[held])
+        scores = ScoreHistogram(
+            positive=scores.positive[held], negative=scores.negative[held], unlabelled=nothing
+        )
+    days = days[held]
+    cases, whole = (scores.positive + scores.negative).sum(axis=-1), np.round(days.total)
+    return (days, scores) if len(cases) == len(whole) and (cases <= whole).all() else None

@@ -50,6 +50,17 @@ def at_random(score, _actual, later, chance):
     return None if later and chance < 0.3 else score
 
 
+class OnlyOtherDays:
+    """No score on the last two days; asked for the cases in order."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, score, *_):
+        day, self.asked = self.asked // DAILY, self.asked + 1
+        return None if day >= DAYS - 2 else score
+
+
 def of_positives(score, actual, later, chance):
     return None if later and actual and chance < 0.5 else score
 
@@ -73,6 +84,11 @@ def test_the_share_of_cases_without_a_score_is_said(told):
     assert "cases without a score: 0.0 % before, 30." in found
     assert "scores of after are missing" not in found
     assert "Corrections of the scores" in found
+
+
+def test_days_without_any_score_count_as_cases_without_one(told):
+    found = told(OnlyOtherDays())
+    assert "cases without a score: 0.0 % before, 14.3 % after" in found  # 2 of 14 days
 
 
 def test_no_correction_is_advised_from_scores_that_one_class_lacks(told):

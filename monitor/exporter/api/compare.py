@@ -182,6 +182,10 @@ def compared(
 def _with_scores(
     period: Period, scores: ScoreHistogram | None, by_value: ScoresByValue, regime: LabelRegime
 ) -> Period:
+    if scores is not None and period.opens is not None and period.closes is not None:
+        asked = TimeRange(period.opens, period.closes)
+        by_week = scored_stretch(asked, len(scores.positive)) is not None
+        period = replace(period, scores_by_week=by_week)
     if regime.corrects_scores:
         return replace(period, scores_as_labelled=scores)
     return replace(period, scores=scores, segment_scores=by_value.of)
