@@ -8,7 +8,7 @@ and corrected for the rates, with the coverage of the corrected 95 % intervals; 
 each rate is known to lie within a half of its middle, wherever in that range it is; and where 500
 cases of each label are audited, as `precision-monitor audit` draws them. Then verdicts on
 28 days against 28 days of 5,000 cases, with 1 % of labels flipped: positives become half as
-many, or recall falls to .5.
+many, or recall falls to .5. `recorded_label_errors` flips labels of recorded streams.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def flipped(
     rng: np.random.Generator, prevalence: float, flips: float, draws: int
 ) -> ConfusionCounts:
     """Return outcomes as labelled, (draws,)."""
-    return _mislabelled(rng, _outcomes(rng, prevalence, draws), flips)
+    return mislabelled(rng, _outcomes(rng, prevalence, draws), flips)
 
 
 def _outcomes(rng: np.random.Generator, prevalence: float, draws: int) -> ConfusionCounts:
@@ -58,7 +58,7 @@ def _outcomes(rng: np.random.Generator, prevalence: float, draws: int) -> Confus
     return ConfusionCounts(tp=tp, fp=fp, fn=positive - tp, tn=CASES - positive - fp)
 
 
-def _mislabelled(
+def mislabelled(
     rng: np.random.Generator, right: ConfusionCounts, flips: ArrayLike
 ) -> ConfusionCounts:
     """Return outcomes with a share of the labels flipped, same shape."""
@@ -106,7 +106,7 @@ def ranged(draws: int) -> list[tuple[str, ...]]:
         for flips in FLIPS[1:]:
             rng = np.random.default_rng(2)
             within = (flips * (1 - RANGE), flips * (1 + RANGE))
-            labelled = _mislabelled(
+            labelled = mislabelled(
                 rng, _outcomes(rng, prevalence, draws), rng.uniform(*within, draws)
             )
             found = SampledCounts.all_labelled(labelled, ErrorRates.within(within, within))

@@ -55,7 +55,8 @@ class Cost(NamedTuple):
 def cost(models: int, days: int, *, scored: bool) -> Cost:
     """Feed a fleet and measure it, in a process of its own."""
     names = tuple(Group(f"m{number}") for number in range(models))
-    monitor = Monitor(Config(defaults={"label_timeout": "1d", "maturity": "1h"}))
+    each = {"label_timeout": "1d", "maturity": "1h"}
+    monitor = Monitor(Config(max_models=models, defaults=each))
     gc.collect()
     before, spent = _resident(), 0.0
     for day in range(days):

@@ -18,8 +18,10 @@ from benchmarks import (
     label_errors,
     label_sources,
     pending,
+    recorded_label_errors,
     sampled_pages,
     score_intervals,
+    scored_fleet,
     scrape,
     served,
     slopes,
@@ -259,6 +261,41 @@ def test_intervals_at_rates_learned_from_audits_cover_in_every_row():
     rows = label_errors.learned(5)
     assert len(rows) == len(label_errors.PREVALENCES) * len(label_errors.FLIPS)
     assert min(float(row[column]) for row in rows for column in (8, 11)) >= 0.8
+
+
+@pytest.fixture(scope="module")
+def flights():
+    return recorded_label_errors.Recorded.read(recorded_label_errors.FLIGHTS)
+
+
+def test_metrics_of_recorded_streams_are_those_of_unflipped_labels_where_rates_are_known(flights):
+    rows = {
+        row[:3]: [float(one) for one in row[3:]]
+        for row in recorded_label_errors.stated(flights, 2, 1)
+    }
+    assert len(rows) == 2 * (2 + 4 * len(label_errors.FLIPS[1:]))
+    for (flips, _, known), (recall, _, held, anew, missing, *_) in rows.items():
+        assert missing == 0
+        if known != "as labelled":
+            assert abs(recall) < 0.02
+            assert held > 0.95
+            assert anew > 0.8
+        elif flips == "5 %":
+            assert recall < -0.03
+
+
+@pytest.mark.slow
+def test_models_of_recorded_weeks_are_not_called_worse_where_labels_are_flipped(flights):
+    rows = recorded_label_errors.verdicts(flights, 1, 1, flips=(0.01,), known=("none",), weeks=10)
+    assert [row[:3] for row in rows] == [("1 %", "start", "none"), ("1 %", "middle", "none")]
+    assert {row[-1] for row in rows} == {"0 of 1"}
+
+
+def test_every_model_of_a_scored_fleet_is_counted_apart(monkeypatch):
+    monkeypatch.setattr(scored_fleet, "A_DAY", 2)
+    monkeypatch.setattr(scored_fleet, "SCRAPES", 1)
+    few, many = (scored_fleet.cost(models, 2, scored=True).samples for models in (110, 130))
+    assert many - few > 20
 
 
 def test_recall_by_stretches_that_audits_show_is_right_and_by_all_together_is_not():
