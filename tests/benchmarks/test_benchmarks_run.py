@@ -291,6 +291,19 @@ def test_models_of_recorded_weeks_are_not_called_worse_where_labels_are_flipped(
     assert {row[-1] for row in rows} == {"0 of 1"}
 
 
+@pytest.mark.slow
+def test_a_model_of_recorded_weeks_that_loses_half_of_its_true_positives_is_called_worse(flights):
+    weeks = recorded_label_errors.WEEKS
+    rng = np.random.default_rng([500, 5])
+    cases = recorded_label_errors.FlippedCases(flights.drawn(rng, weeks), 0.0, 0, 500)
+    lost = cases.called & cases.actual & (cases.day >= weeks * 7 // 2)
+    lost &= rng.random(len(lost)) < 0.5
+    cases.called, cases.score = cases.called & ~lost, np.where(lost, 0.05, cases.score)
+    found = recorded_label_errors.followed(cases, {}, weeks * 7)
+    assert found.worse > 0.5
+    assert found.paged
+
+
 def test_every_model_of_a_scored_fleet_is_counted_apart(monkeypatch):
     monkeypatch.setattr(scored_fleet, "A_DAY", 2)
     monkeypatch.setattr(scored_fleet, "SCRAPES", 1)
