@@ -160,8 +160,7 @@ class Present:
         self._expected = known.expected(hours)
         self._silences = running_silences(self._cases, self._expected)
         both = np.stack([self._cases[0], self._expected[0]])
-        sums = [trailing(both, self._opens, ends, length) for length in LENGTHS]
-        self._seen, self._due = np.stack(sums, axis=1)
+        self._seen, self._due = np.stack(list(trailing(both, self._opens, ends)), axis=1)
         self._far = self._far_from_known()
 
     def _far_from_known(self) -> BoolArray:

@@ -10,6 +10,7 @@ flagged cases, whose absence is `always_negative`, side 1 the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,22 +155,27 @@ def running_silences(cases: Int64Array, expected: FloatArray) -> FloatArray:
 
 
 def trailing(
-    values: FloatArray | Int64Array, opens: Int64Array, ends: Int64Array, hours: int
-) -> FloatArray:
+    values: FloatArray | Int64Array,
+    opens: Int64Array,
+    ends: Int64Array,
+    lengths: Iterable[int] = LENGTHS,
+) -> Iterator[FloatArray]:
     """Sum stretches over the hours up to the end of each.
 
     Args:
         values: of each stretch along the last axis.
         opens: first moment of each stretch, epoch milliseconds, rising.
         ends: first moment after each.
-        hours: length of the sums.
+        lengths: of the sums, hours.
 
-    Returns:
-        Sums in the shape of `values`; stretches that open before the length count not at all.
+    Yields:
+        For each length, sums in the shape of `values`; stretches that open before the length count not at all.
     """
-    sums = np.insert(np.cumsum(values, axis=-1), 0, 0, axis=-1)
-    first = np.searchsorted(opens, ends - hours * HOUR_MS)
-    return np.asarray(sums[..., 1:] - sums[..., first])
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=values.dtype)
+    values.cumsum(axis=-1, out=sums[..., 1:])
+    for hours in lengths:
+        first = opens.searchsorted(ends - hours * HOUR_MS)
+        yield sums[..., 1:] - sums[..., first]
 
 
 def _profile(past: Hours) -> FloatArray:
@@ -216,8 +222,7 @@ def _extremes(past: Hours, expected: FloatArray) -> tuple[FloatArray, FloatArray
     """Lowest and highest flagged cases over expected ones, by `LENGTHS`."""
     lowest, highest = np.full((2, len(LENGTHS)), np.nan)
     both = np.stack([past.positive, expected])
-    for i, length in enumerate(LENGTHS):
-        seen, due = trailing(both, past.opens, past.opens + HOUR_MS, length)
+    for i, (seen, due) in enumerate(trailing(both, past.opens, past.opens + HOUR_MS)):
         relative = ratio(seen, due)[due >= FEWEST_EXPECTED]
         if len(relative) >= _FEWEST_STRETCHES:
             lowest[i], highest[i] = relative.min(), relative.max()

@@ -42,7 +42,7 @@ def test_a_silence_is_all_that_is_expected_since_the_last_case(counts):
 def test_trailing_sums_are_those_of_the_stretches_within(counts, length):
     values = np.array(counts).T
     opens = np.cumsum(np.random.default_rng(length).integers(1, 4, len(counts))) * HOUR
-    sums = trailing(values, opens, opens + HOUR, length)
+    (sums,) = trailing(values, opens, opens + HOUR, [length])
     for i, end in enumerate(opens + HOUR):
         within = (opens >= end - length * HOUR) & (opens < end)
         assert sums[:, i] == pytest.approx(values[:, within].sum(axis=1))
