@@ -61,6 +61,16 @@ class LatestScores(NamedTuple):
             return None
         return Found(Degeneracy.CONSTANT_SCORE, int(self.runs.began[last]))
 
+    def ever_found(self, moments: Int64Array, fewest: float) -> bool:
+        """Return whether `found` returns a run at any of some moments.
+
+        Args:
+            moments: epoch milliseconds.
+            fewest: number of cases.
+        """
+        ends = self.opens.searchsorted(moments - RECENT_MS, side="right")
+        return bool((self.runs.cases[ends[ends > 0] - 1] >= fewest).any())
+
     def differ(self, at: int, since: int, crowd: float) -> bool:
         """Return whether scores certainly differ again.
 
@@ -94,20 +104,23 @@ class LatestScores(NamedTuple):
         """
         since = (moments - 1) // DAY_MS * DAY_MS
         lengths = np.array(LENGTHS)[:, None] * HOUR_MS
-        firsts = self.opens.searchsorted(np.maximum(since, moments - lengths)).T.tolist()
-        ends = self.opens.searchsorted(moments - RECENT_MS, side="right").tolist()
-        came, known = self.came.tolist(), dict[tuple[int, int], ScoreSpan]()
-        found: dict[int, list[ScoreSpan]] = {}
-        for moment, starts, end in zip(moments.tolist(), firsts, ends, strict=True):
-            found[moment] = spans = []
-            for first in starts:
-                # Half-hours without a case between the first case and the last change nothing.
-                cases = came[first], came[max(first, end)]
-                if cases not in known:
-                    known[cases] = self._span(first, end)
-                spans.append(known[cases])
-                if spans[-1].is_wide:
-                    break
+        firsts = self.opens.searchsorted(np.maximum(since, moments - lengths))
+        ends = self.opens.searchsorted(moments - RECENT_MS, side="right")
+        # Half-hours without a case between the first case and the last change nothing.
+        cases = np.stack([self.came[firsts], self.came[np.maximum(firsts, ends)]], axis=-1)
+        known, found = dict[tuple[int, int], ScoreSpan](), dict[int, list[ScoreSpan]]()
+        columns = moments, cases.swapaxes(0, 1), firsts.T, ends
+        spans, before = list[ScoreSpan](), list[list[int]]()
+        for moment, these, starts, end in zip(*(one.tolist() for one in columns), strict=True):
+            if these != before:
+                spans, before = [], these
+                for (came, until), first in zip(these, starts, strict=True):
+                    if (came, until) not in known:
+                        known[came, until] = self._span(first, end)
+                    spans.append(known[came, until])
+                    if spans[-1].is_wide:
+                        break
+            found[moment] = spans
         return found
 
     def span(self, at: int, hours: int, since: int = 0) -> ScoreSpan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -228,6 +229,15 @@ class ModelPredictions:
                 return Found(Degeneracy.NARROW_SCORES, at - hours * HOUR_MS)
         return None
 
+    def ever_narrow(self, looked: Mapping[int, Spans]) -> bool:
+        """Return whether `narrow_scores` finds any at moments of one day.
+
+        Args:
+            looked: spans of the latest scores by the moment at which they end, in order.
+        """
+        alike = groupby(looked, looked.__getitem__)
+        return any(self.narrow_scores(spans, next(moments)) for spans, moments in alike)
+
     def learn_spans(self, scored: LatestScores, end: int, looked: Mapping[int, Spans]) -> None:
         """Count the scores of a day that ends among the usual ones, but for narrow ones.
 
@@ -243,6 +253,7 @@ class ModelPredictions:
         moments = range(end - DAY_MS + RECENT_MS, min(end, healthy) + 1, RECENT_MS)
         missing = [moment for moment in moments if moment not in looked]
         known = {**looked, **scored.spans(np.array(missing, dtype=np.int64))}
-        for moment in moments:
-            if self.narrow_scores(known[moment], moment) is None:
-                self.narrowest.see(moment, known[moment])
+        for spans, alike in groupby(moments, known.__getitem__):  # see() them once is enough
+            moment = next(alike)
+            if self.narrow_scores(spans, moment) is None:
+                self.narrowest.see(moment, spans)

@@ -289,7 +289,11 @@ def _alarms(
     """
     suspicious, fewest = present.suspicious, fewest_same(present.known, watched.longest_same)
     new = np.flatnonzero(present.ends > watched.done)
-    looked.update(scored.spans(present.ends[new]))
+    moments = present.ends[new]
+    looked.update(scored.spans(moments))
+    healthy = watched.alarm is None and not suspicious[new].any()
+    if healthy and not (scored.ever_found(moments, fewest) or watched.ever_narrow(looked)):
+        return None
     for at in new.tolist():
         moment = int(present.ends[at])
         same = scored.found(moment, fewest)
