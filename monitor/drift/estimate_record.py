@@ -148,12 +148,14 @@ class EstimateRecord:
             return
         self._fade(day)
         shift, mixed = np.split(row[_FIXED:], 2)
-        self._add(0, row[_FILLED] - row[_LAST_MATURE], truth - row[_LAST_MATURE])
+        x, y = row[_FILLED] - row[_LAST_MATURE], truth - row[_LAST_MATURE]
+        self._moments[0, :_LOSS] += [x * x, x * y, 1.0]
         alone = truth - row[_START]
-        for number in np.flatnonzero(~np.isnan(shift)).tolist():
-            self._add(1 + number, shift[number] - row[_START], alone)
-            mixed_loss = (truth - mixed[number]) ** 2
-            self._moments[1 + number, _LOSS:] += [mixed_loss, alone**2]
+        known = np.flatnonzero(~np.isnan(shift))
+        x, losses = shift[known] - row[_START], np.square(truth - mixed[known])
+        ones = np.ones(len(known))
+        added = x * x, x * alone, ones, losses, ones * alone**2
+        self._moments[1 + known] += np.stack(added, axis=1)
         self._losses += [(truth - row[_LAST_MATURE]) ** 2, (truth - row[_PUBLISHED]) ** 2]
         errors = np.abs([row[_PUBLISHED] - truth, alone, *(mixed - truth)])
         self._errors = np.vstack([self._errors, [day, *errors]])[-MOST:]
@@ -195,7 +197,7 @@ class EstimateRecord:
         return {
             "comparisons": len(self._errors),
             "days": int(self._errors[-1, 0] - self._errors[0, 0]) + 1,
-            "median_error": float(np.median(self._errors[:, 1])),
+            "median_error": _median(self._errors[:, 1]),
         }
 
     def _fade(self, day: int) -> None:
@@ -205,14 +207,11 @@ class EstimateRecord:
             self._losses *= faded
         self._day = day
 
-    def _add(self, step: int, x: float, y: float) -> None:
-        self._moments[step, :_LOSS] += [x * x, x * y, 1.0]
-
     def _weight(self, step: int) -> float:
         xx, xy, number = self._moments[step, :_LOSS].tolist()
         if not xx > 0:
             return 0.0
-        return float(np.clip(xy / (xx * (1 + _SHRINKAGE / number)), 0.0, 1.0))
+        return float(min(max(xy / (xx * (1 + _SHRINKAGE / number)), 0.0), 1.0))
 
     def _chosen(self, mixed: Sequence[float]) -> int | None:
         """Return the shift that helped most, of those that are defined and known well enough."""
@@ -256,3 +255,9 @@ class EstimateRecord:
         if length > _WIDEST:
             return Withheld.INTERVAL_TOO_WIDE
         return None
+
+
+def _median(values: FloatArray) -> float:
+    """Return the median of at least one defined value: `np.median` takes ten times as long."""
+    ordered = np.sort(values)
+    return float(ordered[(len(values) - 1) // 2] + ordered[len(values) // 2]) / 2
