@@ -218,11 +218,12 @@ class Stepper:
     def _close_day(self, model: int, watch: ModelWatch, cuts: Cuts, end: int, age: int) -> None:
         """Step the detector by days over the day before day `end`, judge, and learn."""
         at, page, learned = end * DAY_MS + age, watch.page, watch.level.learned
-        day = self._days.days(model, cuts, end - 1, end)
-        if watch.by_day is not None and watch.by_day.update(day, cuts, learned.scatter):
-            watch.by_day.restart()
-            if not self._is_silent(watch, at, age):
-                page.fire(at)
+        if watch.by_day is not None:
+            day = self._days.days(model, cuts, end - 1, end)
+            if watch.by_day.update(day, cuts, learned.scatter):
+                watch.by_day.restart()
+                if not self._is_silent(watch, at, age):
+                    page.fire(at)
         self._judge_page(model, watch, cuts, end, at)
         if not page.dead and not self._is_silent(watch, at, age):
             self._page_the_dead(model, watch, cuts, end, at)

@@ -140,8 +140,11 @@ def in_blocks(cells: Int64Array, opens: int, step: int, block_ms: int) -> Int64A
     >>> in_blocks(np.array([1, 2, 4, 8]), 3_600_000, 3_600_000, 7_200_000).tolist()
     [1, 6, 8]
     """
-    blocks = (opens + np.arange(len(cells)) * step) // block_ms
-    return np.asarray(np.add.reduceat(cells, np.flatnonzero(np.diff(blocks, prepend=-1)), axis=0))
+    if not len(cells):
+        return cells
+    each = block_ms // step
+    starts = np.arange(-(opens // step % each), len(cells), each)
+    return np.asarray(np.add.reduceat(cells, np.maximum(starts, 0), axis=0))
 
 
 def busy(totals: Int64Array) -> Int64Array:
