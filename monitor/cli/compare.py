@@ -7,8 +7,10 @@ from argparse import Namespace
 from collections.abc import Sequence
 from shlex import join, quote
 
-from monitor.cli.mapped_files import MAPPING_OPTIONS, RecordedFeed, mapping_of
+from monitor.cli.mapped_files import RecordedFeed, mapping_of
+from monitor.cli.next_command import mapping_as_given
 from monitor.cli.output import show
+from monitor.cli.parser.command import PROGRAM
 from monitor.cli.recorded_classes import with_recorded_classes
 from monitor.cli.recorded_input import (
     check_segments,
@@ -118,14 +120,8 @@ def _ask(args: Namespace) -> int:
 
 def _diagnose(args: Namespace, model: str) -> str:
     """Return the command that compares two stretches of the same events, without these."""
-    words = ["precision-monitor", "diagnose", *args.files, *args.feed, "--model", model]
-    for option in ("config", "segments", *MAPPING_OPTIONS):
-        given = getattr(args, option.replace("-", "_")) or []
-        for value in [given] if isinstance(given, str) else given:
-            words += [f"--{option}", value]
-    if args.threshold is not None:
-        words += ["--threshold", str(args.threshold)]
-    return join(words)
+    options = ["--model", model, *mapping_as_given(args, "config", "segments")]
+    return join([PROGRAM, "diagnose", *args.files, *args.feed, *options])
 
 
 def _finding(verdict: VersionVerdict, args: Namespace) -> int:

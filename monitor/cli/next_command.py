@@ -33,15 +33,25 @@ def next_command(name: str, args: Namespace, more: Sequence[str] = ()) -> str:
     files = [PIPED if is_read_once(path) else path for path in args.files]
     reads_all = name in _READ_ALL
     words = ["-c", args.config] if args.config and reads_all else []
-    for option in MAPPING_OPTIONS:
-        given = getattr(args, option.replace("-", "_")) or ()
-        values = [given] if isinstance(given, str) else given
-        words += [word for value in values for word in (f"--{option}", value)]
-    if args.threshold is not None:
-        words += ["--threshold", str(args.threshold)]
+    words += mapping_as_given(args)
     every = reads_all or (name == _INIT and len(files) <= _LISTED)
     shown = files_text(files if every else files[:1])
     return " ".join(filter(None, [PROGRAM, name, shown, shlex.join([*words, *more])]))
+
+
+def mapping_as_given(args: Namespace, *others: str) -> list[str]:
+    """Return the mapping and the threshold as words of a command, as they were given.
+
+    Args:
+        args: of a command, as parsed.
+        others: names of options, without their dashes, that come before them.
+    """
+    words = []
+    for option in (*others, *MAPPING_OPTIONS):
+        given = getattr(args, option.replace("-", "_")) or ()
+        values = [given] if isinstance(given, str) else given
+        words += [word for value in values for word in (f"--{option}", value)]
+    return words if args.threshold is None else [*words, "--threshold", str(args.threshold)]
 
 
 def files_text(files: Sequence[str]) -> str:
