@@ -40,7 +40,7 @@ BoolArray = NDArray[np.bool_]
 
 _TIMES = 3.0
 _CHANCE = 1e-7
-_UNLIKE_THE_CROWD = 20
+_OTHERS_EXPECTED = 20
 _TWICE = 2
 _BACK_TIMES = 1.5
 _BACK_EXPECTED, _BACK_CASES, _BACK_SHARE = 3, 3, 0.5
@@ -136,9 +136,9 @@ def fewest_same(known: KnownPredictions, longest: int) -> float:
     Returns:
         Infinite where the past has no scores, or only one.
     """
-    if not known.crowd < 1:
+    if not known.modal_share < 1:
         return float("inf")
-    return max(_UNLIKE_THE_CROWD * 2 / (1 - known.crowd), float(_TWICE * longest))
+    return max(_OTHERS_EXPECTED * 2 / (1 - known.modal_share), float(_TWICE * longest))
 
 
 class Present:

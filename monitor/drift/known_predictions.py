@@ -10,7 +10,7 @@ flagged cases, whose absence is `always_negative`, side 1 the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ LENGTHS = (1, 6, 24)
 FEWEST_DAYS = 7
 """Days with predictions from which on the past is long enough to know what is usual."""
 
+_SAVED_AS = "crowd"
+"""The name of `modal_share` in saved states."""
 _FEWEST_CASES = 20
 _FALSE_ALARMS_A_YEAR = 0.02
 _PRIOR_DAYS, _PRIOR_SCATTER = 4, 0.3
@@ -76,7 +78,7 @@ class KnownPredictions(NamedTuple):
         lowest: lowest number of flagged cases over the expected one that a stretch of each
             of `LENGTHS` had, (3,); NaN where none of them expects enough.
         highest: the same for the highest.
-        crowd: largest share of the scored cases of a day that had one score; NaN without
+        modal_share: largest share of the scored cases of a day that had one score; NaN without
             a day of scores.
     """
 
@@ -85,11 +87,19 @@ class KnownPredictions(NamedTuple):
     least: FloatArray
     lowest: FloatArray
     highest: FloatArray
-    crowd: float
+    modal_share: float
 
     def state(self) -> dict[str, Any]:
         """Serializable state."""
-        return self._asdict()
+        known = self._asdict()
+        known[_SAVED_AS] = known.pop("modal_share")
+        return known
+
+    @classmethod
+    def restored(cls, state: Mapping[str, Any]) -> KnownPredictions:
+        """Return what `state` returned."""
+        known = dict(state)
+        return cls(modal_share=known.pop(_SAVED_AS), **known)
 
     def expected(self, hours: Hours) -> FloatArray:
         """Return how many flagged cases and others are expected, (2, stretches)."""
@@ -97,7 +107,7 @@ class KnownPredictions(NamedTuple):
         return np.stack([hours.total * share, hours.total * (1 - share)])
 
     @classmethod
-    def learn(cls, past: Hours, crowd: float) -> KnownPredictions | None:
+    def learn(cls, past: Hours, modal_share: float) -> KnownPredictions | None:
         """Learn from whole hours.
 
         The number of cases that a silence must leave unseen follows from the scatter of days:
@@ -108,7 +118,7 @@ class KnownPredictions(NamedTuple):
 
         Args:
             past: hours in which nothing was wrong, those without predictions included or not.
-            crowd: largest share of a day's scored cases that had one score; NaN without any.
+            modal_share: largest share of a day's scored cases that had one score; NaN without any.
 
         Returns:
             None while the past has under seven days with predictions, or too few cases.
@@ -120,7 +130,7 @@ class KnownPredictions(NamedTuple):
             return None
         profile = _profile(past)
         of_sides, of_lengths = np.full(2, np.nan), np.full(len(LENGTHS), np.nan)
-        found = cls(profile, of_sides, of_sides, of_lengths, of_lengths, crowd)
+        found = cls(profile, of_sides, of_sides, of_lengths, of_lengths, modal_share)
         expected = found.expected(past)
         by_day = np.stack([np.bincount(day, row) for row in (*cases, *expected)]).astype(np.float64)
         scatter = _scatter(by_day[:2], by_day[2:])
@@ -169,7 +179,8 @@ def trailing(
         lengths: of the sums, hours.
 
     Yields:
-        For each length, sums in the shape of `values`; stretches that open before the length count not at all.
+        For each length, sums in the shape of `values`; stretches that open before it count not at
+        all.
     """
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=values.dtype)
     values.cumsum(axis=-1, out=sums[..., 1:])

@@ -71,7 +71,7 @@ class LatestScores(NamedTuple):
         ends = self.opens.searchsorted(moments - RECENT_MS, side="right")
         return bool((self.runs.cases[ends[ends > 0] - 1] >= fewest).any())
 
-    def differ(self, at: int, since: int, crowd: float) -> bool:
+    def differ(self, at: int, since: int, modal_share: float) -> bool:
         """Return whether scores certainly differ again.
 
         That is where, of at least 20 cases of the last 1, 6 or 24 hours, the commonest score
@@ -80,13 +80,13 @@ class LatestScores(NamedTuple):
         Args:
             at: epoch milliseconds.
             since: the moment of the alarm, epoch milliseconds; earlier cases do not count.
-            crowd: largest share of a day's cases that had one score in the past.
+            modal_share: largest share of a day's cases that had one score in the past.
         """
         for hours in LENGTHS:
             opens = max(since, at - hours * HOUR_MS)
             chosen = (self.opens >= opens) & (self.opens + RECENT_MS <= at)
             cases = self.scores[chosen].sum(axis=0)
-            if cases.sum() >= _FEWEST_SCORED and cases.max() <= cases.sum() * (1 + crowd) / 2:
+            if cases.sum() >= _FEWEST_SCORED and cases.max() <= cases.sum() * (1 + modal_share) / 2:
                 return True
         return self._have_stopped(at, since)
 

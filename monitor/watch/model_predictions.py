@@ -115,7 +115,7 @@ class ModelPredictions:
             done=state["done"],
             since=state["since"],
             learned=state["learned"],
-            known=None if known is None else KnownPredictions(**known),
+            known=None if known is None else KnownPredictions.restored(known),
             longest_same=state["longest_same"],
             spread=None if spread is None else KnownSpread(**spread),
             narrowest=NarrowestSpans.restored(state["narrowest"])
@@ -189,7 +189,7 @@ class ModelPredictions:
         if alarm is None or known is None:
             return False
         if alarm.found.kind is Degeneracy.CONSTANT_SCORE:
-            return scored.differ(moment, alarm.at, known.crowd)
+            return scored.differ(moment, alarm.at, known.modal_share)
         if alarm.found.kind is Degeneracy.NARROW_SCORES:
             return scored.spread_again(moment, alarm.at, self.spread)
         return present.is_back(alarm.found, at, alarm.at)

@@ -208,7 +208,7 @@ class PredictionWatch:
         for began, ended in watched.wrong:
             hours = hours.take((hours.opens + HOUR_MS <= began) | (hours.opens >= ended))
         scored = self._scored_days(model, opens, closes, watched.wrong)
-        watched.known = KnownPredictions.learn(hours, _crowd(scored)) or watched.known
+        watched.known = KnownPredictions.learn(hours, _modal_share(scored)) or watched.known
         watched.spread = KnownSpread.learn(scored, FEWEST_DAYS) or watched.spread
 
     def _scored_days(
@@ -312,7 +312,7 @@ def _alarms(
     return None
 
 
-def _crowd(days: Int64Array) -> float:
+def _modal_share(days: Int64Array) -> float:
     """Largest share of a day's scored cases that had one score; NaN without such days."""
     days = days[days.sum(axis=1) >= _FEWEST_SCORED]
     if len(days) < FEWEST_DAYS:

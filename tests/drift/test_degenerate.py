@@ -106,11 +106,11 @@ def test_runs_of_one_score_are_those_of_a_recount(cases):
 
 
 @pytest.mark.parametrize(
-    ("crowd", "longest", "fewest"),
+    ("modal_share", "longest", "fewest"),
     [(0.0, 0, 40), (0.9, 0, 400), (0.1, 100, 200), (1.0, 0, np.inf), (np.nan, 5, np.inf)],
 )
-def test_more_cases_of_one_score_are_needed_where_many_have_it(crowd, longest, fewest):
-    known = KnownPredictions.learn(hours(7), crowd)
+def test_more_cases_of_one_score_are_needed_where_many_have_it(modal_share, longest, fewest):
+    known = KnownPredictions.learn(hours(7), modal_share)
     assert fewest_same(known, longest) == pytest.approx(fewest)
 
 

@@ -110,5 +110,5 @@ def test_lowest_and_highest_are_those_of_the_past():
 
 def test_what_is_usual_is_read_back_from_its_state():
     known = KnownPredictions.learn(hours(14), 0.2)
-    again = KnownPredictions(**known.state())
+    again = KnownPredictions.restored(known.state())
     assert all(np.array_equal(*pair) for pair in zip(known, again, strict=True))
