@@ -300,3 +300,28 @@ def test_nested_columns_are_proposed_by_the_last_part_of_their_names(capsys, tmp
     )
     done = ran(capsys, "replay", path, "--json", *shlex.split(asked))
     assert json.loads(done.out)["models"]["default"]["labels"] == 40
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        ("claim,settled_on,outcome", "id=COLUMN --field ts=COLUMN --field label=COLUMN"),
+        ("id,settled_on,outcome", "ts=COLUMN --field label=COLUMN"),
+        ("claim,settled_on,y_true", "id=COLUMN --field ts=COLUMN --field label=y_true"),
+    ],
+)
+def test_a_file_of_labels_alone_is_told_the_columns_that_labels_need(
+    capsys, tmp_path, columns, asked
+):
+    path = tmp_path / "labels.csv"
+    path.write_text(f"{columns}\nC1,2026-07-01T10:00:00Z,fraud\n")
+    done = ran(capsys, "replay", path)
+    assert done.err.endswith(f", or --field {asked} where it has labels alone\n")
+
+
+def test_the_columns_that_labels_need_make_a_file_of_labels_readable(capsys, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("claim,settled_on,outcome\nC1,2026-07-01T10:00:00Z,1\n")
+    fields = ["id=claim", "ts=settled_on", "label=outcome"]
+    done = ran(capsys, "replay", path, *(word for one in fields for word in ("--field", one)))
+    assert "1 event read, 0 rejected." in done.out

@@ -101,6 +101,10 @@ def mapping_for_table(
         lacking = _missing_segments(columns, mapping)
         proposals = _proposed(mapping, known, certain, look)
         asked = shown_as({**dict.fromkeys(lacking, _UNKNOWN), **_asked(known, certain, proposals)})
+        if not {*known, *certain, *proposals} - {"id", "label"}:
+            fields = {field: _UNKNOWN for field in ("id", "ts", "label") if field not in known}
+            of_labels = shown_as({**fields, **certain, **proposals})
+            asked = f"{asked}, or {of_labels} where it has labels alone"
         absent = (f", and no column {column!r} for {key}" for key, column in lacking.items())
         lack = f"has no column 'ts'{''.join(absent)}"
         there = [*_with_nested(columns, look), *columns_of_path(name)]
