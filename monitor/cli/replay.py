@@ -120,4 +120,4 @@ class _Rejected:
         for rejection in self._first:
             tell(f"{rejection.position}: {rejection.reason}: {rejection.detail}")
         if self._count > len(self._first):
-            tell(f"… and {self._count - len(self._first)} more")
+            tell(f"… and {self._count - len(self._first):,} more; the last line sums up")

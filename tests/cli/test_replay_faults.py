@@ -82,4 +82,4 @@ def test_poison_is_counted_by_reason_and_the_good_records_count(capsys, tmp_path
         "timestamp_in_milliseconds",
     }
     assert f"{path}:5: malformed: " in done.err
-    assert "… and 8 more" in done.err
+    assert "… and 8 more; the last line sums up" in done.err
