@@ -11,8 +11,9 @@ from monitor.distributed.group_codes import GroupName, TaskGroups, catalogue_of
 from monitor.distributed.model_clocks import TaskClock
 from monitor.distributed.page_rules import PageRules
 from monitor.distributed.tallies import Tally, tally_of
-from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events.catalogue import Catalogue
 from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions
+from monitor.events.known_groups import UNKNOWN_GROUP
 from monitor.events.renumbering import Numbers
 from monitor.join import Join
 from monitor.join import packing as words

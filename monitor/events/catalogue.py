@@ -29,6 +29,7 @@ from monitor.events.columns import (
 )
 from monitor.events.counted_values import CountedValues, counted_by, is_of_shadow, with_counts_of
 from monitor.events.group_tables import NO_ROW, GroupTables
+from monitor.events.known_groups import UNKNOWN_GROUP, KnownGroups, Numbered
 from monitor.events.renumbering import GONE, Numbers, State, renumbered
 from monitor.events.series_come import SeriesCome
 from monitor.events.series_numbers import SegmentValue, SeriesNumbers
@@ -36,15 +37,10 @@ from monitor.events.series_numbers import SegmentValue, SeriesNumbers
 MAX_GROUPS = 1 << 20
 """Most combinations of segment values; later ones count as `OTHER_VALUE`."""
 
-UNKNOWN_GROUP = -1
-"""In `Catalogue.groups_of`: this group's model is not accepted."""
-
 _GroupKey = tuple[int, tuple[str, ...], *tuple[bool, ...]]
 """Number of the model and segment values, followed by True if the version is a shadow.
 
 It is what the state holds: to copy hundreds of thousands of them takes a tenth of a second."""
-_MOST_KNOWN = 1 << 16
-"""Most groups of batches in the cache of numbers."""
 
 
 class Catalogue:
@@ -72,7 +68,8 @@ class Catalogue:
         self._names: tuple[str, ...] = ()
         self._owner = np.zeros(0, dtype=np.int64)
         self._rows_of: tuple[int, list[Int64Array]] = (0, [])
-        self._known: dict[Group, tuple[int, bool]] = {}
+        self._known = KnownGroups(self._number)
+        self._rank = np.zeros(0, dtype=np.int64)
         for name in config.models:
             self._enter_model(name)
         self.come = SeriesCome()
@@ -187,7 +184,7 @@ class Catalogue:
         for group, (owner, values, *shadow) in enumerate(self._groups):
             if owner == model and not shadow and values[at] in (version, ended):
                 self._tables.assign(group, 1 + at, row if values[at] == version else other)
-        self._known.clear()
+        self._known.forget()
         return row, other
 
     def totals_row(self, model: str) -> int:
@@ -196,7 +193,7 @@ class Catalogue:
 
     def knows(self, groups: Sequence[Group]) -> bool:
         """Return whether the numbers of all these groups are cached."""
-        return all(map(self._known.__contains__, groups))
+        return self._known.knows(groups)
 
     def foreseen_models(self, groups: Sequence[Group]) -> Int64Array:
         """Return the model number that each group would get, without entering any.
@@ -218,14 +215,17 @@ class Catalogue:
         """Return the settings of a model that is accepted, also before it is entered."""
         return self._config.model(model)
 
+    def enter_groups(self, groups: Sequence[Group]) -> None:
+        """Number some groups of a batch, before `groups_of` numbers all of them."""
+        self._known.numbered(groups)
+
     def groups_of(self, groups: Sequence[Group]) -> tuple[Int64Array, BoolArray]:
         """Return numbers of a batch's groups, and which had a value replaced by `OTHER_VALUE`.
 
         The number is `UNKNOWN_GROUP` for a model that is not accepted.
         """
-        if len(self._known) > _MOST_KNOWN:
-            self._known.clear()
-        numbered = [self._known.get(group) or self._number(group) for group in groups]
+        numbered = self._known.numbered(groups)
+        self._known.tidy()
         numbers, overflowed = zip(*numbered, strict=True) if numbered else ((), ())
         return np.array(numbers, dtype=np.int64), np.array(overflowed, dtype=np.bool_)
 
@@ -239,12 +239,13 @@ class Catalogue:
         return found
 
     def names_rank(self) -> Int64Array:
-        """Rank of each group by names, which does not depend on the order of arrival."""
-        names = [(self.models[model], values) for model, values, *_ in self._groups]
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.empty(len(names), dtype=np.int64)
-        rank[order] = np.arange(len(names))
-        return rank
+        """Rank of each group by names, whatever the order of arrival; not to be written to."""
+        if len(self._rank) < len(self._groups):
+            names = [(self.models[model], values) for model, values, *_ in self._groups]
+            order = sorted(range(len(names)), key=names.__getitem__)
+            self._rank = np.empty(len(names), dtype=np.int64)
+            self._rank[order] = np.arange(len(names))
+        return self._rank
 
     def group_values(self) -> list[tuple[str, ...]]:
         """Return the segment values of each group, in the order of its model's segment keys."""
@@ -299,7 +300,7 @@ class Catalogue:
         accepted = self._config.accepts(name := model["name"])
         return with_counts_of(self._config.model(name), model) if accepted else None
 
-    def _number(self, group: Group) -> tuple[int, bool]:
+    def _number(self, group: Group) -> Numbered:
         """As `groups_of`, for one group; the answer never changes, since caps stay reached."""
         series = self.series_count
         model = self._model(group.model)
@@ -318,8 +319,7 @@ class Catalogue:
             number = self._enter_group((model, values, *marks))
         if self.series_count > series:
             self.come.enter(group, series)
-        found = self._known[group] = number, counted != group.values
-        return found
+        return number, counted != group.values
 
     def _model(self, name: str) -> int:
         if (known := self._models.get(name)) is not None:

@@ -10,7 +10,7 @@ from operator import attrgetter
 import numpy as np
 
 from monitor.events.batches import GROUPED, by_appearance, with_groups_in_use
-from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events.catalogue import Catalogue
 from monitor.events.columns import (
     MISSING_VALUE,
     VERSION_KEY,
@@ -20,6 +20,7 @@ from monitor.events.columns import (
     rows_where,
 )
 from monitor.events.counted_values import is_of_shadow
+from monitor.events.known_groups import UNKNOWN_GROUP
 from monitor.events.predicted_classes import LearnedClasses
 from monitor.events.reject_reasons import RejectReason
 from monitor.events.renumbering import State
@@ -101,7 +102,7 @@ class Received:
         self._catalogue.come.hold(self._catalogue.series_count)
         groups = by_appearance(with_groups_in_use(batch)).groups
         for start in range(0, len(groups), most):
-            self._catalogue.groups_of(groups[start : start + most])
+            self._catalogue.enter_groups(groups[start : start + most])
             yield
 
     def foreseen(self, batch: EventBatch) -> tuple[EventBatch, Int64Array]:

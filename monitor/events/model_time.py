@@ -20,7 +20,7 @@ from monitor.events.plausible_times import lead, limit
 from monitor.events.renumbering import State
 from monitor.events.set_aside import Event, SetAside, first_stretch
 from monitor.events.time_columns import RANK, ModelRow
-from monitor.events.timed_events import EventKind, TimedEvents, one_by_one, times_once
+from monitor.events.timed_events import EventKind, TimedEvents, one_by_one, repetitions, times_once
 from monitor.events.watermark import third_highest_time
 
 FIRST = 16
@@ -166,6 +166,8 @@ class ModelTime:
                 if path is not None and self.settled:
                     path[i] = self.time
             start = end
+            if not self.settled:  # the same events find the same time
+                start += repetitions(events.rows(slice(start, None)), self._first)
 
     def _in_pace(self, events: TimedEvents) -> int:
         """Return how many of some events can be taken at once.

@@ -14,9 +14,10 @@ from functools import lru_cache
 import numpy as np
 
 from monitor.config.classes import MOST_CLASSES, LearnedNames
-from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events.catalogue import Catalogue
 from monitor.events.class_names import are_name_numbers, name_numbers
 from monitor.events.columns import OTHER_VALUE, BoolArray, EventBatch, Int64Array
+from monitor.events.known_groups import UNKNOWN_GROUP
 
 _KINDS = ("predictions", "outcomes")
 _COLUMNS = ("predicted_class", "actual_class")

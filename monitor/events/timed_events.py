@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.events.identity import event_keys
+
+_REPEATED = 1024
 
 
 class EventKind:
@@ -120,6 +122,24 @@ def arrivals_of(batch: EventBatch, row: Int64Array) -> Int64Array:
 def one_by_one(events: TimedEvents) -> Iterator[tuple[int, int, int, int]]:
     """Return time, key, kind and arrival of each event."""
     return zip(*(column.tolist() for column in events), strict=True)
+
+
+def repetitions(events: TimedEvents, known: Mapping[tuple[int, int, int], int]) -> int:
+    """Return how many of some events, up to the first other one, repeat known ones.
+
+    Args:
+        events: of one model.
+        known: arrival by time, key and kind.
+
+    Returns:
+        Of events that arrived like the known ones; at most `_REPEATED` at a time.
+    """
+    events = events.rows(slice(_REPEATED))
+    same = np.zeros(len(events.time), dtype=np.bool_)
+    for (time, key, kind), arrived in known.items():
+        one = zip(events, (time, key, kind, arrived), strict=True)
+        same |= np.logical_and.reduce([column == value for column, value in one])
+    return len(same) if same.all() else int(same.argmin())
 
 
 def times_once(

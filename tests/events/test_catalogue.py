@@ -1,14 +1,30 @@
 """Numbers of groups: the same for every batch, whatever is remembered of earlier ones."""
 
 import gc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from monitor.config import Config
-from monitor.events import catalogue as room
-from monitor.events.catalogue import UNKNOWN_GROUP, Catalogue
+from monitor.events import known_groups
+from monitor.events.catalogue import Catalogue
 from monitor.events.columns import OTHER_VALUE, Group
+from monitor.events.known_groups import UNKNOWN_GROUP
+
+
+class Spied:
+    """Counts the calls of a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.calls = 0
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        self.calls += 1
+        return self._function(*args, **named)
+
 
 CAPPED = Config(models={"m": {"segments": ("country",), "max_segment_values": 2}})
 COUNTRIES = [Group("m", "", (country,)) for country in ("at", "be", "ch", "dk")]
@@ -39,7 +55,7 @@ def test_a_model_that_is_not_taken_has_no_number_however_often_it_comes():
 
 
 def test_more_groups_than_are_remembered_keep_their_numbers(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(room, "_MOST_KNOWN", 3)
+    monkeypatch.setattr(known_groups, "_MOST_KNOWN", 3)
     catalogue = Catalogue(Config())
     groups = [Group(f"m{i}") for i in range(10)]
     for first in [*range(9), *range(9)]:
@@ -71,3 +87,33 @@ def test_a_copy_of_the_state_makes_no_objects_that_are_searched_for_garbage():
     groups = catalogue.state()["groups"]
     assert len(groups) == 3_000
     assert not any(map(gc.is_tracked, groups))
+
+
+def test_a_group_of_a_large_batch_is_numbered_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(known_groups, "_MOST_KNOWN", 3)
+    catalogue = Catalogue(CAPPED)
+    numbered = Spied(catalogue.values.counted)
+    monkeypatch.setattr(catalogue.values, "counted", numbered)
+    groups = [Group("m", "", (str(number),)) for number in range(20)]
+    for start in range(0, 20, 4):
+        catalogue.enter_groups(groups[start : start + 4])
+    catalogue.groups_of(groups)
+    assert numbered.calls == 20
+
+
+def test_versions_that_are_no_segment_are_numbered_once_together(monkeypatch: pytest.MonkeyPatch):
+    catalogue = Catalogue(CAPPED)
+    numbered = Spied(catalogue.values.counted)
+    monkeypatch.setattr(catalogue.values, "counted", numbered)
+    numbers, _ = catalogue.groups_of([Group("m", f"v{number}", ("at",)) for number in range(20)])
+    assert numbers.tolist() == [0] * 20
+    assert numbered.calls == 1
+
+
+def test_the_rank_of_groups_follows_those_that_come_later():
+    catalogue = Catalogue(Config(models={"m": {"segments": ("country",)}}))
+    catalogue.groups_of([Group("m", "", ("dk",)), Group("m", "", ("be",))])
+    assert catalogue.names_rank().tolist() == [1, 0]
+    assert catalogue.names_rank() is catalogue.names_rank(), "sorted once"
+    catalogue.groups_of([Group("m", "", ("at",))])
+    assert catalogue.names_rank().tolist() == [2, 1, 0]
