@@ -55,8 +55,13 @@ class PredictionRules:
             key = predictions.key[order]
             pairs = np.flatnonzero(key[1:] == key[:-1])
             first, then = order[pairs], order[pairs + 1]
-            ahead[then] |= self._precedes(when[then], what[then], when[first], what[first])
             ahead[then] |= self._terms.may_end(when[first], over)
+            before = self._precedes(when[then], what[then], when[first], what[first])
+            if before.any():
+                number = np.cumsum(np.append(False, key[1:] != key[:-1]))
+                of_all = self._precede_all(number, when[order], what[order])[pairs + 1]
+                if ahead.any() or of_all.any():  # else each is behind a still earlier one
+                    ahead[then] |= before
         return np.unique(predictions.key[ahead])
 
     def remember_all(self, predictions: Predictions, over: Over, room: DeltaRoom) -> bool:
@@ -164,6 +169,24 @@ class PredictionRules:
         tied = (mine < theirs) | ((mine == theirs) & inside)
         ahead: BoolArray = (time < other_time) | ((time == other_time) & tied)
         return ahead
+
+    def _precede_all(self, number: Int64Array, when: KeyArray, what: KeyArray) -> BoolArray:
+        """Tell which predictions precede all those of their id before them, as in `_precedes`.
+
+        Args:
+            number: of the id of each, from 0 on; non-decreasing.
+            when: of each.
+            what: of each.
+        """
+        rank = self._catalogue.names_rank()
+        names = _preference(what), rank[words.groups_of(when)], words.times_of(when)
+        by = np.lexsort(names)
+        differ = [np.diff(column[by], prepend=column[by[:1]]) != 0 for column in names]
+        place = np.empty(len(by), dtype=np.int64)
+        place[by] = np.cumsum(np.logical_or.reduce(differ))
+        place -= number * len(by)  # the next id begins before all of this one
+        earliest = np.minimum.accumulate(place)
+        return np.append(True, place[1:] < earliest[:-1])
 
     def _replace(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> list[Deltas]:
         """Supersede remembered predictions by earlier ones of the same ids."""
