@@ -193,6 +193,10 @@ LINES: dict[str, tuple[str, str]] = {
         "one",
         '{"type":"prediction","id":"1","ts":0,"score":1,"segment":{"shop":"#"}}',
     ),
+    "taken: each earlier than the last": (
+        "one",
+        '{"type":"prediction","id":"1","ts":-#,"score":1}',
+    ),
     "taken: many times": (
         "any",
         '{"type":"outcome","ts":#0000,"prediction":1,"label":1,"model":"a"}',

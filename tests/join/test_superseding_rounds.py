@@ -27,9 +27,7 @@ def line(key, time, shop, score):
     if score is None:
         return f'{{"type":"label","id":"{key}","ts":{time},"label":{shop % 2}}}\n'
     segment = f'{{"shop":"{shop}"}}'
-    return (
-        f'{{"type":"prediction","id":"{key}","ts":{time},"score":{score},"segment":{segment}}}\n'
-    )
+    return f'{{"type":"prediction","id":"{key}","ts":{time},"score":{score},"segment":{segment}}}\n'
 
 
 def monitor_of(blocks):
