@@ -11,7 +11,7 @@ from importlib import import_module
 
 from monitor.cli.failures import USAGE, complain, report_fault
 from monitor.cli.parser import build_parser
-from monitor.cli.shutdown import INTERRUPTED, READER_GONE, hold_hangups
+from monitor.cli.shutdown import INTERRUPTED, READER_GONE, hold_hangups, release_interrupts
 from monitor.errors import MonitorError
 
 
@@ -50,6 +50,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if not gc.isenabled():  # see `monitor.cli.start`
         gc.freeze()  # modules are never searched
         gc.enable()
+    release_interrupts()  # see `monitor.cli.start`
     code: int = module.run(args)
     sys.stdout.flush()
     return code

@@ -38,6 +38,21 @@ def release_hangups() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
 
 
+def hold_interrupts() -> None:
+    """Hold Ctrl-C back: a library whose import it cuts short may raise another exception instead.
+
+    Windows has no such mask: Ctrl-C is not held back there.
+    """
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def release_interrupts() -> None:
+    """Deliver the Ctrl-C that was held back, and those to come."""
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 @contextmanager
 def cleared_by_sigterm() -> Iterator[None]:
     """Let SIGTERM unwind the context, as Ctrl-C does; a second one ends the process at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -15,6 +16,8 @@ else:
     from backports import zstd
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPED = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+"""Start of a frame that decompressors skip, which pzstd and seekable zstd write first."""
 _PIECE = 1 << 20
 _MAX_WINDOW_LOG = 23
 """Largest window of a zstd frame, log2 of bytes: 8 MiB, as RFC 8878 recommends."""
@@ -51,12 +54,16 @@ def decompressed(stream: Iterator[bytes]) -> Iterator[bytes]:
     whole = chain([first], stream)
     if first.startswith(GZIP_MAGIC):
         return inflated(whole)
-    return unzstd(whole) if first.startswith(ZSTD_MAGIC) else whole
+    return unzstd(whole) if _is_zstd(first) else whole
 
 
 def is_compressed(start: bytes) -> bool:
     """Return True for the first bytes of gzip or zstd."""
-    return start.startswith((GZIP_MAGIC, ZSTD_MAGIC))
+    return start.startswith(GZIP_MAGIC) or _is_zstd(start)
+
+
+def _is_zstd(start: bytes) -> bool:
+    return start.startswith(ZSTD_MAGIC) or _ZSTD_SKIPPED.match(start) is not None
 
 
 def unzstd(

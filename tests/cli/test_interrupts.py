@@ -1,5 +1,7 @@
 """Ctrl-C ends a command at any moment: nothing that numpy calls can lose the interrupt."""
 
+import subprocess
+import sys
 from enum import EnumType
 
 import pytest
@@ -40,3 +42,33 @@ def test_none_does_where_recorded_flights_are_counted_and_explained(asked, capsy
     done = ran(capsys, "demo", "--no-serve", "--seconds", "0")
     assert (done.code, done.err) == (0, "")
     assert asked == []
+
+
+IMPORTS = """
+import os, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
+NAME = sys.argv.pop(1)
+
+class Interrupts:
+    def find_spec(name, *_):
+        if name == NAME:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                raise ImportError("cut short")  # as libraries in C do
+
+sys.meta_path.insert(0, Interrupts)
+from monitor.cli import main
+code = main()
+sys.exit(code if NAME in sys.modules else "never imported")
+"""
+
+
+@pytest.mark.parametrize("name", ["monitor.cli.entry", "monitor.cli.replay", "numpy"])
+def test_ctrl_c_within_an_import_ends_the_command_without_a_fault(name):
+    command = [sys.executable, "-c", IMPORTS, name, "replay", "-"]
+    done = subprocess.run(
+        command, input="", capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import struct
 import sys
 import zipfile
 from pathlib import Path
@@ -83,6 +84,17 @@ def content(ending):
         with new(out, table.schema) as writer:
             writer.write_table(table, max_chunksize=100)
     return out.getvalue()
+
+
+def test_zstd_may_start_with_a_frame_that_is_skipped(capsys, tmp_path):
+    """As pzstd, and zstd of seekable files, write it (RFC 8878, 3.1.2)."""
+    plain, packed = tmp_path / "x.ndjson", tmp_path / "y.ndjson.zst"
+    plain.write_bytes(content(".ndjson"))
+    size = struct.pack("<I", 4)
+    packed.write_bytes(b"\x5e\x2a\x4d\x18" + size + b"size" + zstd.compress(plain.read_bytes()))
+    found = ran(capsys, "replay", packed, "--json")
+    assert (found.code, found.err) == (0, "")
+    assert found.out == ran(capsys, "replay", plain, "--json").out
 
 
 def put(url, data):
