@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from monitor.clock import Clock
+from monitor.errors import FeedError
 from monitor.events.batches import concatenate
 from monitor.events.columns import EventBatch
 from monitor.feeds.blocks import TornError
@@ -17,7 +18,7 @@ from monitor.feeds.follow.file_part import FilePart
 from monitor.feeds.follow.identification import Answer, ContentMatch, UnknownFile, UnknownFiles
 from monitor.feeds.follow.known import has_left, has_more, is_in, is_lost, was_cut, whole
 from monitor.feeds.follow.lines_ahead import LinesAhead
-from monitor.feeds.follow.names import Listed, is_pattern, listing, reason
+from monitor.feeds.follow.names import Listed, is_pattern, listing, obstacle, reason
 from monitor.feeds.follow.part_reader import GRACE_SECONDS, PartReader
 
 BATCH_BYTES = 1_500_000
@@ -38,7 +39,8 @@ class FollowedFiles:
     A line counts once its newline is there. A renamed file is read on until nothing was
     written to it for a minute. A file that was created and rotated between two listings is
     found by its rotated name. If a file was copied and truncated, the rest is read from the
-    copy. A missing file is waited for. `PartReader` has the order in which they are read.
+    copy. A missing file is waited for, and so is one that cannot be looked at for a while, or in
+    whose place is something else. `PartReader` has the order in which they are read.
 
     Args:
         path: of an NDJSON file, or a pattern of many.
@@ -48,7 +50,7 @@ class FollowedFiles:
         threads: decode a single file ahead; None for none.
 
     Raises:
-        FeedError: the path is a directory or no regular file.
+        FeedError: the path is a directory or no regular file, or cannot be looked at.
 
     Attributes:
         faults: how often each of `FAULTS` has occurred since the start.
@@ -96,11 +98,7 @@ class FollowedFiles:
         )
 
     def poll(self) -> EventBatch | None:
-        """Return the events of the lines finished since the last call; None without any.
-
-        Raises:
-            FeedError: the path is no regular file any more.
-        """
+        """Return the events of the lines finished since the last call; None without any."""
         due = self._clock.monotonic() - self._looked >= LOOK_EVERY_SECONDS
         if self._look_again or due or (not self._many and self._moved()):
             self._look()
@@ -157,9 +155,17 @@ class FollowedFiles:
         for part in rotated:
             if not part.current:
                 part.active = self._looked  # its writer may still have it open for a while
-        self._begun = True
         if any_current:
             self._forget()
+        elif not self._many and (why := obstacle(self.name)) is not None:
+            self._wait(why)
+        self._begun = True
+
+    def _wait(self, why: str) -> None:
+        """Say why the file is not followed now; raise at the start, where the path may be wrong."""
+        if not self._begun:
+            raise FeedError(f"{self.name}: cannot be followed: {why}")
+        self._say_once(f"{self.name}: cannot be followed: {why}; tried again")
 
     def _is_done_by(
         self, step: Callable[[Listed, set[_Inode]], bool], one: Listed, there: set[_Inode]

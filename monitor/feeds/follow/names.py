@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from monitor.errors import FeedError
-
 _ROTATED = re.compile(r"([.-]\d[\dTZ_.:+-]*|\.old|\.bak)?(\.gz)?")
 _ROTATED_BEFORE_ENDING = re.compile(r"[.-]\d[\dTZ_.:+-]*(\.[A-Za-z]\w*?)(\.gz)?")
 _PATTERN = re.compile(r"[*?[]")
@@ -68,16 +66,33 @@ def listing(path: str, bases: Collection[str] = ()) -> list[Listed]:
         path: a path or a pattern.
         bases: further paths, of which rotated files are listed.
 
-    Raises:
-        FeedError: the path, if it is no pattern, is no regular file or cannot be read.
+    Returns:
+        Regular files whose status can be read; see `obstacle` for others.
     """
     given = matching(path)
-    current = [one for one in given if (status := _status(one, strict=one == path)) and status]
-    found = [_listed(one, one) for one in current]
+    found = [_listed(one, one) for one in given]
     found += [
         _listed(one, base) for one, base in _rotated({*given, *bases}) if one not in set(given)
     ]
     return sorted(filter(None, found), key=lambda one: (one.status.st_mtime_ns, one.path))
+
+
+def obstacle(path: str) -> str | None:
+    """Return why a path is not listed though something is there, for the middle of a sentence.
+
+    Args:
+        path: of one file.
+
+    Returns:
+        None for a regular file, and where nothing is there.
+    """
+    try:
+        status = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return reason(error)
+    return None if stat.S_ISREG(status.st_mode) else "is no regular file"
 
 
 def rotated_from(name: str, names: Iterable[str]) -> str | None:
@@ -120,25 +135,11 @@ def _rotated(given: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _listed(path: str, base: str) -> Listed | None:
-    status = _status(path, strict=False)
-    return Listed(path, status, path == base, base) if status else None
-
-
-def _status(path: str, *, strict: bool) -> os.stat_result | None:
-    """Return the status of a regular file, else None; raise if `strict` and it exists."""
     try:
         status = Path(path).stat()
-    except FileNotFoundError:
+    except OSError:
         return None
-    except OSError as error:
-        if strict:
-            raise FeedError(f"{path}: cannot be followed: {reason(error)}") from error
-        return None
-    if stat.S_ISREG(status.st_mode):
-        return status
-    if strict:
-        raise FeedError(f"{path}: cannot be followed: is no regular file")
-    return None
+    return Listed(path, status, path == base, base) if stat.S_ISREG(status.st_mode) else None
 
 
 def reason(error: OSError) -> str:

@@ -123,6 +123,37 @@ def test_what_is_no_file_is_a_clear_error(tmp_path, kind):
         Following(path)
 
 
+@pytest.mark.parametrize("kind", ["directory", "pipe", "loop"])
+def test_a_file_in_whose_place_is_something_else_for_a_while_is_read_on(path, source, kind):
+    append(path, line(1))
+    assert source.times() == [1]
+    aside = path.rename(path.parent / "aside")
+    make = {"directory": Path.mkdir, "pipe": os.mkfifo, "loop": lambda p: p.symlink_to(p.name)}
+    make[kind](path)
+    for _ in range(3):
+        assert source.times(after=1) == []
+    why = "too many levels of symbolic links" if kind == "loop" else "is no regular file"
+    assert source.reported == [f"{path}: cannot be followed: {why}; tried again"]
+    assert not source.attached
+    path.rmdir() if kind == "directory" else path.unlink()
+    aside.rename(path)
+    append(path, line(2))
+    assert source.times(after=1) == [2]
+    assert source.attached
+
+
+def test_a_file_that_is_created_where_something_else_was_is_read(path, source):
+    append(path, lines(1, 2))
+    assert source.times() == [1, 2]
+    path.rename(path.parent / "events.ndjson.1")
+    path.mkdir()
+    append(path.parent / "events.ndjson.1", line(3))
+    assert source.times(after=1) == [3]
+    path.rmdir()
+    append(path, line(4))
+    assert source.times(after=1) == [4]
+
+
 def test_a_pattern_follows_what_is_there_and_what_comes(tmp_path, follow):
     (tmp_path / "a.ndjson").write_bytes(lines(1, 2))
     (tmp_path / "b.ndjson").write_bytes(line(3))
