@@ -133,14 +133,14 @@ def recalibration(
     }
     cases = (folds.positive + folds.negative).sum(axis=-1)
     line, separated = calibration_line(whole), separates(whole, completely=True)
-    none = separated or line.slope < 0
+    warrants_none = separated or line.slope < 0
     return Recalibration(
         brier_score=float(as_is.sum() / cases.sum()),
         prior_shift=_shift(whole, class_ratio_before),
         platt=LogOddsLine(line.intercept, line.slope),
         isotonic=steps,
         gain={name: ratio_interval(as_is - loss, cases) for name, loss in losses.items()},
-        advised=None if none else _advised(as_is, _usable(losses, steps), cases),
+        advised=None if warrants_none else _advised(as_is, _usable(losses, steps), cases),
         separated=separated,
     )
 
