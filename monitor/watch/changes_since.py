@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from monitor.clock import DAY_MS
 from monitor.events.catalogue import Catalogue
 from monitor.events.renumbering import State
 from monitor.labels.learned_errors import LearnedErrors
-from monitor.watch.first_days import is_too_small_to_page
+from monitor.metrics.histogram import ScoreHistogram
+from monitor.watch.first_days import FIRST_MS, is_too_small_to_page
 from monitor.watch.level import Stretch
 from monitor.watch.longer_first_days import Cut, days_after
 from monitor.watch.reference import MatureReference
+from monitor.watch.reference_cut import cut_short
 from monitor.watch.young_reference import change_inside, days_since, lasting_fall
 from monitor.windows import Windows
+
+AllScores = Callable[[int, int, int], ScoreHistogram | None]
+"""Returns the scores of a model, by its number, in a stretch of time; None without scores."""
 
 
 class ChangesSince:
@@ -28,13 +34,19 @@ class ChangesSince:
         windows: counts.
         errors: how often labels are wrong.
         cut: returns stretches as references.
+        scores: returns the scores of a stretch.
     """
 
     def __init__(
-        self, catalogue: Catalogue, windows: Windows, errors: LearnedErrors, cut: Cut
+        self,
+        catalogue: Catalogue,
+        windows: Windows,
+        errors: LearnedErrors,
+        cut: Cut,
+        scores: AllScores,
     ) -> None:
         self._catalogue, self._windows, self._errors = catalogue, windows, errors
-        self._cut = cut
+        self._cut, self._scores = cut, scores
         self._tested: dict[int, int] = {}  # end of the days that a reference was tested with
         self._found: dict[int, MatureReference] = {}
 
@@ -73,7 +85,7 @@ class ChangesSince:
             change = lasting_fall(days)
         if change is None:
             return None
-        self._found[model] = self._until(model, known, opens + change * DAY_MS)
+        self._found[model] = self._until(model, known, last, opens + change * DAY_MS)
         return self._found[model]
 
     def cut(self, model: int) -> MatureReference | None:
@@ -94,18 +106,28 @@ class ChangesSince:
         if "tested" in state:
             self._tested[model] = state["tested"]
 
-    def _until(self, model: int, known: MatureReference, until: int) -> MatureReference:
-        """Cut a reference up to a change; as it is where its first days are stored no more.
+    def _until(
+        self, model: int, known: MatureReference, last: MatureReference, until: int
+    ) -> MatureReference:
+        """Return the first days up to a change, but no more of them than are configured.
 
-        One that lies behind all of the longer first days cuts none of them short.
+        The first panes are stored until the longer first days are known, and may not be after.
+
+        Args:
+            model: its number.
+            known: its reference.
+            last: the longer first days; its reference before they are known.
+            until: day of the change, epoch milliseconds.
         """
         opens, first = known.opens or 0, self._windows.first_pane(model)
+        whole = opens + (self._catalogue.settings[model].reference.first or FIRST_MS)
+        closes = min(until, max(whole, known.closes or 0))
         if first is None or first * self._windows.step_ms > opens:
-            return replace(known, version=known.version + 1, cut_short=until)
-        whole = opens + (self._catalogue.settings[model].reference.first or 0)
-        found = self._cut(model, Stretch("first", opens, min(until, max(whole, known.closes or 0))))
-        cut_short = until if until < whole else None
-        found = replace(found, version=known.version + 1, cut_short=cut_short)
+            found = cut_short(last, closes, self._scores(model, opens, closes))
+        else:
+            found = self._cut(model, Stretch("first", opens, closes))
+        ended = until if until < whole else None
+        found = replace(found, version=known.version + 1, cut_short=ended)
         return found.examined(self._errors.of(model))
 
     def _stands_in(self, model: int, known: MatureReference) -> bool:

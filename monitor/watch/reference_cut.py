@@ -1,7 +1,8 @@
-"""Cuts a reference out of the outcomes of a stretch of time."""
+"""Cuts a reference out of the outcomes of a stretch of time, or out of a longer reference."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,6 @@ def cut_reference(
     opens = start * step + per_block * step * np.arange(len(cells), dtype=np.int64)
     blocks, dispersion = expected(regime, cells[:, order], weights[:, order], opens)
     panes = ConfusionCounts.from_cells(table[:, own, : len(Outcome)])
-    lengths = sorted({1, max(1, DAY_MS // step)})
     return MatureReference(
         source=stretch.source,
         opens=start * step,
@@ -78,10 +78,60 @@ def cut_reference(
         series=np.moveaxis(blocks[:, 1:], 0, 1),
         rows=rows,
         scores=scores.whole,
-        dispersion=dispersion or Dispersion.estimate(panes, lengths),
+        dispersion=dispersion or _dispersion(panes, step),
         labelling=cells[:, own],
         scores_by_day=scores.by_day,
         block_ms=per_block * step,
         step_seconds=step / 1000,
         as_labelled=AsLabelled(regime, cells[:, order]) if rates_move else None,
     )
+
+
+def cut_short(
+    longer: MatureReference, closes: int, scores: ScoreHistogram | None
+) -> MatureReference:
+    """Return a reference up to a moment, without the days behind it.
+
+    The panes that it was cut from need not be stored any more.
+
+    Args:
+        longer: of outcomes as counted, not estimated, of some stretch of time.
+        closes: whole days behind its first moment, epoch milliseconds; it stays as it is if it
+            closes then, or earlier.
+        scores: all scores of the days that remain; None without scores.
+    """
+    if longer.opens is None or longer.closes is None or closes >= longer.closes:
+        return longer
+    length, step = closes - longer.opens, int(longer.step_seconds * 1000)
+    end, panes = length // longer.block_ms, longer.panes
+    left = None if panes is None else panes[: length // step]
+    blocks = longer.blocks[:end]
+    return replace(
+        longer,
+        closes=closes,
+        counts=blocks.sum(),
+        blocks=blocks,
+        panes=left,
+        series=longer.series[:, :end],
+        scores=scores,
+        scores_by_day=_first_days(longer, closes),
+        dispersion=longer.dispersion if left is None else _dispersion(left, step),
+        labelling=longer.labelling[:end],
+    )
+
+
+def _first_days(longer: MatureReference, closes: int) -> ScoreHistogram | None:
+    """Return the scores by day before a moment; None where one class has no label in them."""
+    days, whole = longer.days, longer.scores_by_day
+    if days is None or whole is None:
+        return None
+    end = max(0, closes // DAY_MS - days[0])
+    positive, negative = whole.positive[:end], whole.negative[:end]
+    if not (positive.any() and negative.any()):
+        return None
+    return ScoreHistogram(positive=positive, negative=negative, unlabelled=whole.unlabelled[:end])
+
+
+def _dispersion(panes: ConfusionCounts, step: int) -> Dispersion:
+    """Return the dispersion of outcomes by panes of a width, milliseconds."""
+    return Dispersion.estimate(panes, sorted({1, max(1, DAY_MS // step)}))

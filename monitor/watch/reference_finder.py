@@ -61,7 +61,7 @@ class ReferenceFinder:
         self._cuts = CutsByModel(catalogue)
         self._found: dict[int, MatureReference] = {}
         self._longer = LongerFirstDays(catalogue, windows, errors, self.cut)
-        self._changes = ChangesSince(catalogue, windows, errors, self.cut)
+        self._changes = ChangesSince(catalogue, windows, errors, self.cut, self._all_scores)
 
     def of(
         self,
@@ -305,8 +305,7 @@ class ReferenceFinder:
             stretch: of time; its panes are still stored.
         """
         opens, closes = stretch.opens, stretch.closes
-        scores = self._scores.histogram(model, opens, closes)
-        whole = scores if scores.counts[0].total else None
+        whole = self._all_scores(model, opens, closes)
         return cut_reference(
             self._windows,
             stretch,
@@ -324,6 +323,10 @@ class ReferenceFinder:
         """Return how a reference is corrected: as labelled while rates are undefined."""
         regime = self._errors.of(model)
         return regime if regime.errors.known else regime._replace(errors=NO_ERRORS, earlier=())
+
+    def _all_scores(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
+        found = self._scores.histogram(model, opens, closes)
+        return found if found.counts[0].total else None
 
     def _scores_by_day(self, model: int, opens: int, closes: int) -> ScoreHistogram | None:
         if self._errors.of(model).labelling is not Labelling.COMPLETE:

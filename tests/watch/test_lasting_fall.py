@@ -142,14 +142,29 @@ def test_a_fall_that_is_not_certain_holds_the_longer_reference_back():
     assert found.held_back.until == 63 * DAY
 
 
-def test_a_fall_that_becomes_certain_while_longer_days_are_held_back_pages():
-    """The first panes are stored no longer by then: the reference stays, and pages from then on."""
-    monitor, cells = Monitor(CONFIG), hours(fall=20, then=0.7, seed=3, days=60)
+@pytest.mark.parametrize("seed", [8, 10, 12])
+def test_a_fall_that_becomes_certain_while_longer_days_are_held_back_pages(seed):
+    """The first panes are stored no longer by then: the longer first days are, and are cut."""
+    monitor, cells = Monitor(CONFIG), hours(fall=20, then=0.7, seed=seed, days=60)
     assert watched(feed(monitor, cells[: 24 * 36])).reference.held_back
-    found = watched(feed(monitor, cells[: 24 * 52], 36))
-    assert (found.reference.closes, found.reference.cut_short) == (7 * DAY, 20 * DAY)
+    state = feed(monitor, cells[: 24 * 40], 36).state()
+    found = watched(feed(monitor, cells[: 24 * 52], 40))
+    assert found.reference.closes == found.reference.cut_short == 20 * DAY
+    assert found.reference.counts.cells.tolist() == cells[: 24 * 20].sum(axis=0).tolist()
     assert [36 < at < 52 for at in pages(found)] == [True]
     assert found.reference.held_back is None
+    again = watched(feed(Monitor(CONFIG, state), cells[: 24 * 52], 40))
+    assert (again.reference, again.detections) == (found.reference, found.detections)
+
+
+def test_a_fall_behind_the_longer_days_that_are_held_back_leaves_them_whole():
+    cells = hours(fall=28, then=0.65, seed=6, days=60)
+    monitor = feed(Monitor(CONFIG), cells[: 24 * 36])
+    assert watched(monitor).reference.held_back
+    found = watched(feed(monitor, cells, 36))
+    assert (found.reference.closes, found.reference.cut_short) == (28 * DAY, None)
+    assert found.reference.counts.cells.tolist() == cells[: 24 * 28].sum(axis=0).tolist()
+    assert len(pages(found)) == 1
 
 
 def test_labels_that_are_a_sample_page_against_a_provisional_reference():
