@@ -148,8 +148,7 @@ class Stages:
             self.received.note_versions(until)
             self._catalogue.come.reach(until)
             for some in in_slices(part, SLICE_ROWS):
-                self._join_and_count(some)
-                yield
+                yield from self._join_and_count(some)
             passed, rows = rows // EPOCH_ROWS, rows + rows_of(part)
             tidied, predictions = predictions // TIDY_EVERY, predictions + len(part.predictions)
             ends = rows // EPOCH_ROWS > passed
@@ -254,7 +253,7 @@ class Stages:
             self.scores.advance(times)
             self.delays.advance(times)
 
-    def _join_and_count(self, batch: EventBatch) -> None:
+    def _join_and_count(self, batch: EventBatch) -> Iterator[None]:
         spoke = self.times.advance(batch, self._carriers)
         self._advance(self.times.settled)
         for joined in self._joined(batch):
@@ -265,6 +264,7 @@ class Stages:
             for scored in self.range_scores:
                 scored.apply(deltas)
             self._count(deltas)
+            yield
         self.pairs.apply(self.join.shadows.changes())
         for misnamed in self.join.misnamed():
             self.unknown_classes.add(*misnamed)
@@ -283,7 +283,7 @@ class Stages:
         """Yield the deltas of a batch, by type of event."""
         self.come_expired.add(batch.predictions, self._over)
         if len(batch.predictions) or len(batch.labels):
-            yield self.join.apply(batch.predictions, batch.labels, self._over)
+            yield from self.join.steps(batch.predictions, batch.labels, self._over)
         if len(batch.outcomes):
             yield self.join.count(batch.outcomes)
         if len(batch.counts):

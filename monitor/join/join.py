@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from monitor.events.columns import (
     NO_TIME,
     CountDeltas,
     Int64Array,
-    KeyArray,
     Labels,
     Outcomes,
     Predictions,
@@ -38,9 +38,11 @@ from monitor.join.packed_rows import (
     with_groups,
 )
 from monitor.join.prediction_rules import NO_PREDICTIONS, PredictionRules
-from monitor.join.rounds import rounds_of
+from monitor.join.rounds import RepeatedIds, Round, rounds_of
 from monitor.join.sampling import NO_STRATUM
 from monitor.join.terms import ENDLESS
+
+_ROUNDS_AT_ONCE = 64
 
 
 class Join:
@@ -95,22 +97,29 @@ class Join:
         return self._table.nbytes + self._held.nbytes + shadows
 
     def apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
-        """Join a batch and return what changes.
+        """Join a batch and return what changes, see `steps`."""
+        return Deltas.concatenate([*self.steps(predictions, labels, over)])
+
+    def steps(self, predictions: Predictions, labels: Labels, over: Over) -> Iterator[Deltas]:
+        """Join a batch.
 
         Args:
-            predictions: in the order of their records, duplicates included; groups are
-                numbers of the catalogue. What those of shadow versions change is among
-                `Shadows.changes`.
+            predictions: in the order of their records, duplicates included, with groups of the
+                catalogue. What those of shadow versions change is among `Shadows.changes`.
             labels: in the order of their records.
             over: moments before which horizons have ended, see `Forgetting`.
+
+        Yields:
+            What changes, after each step of bounded work; take all before anything else is applied.
         """
         self._memory.learn_models()
         over, labels = over.of(len(self._terms)), self.label_sources.numbered(labels)
-        if self._catalogue.has_shadows:
-            return self._apply_with_shadows(predictions, labels, over)
-        return self._apply(predictions, labels, over)
+        joined = self._steps_with_shadows if self._catalogue.has_shadows else self._steps
+        yield from joined(predictions, labels, over)
 
-    def _apply_with_shadows(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
+    def _steps_with_shadows(
+        self, predictions: Predictions, labels: Labels, over: Over
+    ) -> Iterator[Deltas]:
         """Join a batch that may have predictions of shadow versions.
 
         A label in the record of a shadow prediction counts like one that came alone.
@@ -122,44 +131,35 @@ class Join:
             theirs = np.isin(labels.row, shadows.row)
             times = np.where(theirs, NO_TIME, labels.prediction_time)
             predictions, labels = predictions.take(~shadow), replace(labels, prediction_time=times)
-        changes = self._apply(predictions, labels, over)
+        yield from self._steps(predictions, labels, over)
         self.shadows.apply(shadows)
-        return changes
 
-    def _apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
+    def _steps(self, predictions: Predictions, labels: Labels, over: Over) -> Iterator[Deltas]:
         labels = self._memory.without_stale(predictions, labels, over)
         room = DeltaRoom(len(predictions) + 2 * len(labels))
         if self._predictions.remember_all(predictions, over, room):
             new = predictions.key, NO_PREDICTIONS
-            return self._labels.meet([], new, labels, over, room)
+            yield self._labels.meet([], new, labels, over, room)
+            return
         slots, repeat = self._memory.known(predictions, over), has_repeats(predictions.key)
         if repeat or (slots >= 0).any():
-            taking_over = self._predictions.taking_over(predictions, slots, over)
-            if len(taking_over):
-                remembered = predictions.key[slots >= 0]
-                return self._in_rounds(predictions, labels, (taking_over, remembered), over)
-        return self._take(predictions, slots, labels, over, repeat=repeat)
+            in_order = self._predictions.taking_over(predictions, slots, over)
+            if len(in_order):
+                one_by_one = self._predictions.one_by_one(predictions, slots, over)
+                ids = RepeatedIds(in_order, predictions.key[slots >= 0], one_by_one)
+                yield from self._in_rounds(rounds_of(predictions, labels, ids), over)
+                return
+        yield self._take(predictions, slots, labels, over, repeat=repeat)
 
-    def _in_rounds(
-        self,
-        predictions: Predictions,
-        labels: Labels,
-        keys: tuple[KeyArray, KeyArray],
-        over: Over,
-    ) -> Deltas:
-        """Join a batch in which the order of some ids' records matters.
-
-        Args:
-            predictions: of the batch.
-            labels: of the batch.
-            keys: ids for which it matters, and ids that are remembered from before.
-            over: as in `apply`.
-        """
-        changes = []
-        for some, theirs in rounds_of(predictions, labels, *keys):
-            slots, repeat = self._memory.known(some, over), has_repeats(some.key)
-            changes.append(self._take(some, slots, theirs, over, repeat=repeat))
-        return Deltas.concatenate(changes)
+    def _in_rounds(self, rounds: Iterator[Round], over: Over) -> Iterator[Deltas]:
+        """Join a batch in which the order of some ids' records matters."""
+        while some := [*islice(rounds, _ROUNDS_AT_ONCE)]:
+            changes = []
+            for predictions, labels in some:
+                slots = self._memory.known(predictions, over)
+                repeat = has_repeats(predictions.key)
+                changes.append(self._take(predictions, slots, labels, over, repeat=repeat))
+            yield Deltas.concatenate(changes)
 
     def _take(
         self,
@@ -170,7 +170,7 @@ class Join:
         *,
         repeat: bool,
     ) -> Deltas:
-        """Join predictions of which none supersedes another one of these, and labels."""
+        """Join predictions, of which none of a new id supersedes another one, and then labels."""
         changes = self._predictions.supersede(predictions, slots)
         fresh = predictions.take(rows_where(slots < 0))
         if repeat:
@@ -318,7 +318,7 @@ class Join:
         return unlabelled.young(self._table, groups, since, before)
 
     def state(self) -> State:
-        """Return predictions, held labels, deliveries, books, audits and labels of sources."""
+        """Serializable state."""
         self._memory.learn_models()
         return {
             "predictions": self._table.state(),

@@ -64,6 +64,25 @@ class PredictionRules:
                     ahead[then] |= before
         return np.unique(predictions.key[ahead])
 
+    def one_by_one(self, predictions: Predictions, slots: Int64Array, over: Over) -> KeyArray:
+        """Return the keys of ids of which no two predictions are joined at once.
+
+        They are those with a prediction past its horizon, which the next one may find forgotten,
+        and all while pairs with shadow versions are counted.
+
+        Args:
+            predictions: of the batch.
+            slots: as in `taking_over`.
+            over: as in `taking_over`.
+        """
+        if self._memory.shadows.in_use:
+            return predictions.key
+        when, _ = words_of(predictions)
+        ends = self._terms.may_end(when, over)
+        known = np.flatnonzero(slots >= 0)
+        ends[known] |= self._terms.may_end(self._table.when(slots[known]), over)
+        return predictions.key[ends]
+
     def remember_all(self, predictions: Predictions, over: Over, room: DeltaRoom) -> bool:
         """Remember predictions in the compiled kernel, if their ids are new and each comes once.
 
@@ -135,7 +154,7 @@ class PredictionRules:
         """Count predictions of remembered ids as duplicates; earlier ones supersede.
 
         Args:
-            predictions: of any ids.
+            predictions: of any ids, in the order of their records.
             slots: of remembered predictions of the same ids, -1 for none.
 
         Returns:
@@ -145,14 +164,46 @@ class PredictionRules:
         if not len(again):
             return []
         slots, (when, what) = slots[again], words_of(predictions.take(again))
-        model = self._terms.model_of(when)
+        known = self._table.when(slots), self._table.what(slots)
+        ahead, before = self._precedes(when, what, *known), known[0]
+        if ahead.any() and has_repeats(slots):
+            order = np.argsort(slots, kind="stable")
+            slots, when, what = slots[order], when[order], what[order]
+            ahead, before = self._in_turn(slots, (when, what), (known[0][order], known[1][order]))
+        model, counted = self._terms.model_of(when), self._terms.model_of(before)
         np.add.at(self._books.duplicates, model, 1)
-        ahead = self._precedes(when, what, self._table.when(slots), self._table.what(slots))
-        known = self._terms.model_of(self._table.when(slots))
-        self._books.share(np.where(ahead, known, model), np.where(ahead, model, known))
+        self._books.share(np.where(ahead, counted, model), np.where(ahead, model, counted))
         if not ahead.any():
             return []
         return self._replace(slots[ahead], when[ahead], what[ahead])
+
+    def _in_turn(
+        self,
+        slots: Int64Array,
+        own: tuple[KeyArray, KeyArray],
+        known: tuple[KeyArray, KeyArray],
+    ) -> tuple[BoolArray, KeyArray]:
+        """Tell which predictions supersede the one of their id that counts when they come.
+
+        Args:
+            slots: of the predictions, those of one next to each other in their order.
+            own: both words of each.
+            known: both words of the remembered prediction.
+
+        Returns:
+            Which they are, and the first word of the one that counts before each.
+        """
+        opens = np.flatnonzero(np.diff(slots, prepend=-1))
+        number = np.repeat(np.arange(len(opens)), np.diff(opens, append=len(slots)))
+        when, what = (
+            np.insert(mine, opens, theirs[opens]) for mine, theirs in zip(own, known, strict=True)
+        )
+        behind = np.insert(number, opens, np.arange(len(opens)))
+        found = self._precede_all(behind, when, what)
+        ahead = np.delete(found, opens + np.arange(len(opens)))
+        latest = np.maximum.accumulate(np.where(ahead, np.arange(len(slots)), -1))
+        latest = np.append(-1, latest[:-1])
+        return ahead, np.where(latest >= opens[number], own[0][latest], known[0])
 
     def _precedes(
         self, when: KeyArray, what: KeyArray, other_when: KeyArray, other_what: KeyArray
@@ -189,15 +240,28 @@ class PredictionRules:
         return np.append(True, place[1:] < earliest[:-1])
 
     def _replace(self, slots: Int64Array, when: KeyArray, what: KeyArray) -> list[Deltas]:
-        """Supersede remembered predictions by earlier ones of the same ids."""
-        old_when, old_what = self._table.when(slots), self._table.what(slots)
-        label_time = words.label_times_of(old_what)
+        """Supersede remembered predictions by earlier ones of the same ids.
+
+        Args:
+            slots: of remembered predictions; of several for one each supersedes the one before it,
+                next to it.
+            when: first word of the earlier ones.
+            what: second word.
+        """
+        first = np.append(True, slots[1:] != slots[:-1])
+        number, last = np.cumsum(first) - 1, np.append(first[1:], True)
+        old_when, own = self._table.when(slots), self._table.what(slots)
         model = self._terms.model_of(when)
-        late = label_time - words.times_of(when) > self._terms.label_timeout[model]
+        late = words.label_times_of(own) - words.times_of(when) > self._terms.label_timeout[model]
+        so_far = np.cumsum(late)
+        lost = so_far > (so_far - late)[first][number]  # a label that was late once is gone
+        what = np.where(lost, what, words.with_label_of(own, what))
+        old_when = np.where(first, old_when, np.roll(when, 1))
+        old_what = np.where(first, own, np.roll(what, 1))
         labelled = words.label_values_of(old_what) >= 0
-        what = np.where(late, what, words.with_label_of(old_what, what))
-        self._table.rewrite(slots, when, what)
-        self._memory.sources.move(slots, old_when, late & labelled)
+        self._table.rewrite(slots[last], when[last], what[last])
+        gone = np.logical_or.reduceat(lost & labelled, np.flatnonzero(first))
+        self._memory.sources.move(slots[last], old_when[first], gone)
         if self._memory.shadows.in_use:
             keys = self._table.keys(slots)
             self._memory.shadows.move(keys, (old_when, old_what), (when, what))
@@ -206,8 +270,8 @@ class PredictionRules:
         self._memory.enter_predictions(old_model, old_what, -1)
         self._memory.enter_predictions(model, what, +1)
         np.add.at(self._books.applied, old_model[labelled], -1)
-        np.add.at(self._books.applied, model[labelled & ~late], 1)
-        self._books.late += int((labelled & late).sum())
+        np.add.at(self._books.applied, model[labelled & ~lost], 1)
+        self._books.late += int((labelled & lost).sum())
         population = [population_deltas(old_when, old_what, -1), population_deltas(when, what, +1)]
         return [*population, *self._memory.move(old_when, old_what, when, what)]
 
