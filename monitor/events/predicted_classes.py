@@ -22,6 +22,8 @@ from monitor.events.known_groups import UNKNOWN_GROUP
 _KINDS = ("predictions", "outcomes")
 _COLUMNS = ("predicted_class", "actual_class")
 _Names = tuple[str, ...]
+_SEARCHED_AT_ONCE = 4096
+"""Rows among which the first that predicts a new class is searched for at once."""
 
 
 class LearnedClasses:
@@ -65,8 +67,17 @@ class LearnedClasses:
         """
         if not batch.class_names:
             return None
-        first = self._first_rows(batch, self._foreseen(batch)).values()
-        return min((row for row in first if behind is None or row > behind), default=None)
+        model_of_group, found = self._foreseen(batch), []
+        for kind in _KINDS:
+            columns = getattr(batch, kind)
+            first = 0 if behind is None else int(columns.row.searchsorted(behind, side="right"))
+            for start in range(first, len(columns), _SEARCHED_AT_ONCE):
+                some = slice(start, start + _SEARCHED_AT_ONCE)
+                model, value = model_of_group[columns.group[some]], columns.predicted_class[some]
+                if len(news := self._news(model, value)):
+                    found.append(int(columns.row[start + news[0]]))
+                    break
+        return min(found, default=None)
 
     def other(self, model: int) -> int:
         """Return the number of `OTHER_VALUE` among the classes of a model, which it learns by this.
@@ -81,41 +92,43 @@ class LearnedClasses:
 
     def _learn(self, batch: EventBatch, model_of_group: Int64Array) -> None:
         """Enter a class that is predicted for the first time; the batch is cut before each one."""
-        name_of = dict(
-            zip(name_numbers(batch.class_names).tolist(), batch.class_names, strict=True)
-        )
-        for model, number in self._first_rows(batch, model_of_group):
-            if _has_room(self._catalogue.settings[model].classes):
-                self._enter(model, name_of[number])
+        found: list[tuple[int, int, int]] = []
+        for kind in _KINDS:
+            columns = getattr(batch, kind)
+            model, value = model_of_group[columns.group], columns.predicted_class
+            news = self._news(model, value)
+            for number in np.unique(model[news]).tolist():
+                if _has_room(self._names(number)):
+                    own = news[model[news] == number]
+                    names, place = np.unique(value[own], return_index=True)
+                    rows = columns.row[own[place]].tolist()
+                    found += [
+                        (row, number, name) for row, name in zip(rows, names.tolist(), strict=True)
+                    ]
+        for _, number, name in sorted(found):
+            if _has_room(self._names(number)):
+                self._enter(number, _name_of(batch.class_names, name))
 
     def _enter(self, model: int, name: str) -> None:
         names = self._catalogue.settings[model].classes
         self._catalogue.set_classes(model, LearnedNames((*names, name)))
 
-    def _first_rows(
-        self, batch: EventBatch, model_of_group: Int64Array
-    ) -> dict[tuple[int, int], int]:
-        """Return the first record that predicts each class that is news to its model.
+    def _news(self, model: Int64Array, value: Int64Array) -> Int64Array:
+        """Return the places of predicted classes that are news to their model.
 
-        Returns:
-            Its `row` by the number of the model and the number of the name. Where no class has
-            room, no name is news to a model that has `OTHER_VALUE`.
+        Where no class has room, no name is news to a model that has `OTHER_VALUE`.
+
+        Args:
+            model: its number, of each; `UNKNOWN_GROUP` where it is not accepted.
+            value: number of the name of the class.
         """
-        first: dict[tuple[int, int], int] = {}
-        for kind in _KINDS:
-            columns = getattr(batch, kind)
-            value, model = columns.predicted_class, model_of_group[columns.group]
-            unknown = np.flatnonzero(are_name_numbers(value) & (model != UNKNOWN_GROUP))
-            for number in np.unique(model[unknown]).tolist():
-                names = self._names(number)
-                if not _has_room(names) and OTHER_VALUE in names:
-                    continue
-                own = unknown[model[unknown] == number]
-                own = own[~_known(names, value[own])]
-                news, place = np.unique(value[own], return_index=True)
-                for name, row in zip(news.tolist(), columns.row[own[place]].tolist(), strict=True):
-                    first[number, name] = min(row, first.get((number, name), row))
-        return first
+        news = are_name_numbers(value) & (model != UNKNOWN_GROUP)
+        for number in np.unique(model[news]).tolist():
+            names, own = self._names(number), model == number
+            if _has_room(names) or OTHER_VALUE not in names:
+                own &= _known(names, value)
+            news &= ~own
+        return np.flatnonzero(news)
 
     def _foreseen(self, batch: EventBatch) -> Int64Array:
         """Return the number of the model of each group of a decoded batch.
@@ -162,9 +175,21 @@ def _known(names: _Names, value: Int64Array) -> BoolArray:
     return np.asarray(given[np.minimum(np.searchsorted(given, value), len(given) - 1)] == value)
 
 
+def _name_of(names: _Names, number: int) -> str:
+    """Return the name that has a number, among those of a batch."""
+    given, place = _numbers_of_batch(names)
+    return names[int(place[given.searchsorted(number)])]
+
+
 @lru_cache(1024)
 def _numbers_of(names: _Names) -> tuple[Int64Array, Int64Array]:
     """Return the numbers of names in rising order, and the place of each in the list."""
     numbers = name_numbers(names)
     order = np.argsort(numbers)
     return numbers[order], order
+
+
+@lru_cache(1)
+def _numbers_of_batch(names: _Names) -> tuple[Int64Array, Int64Array]:
+    """Return `_numbers_of` all names of a batch, which may be as many as its records."""
+    return _numbers_of.__wrapped__(names)

@@ -229,19 +229,29 @@ def predicted(rows: Sequence[Any], lists: Sequence[ClassList]) -> PredictedClass
     """
     given = np.full(len(rows), LEFT_OUT, np.int64)
     number, fit = np.full(len(rows), NO_CLASS, np.int64), np.ones(len(rows), np.bool_)
-    names: dict[str, None] = {}
+    names: dict[str, int] = {}
+    of_names: list[tuple[int, int]] = []
     for index, (row, classes) in enumerate(zip(rows, lists, strict=True)):
         value, scores = row.prediction, row.scores
         if not classes.is_many:
             found = LEFT_OUT if value is None else classes.number(value)
             given[index], fit[index] = found or 0, found is not None
             continue
-        best = None if scores is None else classes.best(scores)
-        found = best if value is None else classes.number(value)
-        fit[index] = found is not None and (best is not None or scores is None)
-        given[index], number[index] = 1, found or 0
-        if classes.is_learned and fit[index]:
-            names[(best_name(scores) if value is None else name_of(value)) or ""] = None
+        given[index] = 1
+        if classes.is_learned:
+            best = None if scores is None else best_name(scores)
+            name = best if value is None else name_of(value)
+            fit[index] = name is not None and (best is not None or scores is None)
+            if name is not None and fit[index]:
+                of_names.append((index, names.setdefault(name, len(names))))
+            continue
+        best_class = None if scores is None else classes.best(scores)
+        found = best_class if value is None else classes.number(value)
+        fit[index] = found is not None and (best_class is not None or scores is None)
+        number[index] = found or 0
+    if of_names:
+        places, which = zip(*of_names, strict=True)
+        number[[*places]] = name_numbers([*names])[[*which]]
     return PredictedClasses(given, number, fit, tuple(names))
 
 
