@@ -19,10 +19,13 @@ def without_outcomes(snapshot: Snapshot, notation: Notation) -> str:
         notation: how to complete the mapping of the events.
     """
     came = {kind for kind, number in snapshot.events.items() if number}
+    rejected = sum(snapshot.rejected.values())
     if not came:
+        if rejected:
+            return "no record could be used; correct those that were rejected"
         return "the feed has no predictions; check the file"
     lacking = "prediction" if came == {"label"} else "label"
-    if (rejected := sum(snapshot.rejected.values())) and lacking not in came:
+    if rejected and lacking not in came:
         return (
             f"no {lacking} could be used, and {rejected:,} of "
             f"{count_of(snapshot.records, 'record')} were rejected: correct these, or give the "

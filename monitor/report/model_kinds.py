@@ -38,7 +38,7 @@ class JudgedModel:
     Attributes:
         verdict: what happened.
         because: why it is `insufficient_evidence`; None for any other.
-        pages: the model pages.
+        pages: the model pages, or is worse by its answer, whatever this verdict alone shows.
         worse_version: a version in use is worse than the one before.
         worse_segment: a segment value is certainly worse, beside the verdict on all cases.
 

@@ -319,7 +319,7 @@ def _how_dead(found: Compared) -> str:
 
 
 def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:
-    """Return how the rates moved; the odds ratio where neither certainly did.
+    """Return how the rates moved; which way they separate where only the odds ratio did.
 
     Args:
         rates: recall and the false positive rate, each before and after.
@@ -330,8 +330,9 @@ def how_rates_moved(rates: RatePairs, judgement: Judgement) -> str:
         return " and ".join(
             f"{METRIC_WORDS[name].phrase} {change_text(*rates[name])}" for name in changed
         )
-    odds = math.exp(judgement.change["odds_ratio"])
-    return f"it separates the classes with {odds:.2g} times the odds ratio"
+    change = judgement.change["odds_ratio"]
+    which = "worse" if change < 0 else "better"
+    return f"it separates the classes {which}: odds ratio {math.exp(change):.2g} times that before"
 
 
 def _slid(found: Compared, judgement: Judgement) -> str:

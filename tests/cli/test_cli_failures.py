@@ -137,6 +137,18 @@ def test_an_empty_file_beside_one_with_records_is_no_failure(capsys, events, tmp
     assert ran(capsys, "init", empty, "-o", "-").code == 3
 
 
+def test_records_of_another_model_are_not_said_to_be_missing(capsys, tmp_path):
+    """The file is in order; the configuration lacks the model."""
+    config = tmp_path / "monitor.yaml"
+    config.write_text("models: {claims: {}}\n")
+    fraud = tmp_path / "fraud.ndjson"
+    fraud.write_text(GOOD.replace('"label"', '"model":"fraud","label"') % 1)
+    done = ran(capsys, "replay", fraud, "-c", config)
+    assert done.code == 3
+    assert "Next: no record could be used; correct those that were rejected." in done.out
+    assert "has no predictions" not in done.out
+
+
 def test_a_diagnosis_without_a_usable_record_says_how_many_were_rejected(capsys, events):
     done = ran(capsys, "diagnose", "--feed", events(400, "no JSON\n"))
     assert done.code == 3

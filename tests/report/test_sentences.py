@@ -1,7 +1,9 @@
 """Words for causes, and sentences for a newcomer: the same in text, JSON and page."""
 
+import math
 from dataclasses import replace
 
+import msgspec
 import pytest
 from diagnosis.episodes import PAIRS, period
 from exporter.page.pages import plain
@@ -9,12 +11,14 @@ from exporter.page.pages import plain
 from monitor.counts import ConfusionCounts
 from monitor.diagnosis import Period, diagnose
 from monitor.drift import Verdict
+from monitor.drift.recall_evidence import Because
 from monitor.exporter.page.why import why_section
 from monitor.report.advice import advice
 from monitor.report.diagnosis_json import diagnosis_answer
 from monitor.report.diagnosis_text import diagnosis_text
 from monitor.report.headline import headline
 from monitor.report.sentences import cause_status, explanation, footnotes
+from monitor.report.two_answers import how_rates_moved
 
 
 def found(before, after):
@@ -202,3 +206,33 @@ def test_scores_that_leave_labels_open_do_not_show_a_worse_model():
         "another threshold alone does not explain it, but a worse model does, and so do other "
         "labels."
     ) in text
+
+
+@pytest.mark.parametrize(("answer", "settled"), [("yes", True), ("not_shown", False)])
+def test_the_page_does_not_dispute_that_a_model_is_worse(answer, settled):
+    """A model that pages is worse, also where the range that is compared leaves it open."""
+    printed = diagnosis_answer(found(*CASES["likely fell"]))
+    printed = msgspec.structs.replace(
+        printed,
+        verdict=Verdict.INSUFFICIENT_EVIDENCE,
+        verdict_because=Because.MOVED,
+        worse=msgspec.structs.replace(printed.worse, answer=answer),
+    )
+    page = plain(str(why_section(printed)))
+    assert ("Moved, not settled" not in page) == settled
+    assert ("whether the model got worse is not shown" not in page) == settled
+    assert ("Model degraded" in page) == settled
+
+
+@pytest.mark.parametrize(
+    ("odds", "said"),
+    [
+        (0.24, "it separates the classes worse: odds ratio 0.24 times that before"),
+        (3.0, "it separates the classes better: odds ratio 3 times that before"),
+    ],
+)
+def test_an_odds_ratio_that_alone_moved_says_which_way(odds, said):
+    judgement = found(*CASES["as before"]).judgement
+    judgement = replace(judgement, change={**judgement.change, "odds_ratio": math.log(odds)})
+    rates = {"recall": (0.8, 0.7), "false_positive_rate": (0.05, 0.06)}
+    assert how_rates_moved(rates, judgement) == said

@@ -39,6 +39,7 @@ def why_section(diagnosis: DiagnosisAnswer) -> h.Element:
     words = JudgedModel(
         diagnosis.verdict,
         diagnosis.verdict_because,
+        pages=diagnosis.worse.answer == "yes",
         worse_version=diagnosis.worse_version is not UNSET,
         worse_segment=are_named(diagnosis.worse_segments),
     ).words
