@@ -21,9 +21,8 @@ def without_outcomes(snapshot: Snapshot, notation: Notation) -> str:
     came = {kind for kind, number in snapshot.events.items() if number}
     rejected = sum(snapshot.rejected.values())
     if not came:
-        if rejected:
-            return "no record could be used; correct those that were rejected"
-        return "the feed has no predictions; check the file"
+        unusable = "no record could be used; correct those that were rejected"
+        return unusable if rejected else "the feed has no predictions; check the file"
     lacking = "prediction" if came == {"label"} else "label"
     if rejected and lacking not in came:
         return (
