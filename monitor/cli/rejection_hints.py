@@ -25,6 +25,7 @@ from monitor.feeds.decode import MAX_RECORD_BYTES
 from monitor.feeds.decode.class_lists import SCORES_WOULD_DO
 from monitor.feeds.decode.lines import CONVERT_LATIN_1, CONVERT_UTF16, NOT_UTF8, is_utf16
 from monitor.feeds.decode.settings import NAME_LIMIT
+from monitor.feeds.decompression import is_compressed
 from monitor.feeds.mapping.written import Notation
 from monitor.feeds.odd_values import Values, stands_for_no_class, texts_of
 
@@ -179,11 +180,27 @@ def _too_large(rejected: RejectedRecords) -> str:
     return f"shorten {field}, as by a hash, to at most 256 bytes"
 
 
+def _opens_an_object(record: bytes) -> bool:
+    return record.strip() == b"{"
+
+
+_WHOLE_FILES = (
+    (is_utf16, f"this looks like UTF-16: {CONVERT_UTF16}"),
+    (is_compressed, "it is compressed twice: decompress it once, as gzip -dc < FILE > NEW_FILE"),
+    (
+        _opens_an_object,
+        "write each JSON object on a line of its own, as jq -c . FILE > NEW.ndjson",
+    ),
+)
+"""Advice for a whole file, by what one of its first records looks like."""
+
+
 def _malformed(rejected: RejectedRecords) -> str:
     field = rejected.field(RejectReason.MALFORMED)
     examples = rejected.examples(RejectReason.MALFORMED, field)
-    if any(is_utf16(one.record) for one in examples):
-        return f"this looks like UTF-16: {CONVERT_UTF16}"
+    for looks_so, advice in _WHOLE_FILES:
+        if any(looks_so(one.record) for one in examples):
+            return advice
     details = [one.detail for one in examples]
     if any(NOT_UTF8 in detail for detail in details):
         return f"write UTF-8: {CONVERT_LATIN_1}"

@@ -21,6 +21,8 @@ LATIN_1 = (
 UTF_16 = (
     "this looks like UTF-16: convert the file, for example iconv -f UTF-16 -t UTF-8 FILE > NEW_FILE"
 )
+TWICE = "it is compressed twice: decompress it once, as gzip -dc < FILE > NEW_FILE"
+OBJECTS = "write each JSON object on a line of its own, as jq -c . FILE > NEW.ndjson"
 LINE = '{"ts":1,"prediction":1,"label":1,"town":"Köln"}\n' * ROWS
 
 
@@ -32,6 +34,8 @@ LINE = '{"ts":1,"prediction":1,"label":1,"town":"Köln"}\n' * ROWS
         ("a.ndjson", LINE.encode("utf-16-le"), UTF_16),
         ("a.ndjson", LINE.encode("utf-16-be"), UTF_16),
         ("a.csv", table("ts,label,town", lambda row: f"{row},1,Köln").encode("latin-1"), LATIN_1),
+        ("a.ndjson.gz", gzip.compress(gzip.compress(LINE.encode())), TWICE),
+        ("a.json", json.dumps(json.loads(LINE.splitlines()[0]), indent=2).encode() * ROWS, OBJECTS),
     ],
 )
 def test_records_of_another_encoding_are_named_with_what_converts_them(
