@@ -49,8 +49,11 @@ async def read_body(
 
     Raises:
         RefusedError: the body is too large (413), too slow (408), in an unsupported
-            encoding (415) or damaged (400), or the memory budget is exhausted (429).
+            encoding (415) or damaged (400), the memory budget is exhausted (429), or the
+            request does not say how long it is (411).
     """
+    if _has_no_length(request):
+        raise RefusedError(411, "send the events as the body, with its Content-Length")
     decompress = _decompressor(request.headers.get("content-encoding", "").strip().lower())
     if _declared(request) > limits.max_bytes:
         raise _too_large(limits)
@@ -88,6 +91,12 @@ def _decompressor(encoding: str) -> Callable[[bytes, BodyLimits, Reservation], b
         )
     text = f"Content-Encoding must be gzip, zstd or none, got {encoding[:80]!r}"
     raise RefusedError(415, text, {"Accept-Encoding": "gzip, zstd"})
+
+
+def _has_no_length(request: Request) -> bool:
+    """Return whether a server cannot know that a body follows: nothing of it arrives then."""
+    framed = any(name in request.headers for name in ("content-length", "transfer-encoding"))
+    return not framed and request.scope.get("http_version", "1.1").startswith("1")
 
 
 def _declared(request: Request) -> int:

@@ -76,6 +76,14 @@ def test_a_body_that_turns_out_too_large_is_413_while_it_comes(served):
     assert httpx.get(f"{served.server.url}/healthz").status_code == 200
 
 
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+def test_a_body_without_a_length_which_never_arrives_is_411(served, version):
+    head = b"POST /v1/events HTTP/%b\r\nHost: x\r\nConnection: close\r\n\r\n" % version
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=10) as opened:
+        opened.sendall(head + EVENT)
+        assert opened.recv(1 << 16).startswith(b"HTTP/%b 411 " % version)
+
+
 @pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip), ("zstd", zstandard)])
 def test_a_bomb_is_413_and_takes_little_memory(make_feed, encoding, pack):
     feed = make_feed(max_bytes=MEBIBYTE, budget=4 * MEBIBYTE)
