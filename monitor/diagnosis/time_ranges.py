@@ -107,4 +107,5 @@ def _moment(option: str, text: str, end: str) -> int:
             return parse_time(candidate)
         except ValueError:
             continue
-    raise UsageError(f"{option}: {end!r} is no time, got {text!r}; {_ALLOWED}")
+    got = "" if end == text else f", got {text!r}"
+    raise UsageError(f"{option}: {end!r} is no time{got}; {_ALLOWED}")

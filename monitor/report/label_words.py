@@ -47,7 +47,8 @@ class LabellingWords(NamedTuple):
 
 LABELLINGS: Mapping[Labelling, LabellingWords] = {
     Labelling.COMPLETE: LabellingWords(
-        meaning="Every prediction gets a label sooner or later, or misses it at random.",
+        meaning="As configured, every prediction gets a label sooner or later, or misses it at "
+        "random.",
         withheld=REASONS.get(Labelling.COMPLETE),
     ),
     Labelling.SAMPLED: LabellingWords(
