@@ -195,6 +195,15 @@ def test_the_page_counts_the_positives_of_the_level_that_the_answers_compare_wit
     assert rests_on(monitor).endswith(f", compared with {positives} of the model's level.")
 
 
+def test_the_page_counts_the_cases_of_a_shorter_window_that_an_answer_names():
+    monitor = at("died and pages")
+    (status,) = status_answer(monitor.snapshot(), limit=1).models
+    assert (status.verdict_window, "over the last 1d" in status.worse.text) == ("7d", True)
+    day = status.windows["1d"].outcomes
+    text = f"; last 1d: {day.tp + day.fn:,.0f} positives and 0 flagged cases of "
+    assert text in rests_on(monitor)
+
+
 def test_a_window_that_reaches_back_rests_on_no_comparison():
     monitor = counted([USUAL] * 8, windows=("7d",))
     (status,) = status_answer(monitor.snapshot(), limit=1).models

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlencode
 
 import htpy as h
@@ -109,15 +110,27 @@ def _rests_on(model: ModelStatus) -> str:
     if model.windows[model.verdict_window].classes is not UNSET:
         text = f"{stretch}: {count(round(counts.total))} labelled cases of all classes"
         return f"{text}{_compared_with(reference)}{_versions_of(reference)}."
-    text = (
-        f"{stretch}: {count_of(round(counts.tp + counts.fn), 'positive')} and "
-        f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(round(counts.total))}"
-    )
-    text += _positives_before(model)
+    text = f"{stretch}: {_numbers_of(counts)}{_positives_before(model)}"
+    for name in _windows_named(model):
+        text += f"; {window_title(model, name)}: {_numbers_of(model.windows[name].outcomes)}"
     told = "does not page" in model.worse.text  # which the answer says of a provisional reference
     if model.verdict in DEGRADED and not (model.detectors.degradation_detected or told):
         text += ". One window alone does not page"
     return f"{text}."
+
+
+def _numbers_of(counts: OutcomeCounts | OutcomeSums) -> str:
+    """Return what a window holds."""
+    return (
+        f"{count_of(round(counts.tp + counts.fn), 'positive')} and "
+        f"{count_of(round(counts.tp + counts.fp), 'flagged case')} of {count(round(counts.total))}"
+    )
+
+
+def _windows_named(model: ModelStatus) -> list[str]:
+    """Return the windows beside the deciding one whose change an answer names."""
+    named = set(re.findall(r"over the last (\w+)", model.worse.text)) - {model.verdict_window}
+    return [name for name in model.windows if name in named]
 
 
 def _compared_with(reference: ReferencePeriod | None) -> str:
