@@ -41,7 +41,7 @@ STAGES: dict[str, list[tuple[type[Any], str]]] = {
     "decode: scan": [(Scanner, "scan")],
     "decode: lines to records": [(Decoder, "_whole"), (Decoder, "_line_by_line")],
     "decode: records to columns": [(Assembler, "assemble")],
-    "join: rules": [(Join, "apply"), (Join, "advance"), (Join, "count"), (Join, "add")],
+    "join: rules": [(Join, "steps"), (Join, "advance"), (Join, "count"), (Join, "add")],
     "join: find": [(PredictionTable, "find")],
     "join: enter": [(PredictionTable, "append"), (CompiledRules, "remember")],
     "join: label": [(CompiledRules, "meet"), (LabelRules, "_put")],
