@@ -166,6 +166,14 @@ def test_a_reload_is_a_restart_without_the_gap(start, changes):
     [
         ({"models": {"m": {"threshold": 0.8, "segments": ["k"]}}}, []),
         (
+            {"models": {"m": {"threshold": 0.5, "segments": ["k"], "reference": {"first": "3d"}}}},
+            ["reference changed: references and detectors start anew, counts go on: m"],
+        ),
+        (
+            {"models": {"m": {"threshold": 0.5, "segments": ["k"], "labelling": "sampled"}}},
+            ["labelling changed: references and detectors start anew, counts go on: m"],
+        ),
+        (
             {"models": {"m": {"threshold": 0.5, "labelling": "weighted"}}},
             ["segments and labelling changed: models start anew, without their counts: m"],
         ),
