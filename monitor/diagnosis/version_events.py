@@ -249,7 +249,7 @@ def _config_of(model: str, settings: ModelConfig) -> Config:
 
 def _joined(batch: EventBatch, catalogue: Catalogue) -> list[Deltas]:
     join = Join(catalogue, max_pending=len(batch.predictions) + 1)
-    found = [join.apply(batch.predictions, _labels_of(batch), Over.nothing())]
+    found = [*join.steps(batch.predictions, _labels_of(batch), Over.nothing())]
     if len(batch.outcomes):
         found.append(join.count(batch.outcomes))
     if len(batch.counts):

@@ -82,7 +82,8 @@ class TouchedIds:
         join.advance(over)
         group = number_of[predictions.group]
         columns = {name: getattr(predictions, name) for name in predictions.names()}
-        counts.add(join.apply(Predictions(**columns | {"group": group}), labels, over))
+        for deltas in join.steps(Predictions(**columns | {"group": group}), labels, over):
+            counts.add(deltas)
         books = _books(join, join.held - waited)
         code_of = np.zeros(len(catalogue.group_values()), dtype=np.int64)
         named = numbers != UNKNOWN_GROUP

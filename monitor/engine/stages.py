@@ -268,9 +268,10 @@ class Stages:
         self.pairs.apply(self.join.shadows.changes())
         for misnamed in self.join.misnamed():
             self.unknown_classes.add(*misnamed)
-        for models in (spoke, *(self.times.hear(*labels) for labels in self.join.met())):
-            if self.forget_after_ms is not None:
-                self.silences.hear(models)
+        heard = [spoke, *(self.times.hear(*labels) for labels in self.join.met())]
+        for models in heard if self.forget_after_ms is not None else ():
+            self.silences.hear(models)
+        yield
 
     def _count(self, deltas: Deltas) -> None:
         self.windows.apply(deltas)
@@ -333,8 +334,7 @@ class Stages:
         self.delays.restore(state["delays"], left.models)
         self.scores.restore(state["scores"], left.models)
         self.value_scores.restore(state.get("value_scores", {}), left.models)
-        restored = (RangeCounts.restored(self._catalogue, one, left) for one in state["ranges"])
-        self.ranges.extend(restored)
+        self.ranges += [RangeCounts.restored(self._catalogue, r, left) for r in state["ranges"]]
         self.versions.restore(state.get("version_counts"), left, self.times.settled)
         self.pairs.restore(state.get("pair_counts", {}), left, self.times.settled)
         self.unknown_classes.restore(state.get("unknown_classes", {}))

@@ -96,10 +96,6 @@ class Join:
         shadows = self.shadows.store.table.nbytes if self.shadows.in_use else 0
         return self._table.nbytes + self._held.nbytes + shadows
 
-    def apply(self, predictions: Predictions, labels: Labels, over: Over) -> Deltas:
-        """Join a batch and return what changes, see `steps`."""
-        return Deltas.concatenate([*self.steps(predictions, labels, over)])
-
     def steps(self, predictions: Predictions, labels: Labels, over: Over) -> Iterator[Deltas]:
         """Join a batch.
 

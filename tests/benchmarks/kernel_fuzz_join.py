@@ -25,7 +25,7 @@ from monitor.events.columns import (
 )
 from monitor.join import Join
 from monitor.join.compiled_rules import CompiledRules, MetLabels
-from monitor.join.deltas import DeltaRoom
+from monitor.join.deltas import DeltaRoom, Deltas
 from monitor.join.forgetting import Over
 from monitor.kernel.choice import VARIABLE
 from monitor.labels.delay_bins import EDGES_SECONDS
@@ -91,7 +91,7 @@ class Joined:
         times = np.full(MODELS, now) - 1_000 * np.arange(MODELS)
         over = self.join.forgetting.over(times, now)
         self.join.advance(over)
-        deltas = self.join.apply(predictions, labels, over)
+        deltas = Deltas.concatenate([*self.join.steps(predictions, labels, over)])
         for ring in self.rings:
             ring.advance(times)
             ring.add(ring.pane_of(deltas.time), deltas.group, deltas.cell, deltas.count)

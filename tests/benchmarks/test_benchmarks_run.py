@@ -101,7 +101,7 @@ def test_every_stage_of_a_run_is_timed_and_left_as_it_was(monkeypatch, kernel):
     if kernel == "c" and compiled_module() is None:
         pytest.skip("the compiled kernel is not installed")
     monkeypatch.setenv(VARIABLE, kernel)
-    before = (Decoder.decode_lines, Join.apply)
+    before = (Decoder.decode_lines, Join.steps)
     found = stages.profile(EVENTS, 1_000)
     by_kernel = {
         "c": ["decode: scan"],
@@ -110,7 +110,7 @@ def test_every_stage_of_a_run_is_timed_and_left_as_it_was(monkeypatch, kernel):
     others = {stage for one, names in by_kernel.items() if one != kernel for stage in names}
     assert list(found) == [stage for stage in stages.STAGES if stage not in others]
     assert all(found.values())
-    assert (Decoder.decode_lines, Join.apply) == before
+    assert (Decoder.decode_lines, Join.steps) == before
 
 
 def test_the_feeds_are_distinct_and_agree(capsys):

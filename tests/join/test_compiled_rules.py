@@ -22,7 +22,7 @@ from monitor.events.columns import (
     Predictions,
 )
 from monitor.join import BEFORE_ALL, Join, index
-from monitor.join.deltas import DeltaRoom
+from monitor.join.deltas import DeltaRoom, Deltas
 from monitor.kernel import compiled_module
 from monitor.kernel.choice import VARIABLE
 
@@ -142,7 +142,8 @@ class Run:
         times = np.full(len(self.catalogue.models), watermark)
         over = self.join.forgetting.over(times, watermark)
         self.join.advance(over)
-        deltas = self.join.apply(*events_of(batch, self.numbers, self.config), over)
+        found = self.join.steps(*events_of(batch, self.numbers, self.config), over)
+        deltas = Deltas.concatenate([*found])
         order = np.lexsort([getattr(deltas, name) for name in deltas.names()])
         return deltas.take(order), self.join.met(), self.join.state()
 

@@ -36,9 +36,8 @@ class Feed:
             numbers, _ = self.catalogue.groups_of(batch.groups)
             if len(batch.predictions):
                 batch.predictions.group[:] = numbers[batch.predictions.group]
-            deltas = self.join.apply(batch.predictions, batch.labels, self.over(before))
+            changes = [*self.join.steps(batch.predictions, batch.labels, self.over(before))]
             self.watermark.advance(batch)
-            changes = [deltas]
             if self.watermark.time is not None:
                 over, times = self.over(self.watermark.time), self.times(self.watermark.time)
                 self.join.advance(over)
@@ -333,10 +332,9 @@ def test_a_hundred_thousand_revisions_conserve_the_sums_in_constant_memory():
 
 def test_a_batch_without_events_changes_nothing():
     feed = Feed()
-    assert (
-        len(feed.join.apply(batch_of([]).predictions, batch_of([]).labels, feed.over(BEFORE_ALL)))
-        == 0
-    )
+    none = batch_of([])
+    found = feed.join.steps(none.predictions, none.labels, feed.over(BEFORE_ALL))
+    assert [len(deltas) for deltas in found] == [0]
 
 
 def test_a_limit_below_a_chunk_of_the_table_keeps_that_chunk():

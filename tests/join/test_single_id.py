@@ -109,7 +109,7 @@ class Columnar:
             labels = replace(labels, prediction_time=predictions.time)
         else:
             predictions, labels = self.columns_of(event)
-        self.deltas.append(self.join.apply(predictions, labels, over))
+        self.deltas += self.join.steps(predictions, labels, over)
 
     def columns_of(self, event):
         predictions, labels = Predictions(), Labels()

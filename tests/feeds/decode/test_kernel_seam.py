@@ -1,10 +1,10 @@
 """The seam for a compiled kernel: bytes in, arrays out, then the join; two decoders compared.
 
 The Python decoder is the reference. The hot path is two calls:
-`Decoder.decode_lines(bytes) -> EventBatch`, and `Join.apply(arrays) -> Deltas`. Whatever takes
-the place of the first must give the same rows bit for bit, in the same sequence, and the join
-behind it the same deltas and the same state. Free are the numbers of groups, and those of rows
-as long as their order is the same: no count depends on them. To test another one, add it to
+`Decoder.decode_lines(bytes) -> EventBatch`, and `Join.steps(arrays)`, which yields `Deltas`.
+Whatever takes the place of the first must give the same rows bit for bit, in the same sequence, and
+the join behind it the same deltas and the same state. Free are the numbers of groups, and those of
+rows as long as their order is the same: no count depends on them. To test another one, add it to
 `ALTERNATIVES`.
 """
 
@@ -29,7 +29,7 @@ from monitor.events.keys import keys_of
 from monitor.events.sourced_labels import SourcedLabels
 from monitor.feeds.decode import Decoder, DecodeSettings, ModelFields
 from monitor.feeds.decode.scanning import Scanner
-from monitor.join import BEFORE_ALL, Join, Over
+from monitor.join import BEFORE_ALL, Deltas, Join, Over
 from monitor.kernel import compiled_module
 
 CONFIG = Config(
@@ -171,7 +171,7 @@ def joined(decode: Decode, blocks: list[bytes]):
             given = replace(given, group=numbers[given.group])
         times = np.full(len(catalogue.models), watermark)
         over = join.forgetting.over(times, watermark)
-        reported.append(join.apply(given, batch.labels, over))
+        reported.append(Deltas.concatenate([*join.steps(given, batch.labels, over)]))
         times = np.concatenate([batch.predictions.time, batch.labels.time])
         watermark = max(watermark, int(times.max(initial=BEFORE_ALL)))
     return reported, join.state()
@@ -308,7 +308,8 @@ def test_the_seam_passes_arrays_and_nothing_else():
     batch = present(as_lines([{"type": "label", "id": "a", "ts": 1, "label": 1}]))
     for columns in (batch.predictions, batch.labels, batch.outcomes, batch.counts):
         assert all(isinstance(getattr(columns, f.name), np.ndarray) for f in fields(columns))
-    deltas = Join(Catalogue(CONFIG), 10).apply(batch.predictions, batch.labels, Over.nothing())
+    join = Join(Catalogue(CONFIG), 10)
+    (deltas,) = join.steps(batch.predictions, batch.labels, Over.nothing())
     assert all(isinstance(getattr(deltas, f.name), np.ndarray) for f in fields(deltas))
 
 
