@@ -12,7 +12,6 @@ BINARY, MANY = "default", "mail"
 """Models: one of two classes, and one of `CLASSES`."""
 CLASSES = ("a", "b", "c")
 SHADOWS = ("1-shadow", "2-shadow")
-_BROKEN = {"type": "broken"}
 _DELAYS = (-60, 0, 60, HOUR, TIMEOUT, TIMEOUT + 1, 2 * TIMEOUT)
 
 
@@ -153,6 +152,7 @@ class Stream:
         self._chance = chance
         self._left = drawn_events(chance, kinds)
         self._sent: list[dict] = []
+        self._broken = 0
 
     def __bool__(self) -> bool:
         return bool(self._left)
@@ -164,6 +164,11 @@ class Stream:
         if self._sent and self._chance.randrange(3) == 0:
             records += self._chance.choices(self._sent, k=self._chance.randrange(1, 4))
         if self._chance.randrange(6) == 0:
-            records.append(_BROKEN)
+            records.append(self._no_event())
         self._sent += [record for record in records if record["type"] in ("prediction", "label")]
-        return records or [_BROKEN]
+        return records or [self._no_event()]
+
+    def _no_event(self) -> dict:
+        """Return a record that is rejected, and alike in no two files: those count as copies."""
+        self._broken += 1
+        return {"type": "broken", "number": self._broken}
