@@ -14,7 +14,7 @@ from monitor.watch.first_days import FIRST_MS, is_too_small_to_page
 from monitor.watch.level import Stretch
 from monitor.watch.longer_first_days import Cut, days_after
 from monitor.watch.reference import MatureReference
-from monitor.watch.reference_cut import cut_short
+from monitor.watch.reference_cut import shortened
 from monitor.watch.young_reference import change_inside, days_since, lasting_fall
 from monitor.windows import Windows
 
@@ -123,11 +123,11 @@ class ChangesSince:
         whole = opens + (self._catalogue.settings[model].reference.first or FIRST_MS)
         closes = min(until, max(whole, known.closes or 0))
         if first is None or first * self._windows.step_ms > opens:
-            found = cut_short(last, closes, self._scores(model, opens, closes))
+            found = shortened(last, closes, self._scores(model, opens, closes))
         else:
             found = self._cut(model, Stretch("first", opens, closes))
-        ended = until if until < whole else None
-        found = replace(found, version=known.version + 1, cut_short=ended)
+        cut_short = until if until < whole else None
+        found = replace(found, version=known.version + 1, cut_short=cut_short)
         return found.examined(self._errors.of(model))
 
     def _stands_in(self, model: int, known: MatureReference) -> bool:

@@ -87,12 +87,13 @@ def cut_reference(
     )
 
 
-def cut_short(
+def shortened(
     longer: MatureReference, closes: int, scores: ScoreHistogram | None
 ) -> MatureReference:
     """Return a reference up to a moment, without the days behind it.
 
-    The panes that it was cut from need not be stored any more.
+    The panes that it was cut from need not be stored any more. So that its counts as labelled
+    correct it later, they end there as well.
 
     Args:
         longer: of outcomes as counted, not estimated, of some stretch of time.
@@ -105,7 +106,7 @@ def cut_short(
     length, step = closes - longer.opens, int(longer.step_seconds * 1000)
     end, panes = length // longer.block_ms, longer.panes
     left = None if panes is None else panes[: length // step]
-    blocks = longer.blocks[:end]
+    blocks, known = longer.blocks[:end], longer.as_labelled
     return replace(
         longer,
         closes=closes,
@@ -117,6 +118,7 @@ def cut_short(
         scores_by_day=_first_days(longer, closes),
         dispersion=longer.dispersion if left is None else _dispersion(left, step),
         labelling=longer.labelling[:end],
+        as_labelled=None if known is None else known._replace(cells=known.cells[:end]),
     )
 
 
