@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlencode
 
 import htpy as h
 from msgspec import UNSET
 
-from monitor.config.quantities import count_of
+from monitor.clock import DAY_MS
+from monitor.config.quantities import count_of, parse_duration
 from monitor.drift import Verdict
 from monitor.drift.verdict import DEGRADED
 from monitor.errors import MonitorError
@@ -111,8 +111,8 @@ def _rests_on(model: ModelStatus) -> str:
         text = f"{stretch}: {count(round(counts.total))} labelled cases of all classes"
         return f"{text}{_compared_with(reference)}{_versions_of(reference)}."
     text = f"{stretch}: {_numbers_of(counts)}{_positives_before(model)}"
-    for name in _windows_named(model):
-        text += f"; {window_title(model, name)}: {_numbers_of(model.windows[name].outcomes)}"
+    if worse := _worse_window(model):
+        text += f"; {window_title(model, worse)}: {_numbers_of(model.windows[worse].outcomes)}"
     told = "does not page" in model.worse.text  # which the answer says of a provisional reference
     if model.verdict in DEGRADED and not (model.detectors.degradation_detected or told):
         text += ". One window alone does not page"
@@ -127,10 +127,12 @@ def _numbers_of(counts: OutcomeCounts | OutcomeSums) -> str:
     )
 
 
-def _windows_named(model: ModelStatus) -> list[str]:
-    """Return the windows beside the deciding one whose change an answer names."""
-    named = set(re.findall(r"over the last (\w+)", model.worse.text)) - {model.verdict_window}
-    return [name for name in model.windows if name in named]
+def _worse_window(model: ModelStatus) -> str:
+    """Return the longest window of a day or more that is degraded; "" where the deciding one is."""
+    if model.verdict in DEGRADED:
+        return ""
+    worse = (name for name, one in model.windows.items() if one.verdict in DEGRADED)
+    return max((n for n in worse if parse_duration(n) >= DAY_MS), key=parse_duration, default="")
 
 
 def _compared_with(reference: ReferencePeriod | None) -> str:
