@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 
@@ -102,9 +103,7 @@ class LearnedClasses:
                     own = news[model[news] == number]
                     names, place = np.unique(value[own], return_index=True)
                     rows = columns.row[own[place]].tolist()
-                    found += [
-                        (row, number, name) for row, name in zip(rows, names.tolist(), strict=True)
-                    ]
+                    found += zip(rows, repeat(number), names.tolist(), strict=False)
         for _, number, name in sorted(found):
             if _has_room(self._names(number)):
                 self._enter(number, _name_of(batch.class_names, name))
@@ -181,15 +180,13 @@ def _name_of(names: _Names, number: int) -> str:
     return names[int(place[given.searchsorted(number)])]
 
 
-@lru_cache(1024)
-def _numbers_of(names: _Names) -> tuple[Int64Array, Int64Array]:
+def _in_order(names: _Names) -> tuple[Int64Array, Int64Array]:
     """Return the numbers of names in rising order, and the place of each in the list."""
     numbers = name_numbers(names)
     order = np.argsort(numbers)
     return numbers[order], order
 
 
-@lru_cache(1)
-def _numbers_of_batch(names: _Names) -> tuple[Int64Array, Int64Array]:
-    """Return `_numbers_of` all names of a batch, which may be as many as its records."""
-    return _numbers_of.__wrapped__(names)
+_numbers_of = lru_cache(1024)(_in_order)
+_numbers_of_batch = lru_cache(1)(_in_order)
+"""Of all names of a batch, which may be as many as its records."""
