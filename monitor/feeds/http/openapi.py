@@ -91,6 +91,7 @@ def _post(summary: str, content: dict[str, Any]) -> dict[str, Any]:
                     "Another process sends the counts of the shard in Precision-Monitor-Sender.",
                     _STATE,
                 ),
+                "411": _error("The request does not say how long its body is."),
                 "412": _error(
                     "The state is not the one of the header Precision-Monitor-State.", _STATE
                 ),
