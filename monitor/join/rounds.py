@@ -18,6 +18,7 @@ from monitor.events.columns import Int64Array, KeyArray, Labels, Predictions
 
 Round = tuple[Predictions, Labels]
 _SECOND = 2
+"""Place of the prediction of a new id that may supersede the first one."""
 
 
 class RepeatedIds(NamedTuple):

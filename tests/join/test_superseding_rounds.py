@@ -71,12 +71,38 @@ LOST_ONCE = [
 @given(events, st.sampled_from([*CONFIGS]))
 def test_a_batch_is_its_lines_one_by_one(found, which):
     config = Config(models=CONFIGS[which])
-    lines = [line(config, one) for one in found]
+    assert_one_by_one(config, [line(config, one) for one in found], "join", "windows")
+
+
+def assert_one_by_one(config, lines, *parts):
+    """A batch leaves parts of the state as its lines do one by one."""
     states = [monitor_of(config, blocks).state() for blocks in (["".join(lines)], lines)]
     for state in states:  # maxima before some are taken back, which rest on batches
         del state["join"]["books"]["most_predictions"], state["join"]["books"]["most_applied"]
-    assert not [*differences(*(state["join"] for state in states))]
-    assert not [*differences(*(state["windows"] for state in states))]
+    for part in parts:
+        assert not [*differences(*(state[part] for state in states))]
+
+
+def test_a_prediction_past_its_horizon_is_forgotten_before_the_next_one_of_its_id():
+    """The first 16 carry the time of the model to where the last but one is over."""
+    config = Config(models={"m": SHORT})
+    low = 0.2
+    known = [(1, 9), (0, 18), (0, 8), (1, 7), (1, 12), (1, 15), (1, 11), (0, 13)]
+    known += [(2, 5), (1, 6), (0, 15), (2, 4), (1, 0), (2, 7), (1, 5), (1, 17)]
+    last = [(1, 12, 0, 0.7, "m", ""), (1, 7, 1, low, "m", ""), (1, 7, 3, low, "m", "")]
+    found = [(*one, 2, low, "m", "") for one in known] + last
+    assert_one_by_one(config, [line(config, one) for one in found], "join", "windows")
+
+
+def test_pairs_with_a_shadow_version_move_with_each_prediction_that_decides():
+    model = MODEL | {"segments": ("shop", "version"), "shadow_versions": ["*-shadow"]}
+    config = Config(models={"m": model, "n": model})
+    versions = [("n", "1-shadow"), ("m", "1"), ("n", "1"), ("n", "2")]
+    lines = [
+        line(config, ("a", time, 0, 0.7, model, "")).replace("}\n", f', "version": "{version}"}}\n')
+        for time, (model, version) in zip((1, 2, 1, 0), versions, strict=True)
+    ]
+    assert_one_by_one(config, lines, "join", "windows", "pair_counts")
 
 
 CONFIG = Config(models=CONFIGS["late labels"])
